@@ -1,0 +1,109 @@
+/**
+ * `npm run crash-test`: clients talk without pause while the whole server is killed (kill -9, every process of it) at
+ * random moments and started again. Acknowledged is what a client read `message.accepted` of; each such message must
+ * be there exactly once, in its client's order.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
+import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
+import { type ClientRecord, talk } from "./crash-test/client.ts";
+import { createRandom, type Random } from "./crash-test/random.ts";
+import { type Verdict, verify } from "./crash-test/verify.ts";
+import { openSession } from "./replay/player.ts";
+import { readItems } from "./replay/read-back.ts";
+import { type Connection, callApi } from "./support/api-client.ts";
+import { readCommandLine, wholeNumber } from "./support/command-line.ts";
+import { createTenant } from "./support/connection.ts";
+import type { LocalServer } from "./support/local-server.ts";
+import { print, runScript, say } from "./support/output.ts";
+import { startProgress } from "./support/progress.ts";
+import { createSandbox, type Sandbox } from "./support/sandbox.ts";
+import { untilStopped } from "./support/stop-signal.ts";
+
+const USAGE = "Usage: npm run crash-test -- [--kills 30] [--clients 4] [--seed N]";
+
+/** Two clients to a session: their turns then queue up behind each other. */
+const CLIENTS_PER_SESSION = 2;
+/** How long a server may live after it was ready, in milliseconds: from the first request to several turns. */
+const LIFE = { least: 50, most: 1500 };
+
+function readOptions() {
+  return readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: {
+      kills: { type: "string", default: "30" },
+      clients: { type: "string", default: "4" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    },
+    schema: z.object({
+      files: z.array(z.string()).length(0, "unexpected argument"),
+      kills: wholeNumber(1, 10_000),
+      clients: wholeNumber(1, 64),
+      seed: wholeNumber(0, 2 ** 32 - 1),
+    }),
+  });
+}
+
+/** A reply that takes its time, so that kills fall into the middle of one. */
+async function* speak(): AsyncGenerator<string> {
+  for (let word = 1; word <= 12; word++) {
+    await delay(20);
+    yield `word${word} `;
+  }
+}
+
+async function openSessions(connection: Connection, provider: StandIn, count: number): Promise<readonly string[]> {
+  const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window: 16_000, max_output: 1024 };
+  await callApi(connection, { method: "PUT", path: "/v1/models/crash-test", body });
+  const sessions: string[] = [];
+  for (let index = 0; index < count; index++)
+    sessions.push(await openSession(connection, { model: "crash-test", system: null, tools: [] }));
+  return sessions;
+}
+
+/** Kills and restarts; resolves with the server that stands at the end. */
+async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<LocalServer> {
+  const progress = startProgress("kills", by.kills);
+  let server = first;
+  for (let kill = 1; kill <= by.kills; kill++) {
+    await delay(by.random.between(LIFE.least, LIFE.most));
+    await server.kill();
+    server = await sandbox.start();
+    progress.show(kill);
+  }
+  progress.end();
+  return server;
+}
+
+async function readUserMessages(connection: Connection, sessions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+  const stored = new Map<string, readonly string[]>();
+  for (const session of sessions) {
+    const items = (await readItems(connection, session)).filter(({ kind }) => kind === "user");
+    stored.set(
+      session,
+      items.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join("")),
+    );
+  }
+  return stored;
+}
+
+function report(
+  verdict: Verdict,
+  run: { readonly clients: readonly ClientRecord[]; readonly kills: number; readonly wall: number },
+): boolean {
+  const resent = run.clients.reduce((sum, client) => sum + client.resent, 0);
+  print(
+    [
+      `kills         ${run.kills}`,
+      `acknowledged  ${verdict.acknowledged}`,
+      `resent        ${resent}`,
+      `lost          ${verdict.lost.length}`,
+      `doubled       ${verdict.doubled.length}`,
+      `out of order  ${verdict.reordered.length}`,
+      `wall time     ${(run.wall / 1000).toFixed(1)} s`,
+    ].join("\n"),
+  );
+  const wrong = [...verdict.lost, ...verdict.doubled, ...verdict.reordered, ...verdict.unknown];
+  for (const text of wrong) say(`wrong: ${text}`);
+  return wrong.length === 0;
+}

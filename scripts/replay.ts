@@ -1,0 +1,138 @@
+/**
+ * `npm run replay -- FILE.jsonl`: plays recorded conversations through the HTTP API. Recorded replies and tool calls
+ * are spoken by the provider stand-in, recorded tool results are given back as a client's; at the end everything is
+ * read back and compared with the recording.
+ */
+import { resolve } from "node:path";
+import { z } from "zod";
+import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
+import { deriveTools, type ExpectedItem, expectItems, planSteps, type Reply } from "./replay/plan.ts";
+import { openSession, playStep } from "./replay/player.ts";
+import { findDifference, readItems } from "./replay/read-back.ts";
+import { type Conversation, readConversations } from "./replay/recording.ts";
+import { formatTable, type Report, toReport } from "./replay/report.ts";
+import { waitForCompactions } from "./replay/settle.ts";
+import { type Connection, callApi } from "./support/api-client.ts";
+import { openBackend } from "./support/backend.ts";
+import { readCommandLine, wholeNumber } from "./support/command-line.ts";
+import { Failure, print, runScript } from "./support/output.ts";
+import { startProgress } from "./support/progress.ts";
+import { untilStopped } from "./support/stop-signal.ts";
+
+const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
+  --window N    context window of the model, in tokens (16000)
+  --together    one session of all conversations, instead of one each
+  --limit N     only the first N conversations
+  --url URL --key KEY   a running server (default: .longhand/dev.json; else one is started for this run)
+  --json        figures as JSON`;
+
+const MAX_OUTPUT = 1024;
+
+function readOptions() {
+  return readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: {
+      window: { type: "string", default: "16000" },
+      together: { type: "boolean", default: false },
+      limit: { type: "string", default: "1000000" },
+      url: { type: "string" },
+      key: { type: "string" },
+      json: { type: "boolean", default: false },
+    },
+    schema: z.object({
+      files: z.array(z.string()).length(1, "name one file"),
+      window: wholeNumber(1024, 10_000_000),
+      together: z.boolean(),
+      limit: wholeNumber(1, 1_000_000),
+      url: z.url().optional(),
+      key: z.string().optional(),
+      json: z.boolean(),
+    }),
+  });
+}
+
+/** Conversations that share a session, and what must stand in it. */
+interface Performance {
+  readonly session: string;
+  readonly conversations: readonly Conversation[];
+}
+
+interface Stage {
+  readonly connection: Connection;
+  readonly provider: StandIn;
+  readonly window: number;
+}
+
+async function registerModel({ connection, provider, window }: Stage): Promise<string> {
+  const model = `replay-${window}`;
+  const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window: window, max_output: MAX_OUTPUT };
+  await callApi(connection, { method: "PUT", path: `/v1/models/${model}`, body });
+  return model;
+}
+
+/** Several recordings share one system prompt, which the first of them carries. */
+async function openPerformances(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<readonly Performance[]> {
+  const model = await registerModel(stage);
+  const system = conversations.find((conversation) => conversation.system)?.system ?? null;
+  const casts = together ? [conversations] : conversations.map((conversation) => [conversation]);
+  const performances: Performance[] = [];
+  for (const cast of casts) {
+    const session = await openSession(stage.connection, { model, system, tools: deriveTools(cast) });
+    performances.push({ session, conversations: cast });
+  }
+  return performances;
+}
+
+/** Resolves with the number of turns. */
+async function play({ connection, provider }: Stage, performances: readonly Performance[]): Promise<number> {
+  const parts = performances.flatMap(({ session, conversations }) =>
+    conversations.flatMap((conversation) => planSteps(conversation).map((step) => ({ session, step }))),
+  );
+  const progress = startProgress("replay", parts.length);
+  const prompt = ({ text, calls }: Reply): void => provider.enqueue({ text, tool_calls: calls });
+  for (const [index, { session, step }] of parts.entries()) {
+    await playStep({ connection, session, prompt }, step);
+    progress.show(index + 1, `${provider.totals().compactions} compactions`);
+  }
+  progress.end();
+  return parts.filter(({ step }) => step.type === "ask").length;
+}
+
+async function compare(connection: Connection, { session, conversations }: Performance): Promise<void> {
+  const expected: readonly ExpectedItem[] = conversations.flatMap(expectItems);
+  const difference = findDifference(expected, await readItems(connection, session));
+  if (difference !== null) throw new Failure(`What was read back is not what was recorded (session ${session}).\n${difference}`);
+}
+
+async function perform(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<Report> {
+  const startedAt = performance.now();
+  const performances = await openPerformances(stage, conversations, together);
+  const turns = await play(stage, performances);
+  const sessions = performances.map(({ session }) => session);
+  await waitForCompactions(stage.connection, sessions);
+  const wall_ms = Math.round(performance.now() - startedAt);
+  for (const each of performances) await compare(stage.connection, each);
+  const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
+  return toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms });
+}
+
+async function main(): Promise<number> {
+  const { files, window, together, limit, url, key, json } = readOptions();
+  const conversations = files.flatMap((file) => readConversations(resolve(process.env["INIT_CWD"] ?? ".", file), limit));
+  const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
+  const provider = await startStandIn({ window, reserve });
+  try {
+    const backend = await openBackend({ url, key });
+    try {
+      const report = await untilStopped(perform({ connection: backend.connection, provider, window }, conversations, together));
+      print(json ? JSON.stringify(report) : formatTable(report));
+      return 0;
+    } finally {
+      await backend.close();
+    }
+  } finally {
+    await provider.close();
+  }
+}
+
+await runScript(main);

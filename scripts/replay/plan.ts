@@ -1,0 +1,105 @@
+/**
+ * What a client does to play a recorded conversation again, and what must stand in the session afterwards. Pure:
+ * no HTTP, no clock. A recorded assistant message is the provider's answer to the user message or tool results
+ * before it; what has no recorded answer is appended without a turn.
+ */
+import { Failure } from "../support/output.ts";
+import type { Conversation, RecordedMessage } from "./recording.ts";
+
+type Assistant = Extract<RecordedMessage, { role: "assistant" }>;
+
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+}
+
+export interface ToolOutput {
+  readonly call_id: string;
+  readonly output: string;
+}
+
+export type Step =
+  | { readonly type: "append"; readonly role: "user" | "assistant"; readonly content: string }
+  | { readonly type: "ask"; readonly content: string; readonly reply: Reply }
+  /** `reply` null: the recording ends with these results, so the provider has nothing more to say. */
+  | { readonly type: "answer"; readonly outputs: readonly ToolOutput[]; readonly reply: Reply | null };
+
+/** An item as it must be read back. */
+export type ExpectedItem =
+  | { readonly kind: "user" | "assistant"; readonly text: string }
+  | { readonly kind: "tool_call"; readonly name: string; readonly arguments: string }
+  | { readonly kind: "tool_result"; readonly call_id: string; readonly output: string };
+
+const toReply = (message: Assistant): Reply => ({ text: message.content ?? "", calls: message.tool_calls ?? [] });
+
+/** Throws a `Failure` for what no client could have done. */
+export function planSteps({ id, messages }: Conversation): readonly Step[] {
+  const steps: Step[] = [];
+  let open: readonly string[] = [];
+  for (let at = 0; at < messages.length; ) {
+    const { step, taken } = planStep(messages.slice(at), { id, open });
+    steps.push(step);
+    open = step.type === "append" ? [] : (step.reply?.calls.map((call) => call.id) ?? []);
+    at += taken;
+  }
+  return steps;
+}
+
+interface Planned {
+  readonly step: Step;
+  /** Recorded messages that it covers. */
+  readonly taken: number;
+}
+
+function planStep(rest: readonly RecordedMessage[], at: { readonly id: string; readonly open: readonly string[] }): Planned {
+  const [first, second] = rest;
+  if (first?.role === "user") {
+    if (second?.role !== "assistant") return { step: { type: "append", role: "user", content: first.content }, taken: 1 };
+    return { step: { type: "ask", content: first.content, reply: toReply(second) }, taken: 2 };
+  }
+  if (first?.role === "assistant") return { step: planUnasked(first, at.id), taken: 1 };
+  return planAnswer(rest, at);
+}
+
+/** An assistant message that answers nothing: a second one in a row, or a greeting. */
+function planUnasked(message: Assistant, id: string): Step {
+  if (message.tool_calls?.length)
+    throw new Failure(`Conversation ${id}: an assistant message calls tools without having been asked anything`);
+  return { type: "append", role: "assistant", content: message.content ?? "" };
+}
+
+function planAnswer(rest: readonly RecordedMessage[], { id, open }: { readonly id: string; readonly open: readonly string[] }): Planned {
+  const outputs: ToolOutput[] = [];
+  for (const message of rest) {
+    if (message.role !== "tool") break;
+    outputs.push({ call_id: message.tool_call_id, output: message.content });
+  }
+  const unanswered = [...open];
+  for (const { call_id } of outputs) {
+    const index = unanswered.indexOf(call_id);
+    if (index < 0) throw new Failure(`Conversation ${id}: a tool result for ${call_id}, which is not open`);
+    unanswered.splice(index, 1);
+  }
+  const next = rest[outputs.length];
+  if (next?.role !== "assistant") return { step: { type: "answer", outputs, reply: null }, taken: outputs.length };
+  if (unanswered.length > 0) throw new Failure(`Conversation ${id}: the assistant goes on although ${unanswered.join(", ")} has no result`);
+  return { step: { type: "answer", outputs, reply: toReply(next) }, taken: outputs.length + 1 };
+}
+
+export function expectItems({ messages }: Conversation): readonly ExpectedItem[] {
+  return messages.flatMap((message): ExpectedItem[] => {
+    if (message.role === "user") return [{ kind: "user", text: message.content }];
+    if (message.role === "tool") return [{ kind: "tool_result", call_id: message.tool_call_id, output: message.content }];
+    const said: ExpectedItem[] = message.content ? [{ kind: "assistant", text: message.content }] : [];
+    const calls = message.tool_calls ?? [];
+    return [...said, ...calls.map((call): ExpectedItem => ({ kind: "tool_call", name: call.name, arguments: call.arguments }))];
+  });
+}
+
+/** Every tool that the conversations call, taking anything: recordings do not say what the parameters were. */
+export function deriveTools(conversations: readonly Conversation[]): readonly { readonly name: string; readonly parameters: object }[] {
+  const names = conversations.flatMap(({ messages }) =>
+    messages.flatMap((message) => (message.role === "assistant" ? (message.tool_calls ?? []).map((call) => call.name) : [])),
+  );
+  return [...new Set(names)].sort().map((name) => ({ name, parameters: { type: "object", additionalProperties: true } }));
+}

@@ -1,0 +1,53 @@
+/** Plays planned steps through the API, as a client would: one turn after the other. */
+import { z } from "zod";
+import { type Connection, callApi } from "../support/api-client.ts";
+import { Failure } from "../support/output.ts";
+import { runTurn, type TurnEnd } from "../support/turns.ts";
+import type { Reply, Step } from "./plan.ts";
+
+export interface Player {
+  readonly connection: Connection;
+  readonly session: string;
+  /** Tells the provider what it will say next. */
+  readonly prompt: (reply: Reply) => void;
+}
+
+/** What the provider says to results that end a recording: nothing, which is a complete answer without a message. */
+const SILENCE: Reply = { text: "", calls: [] };
+
+/** Turns that were started: one for each message that asks. Throws a `Failure` when one ends otherwise than recorded. */
+export async function playStep(player: Player, step: Step): Promise<void> {
+  const { connection, session } = player;
+  if (step.type === "append") {
+    const body = { content: step.content, role: step.role, run: false };
+    await callApi(connection, { method: "POST", path: `/v1/sessions/${session}/messages`, body });
+    return;
+  }
+  const reply = step.reply ?? SILENCE;
+  player.prompt(reply);
+  const end = await runTurn(connection, { method: "POST", ...(step.type === "ask" ? toMessage(session, step) : toResults(session, step)) });
+  const wanted: TurnEnd["type"] = reply.calls.length > 0 ? "turn.awaiting_tools" : "turn.completed";
+  if (end?.type !== wanted) throw new Failure(`The turn was to end with ${wanted}, not ${JSON.stringify(end)} (session ${session})`);
+}
+
+const toMessage = (session: string, { content }: Extract<Step, { type: "ask" }>) => ({
+  path: `/v1/sessions/${session}/messages`,
+  body: { content },
+});
+
+const toResults = (session: string, { outputs }: Extract<Step, { type: "answer" }>) => ({
+  path: `/v1/sessions/${session}/tool_results`,
+  body: { results: outputs },
+});
+
+export interface SessionInput {
+  readonly model: string;
+  readonly system: string | null;
+  readonly tools: readonly object[];
+}
+
+export async function openSession(connection: Connection, { model, system, tools }: SessionInput): Promise<string> {
+  const body = { model, ...(system === null ? {} : { system }), ...(tools.length > 0 ? { tools } : {}) };
+  const opened = await callApi(connection, { method: "POST", path: "/v1/sessions", body });
+  return z.object({ id: z.string() }).parse(opened).id;
+}

@@ -1,0 +1,54 @@
+/** What a replay came to. Figures of requests are those of the provider's own log: it saw what was really sent. */
+import type { LogEntry } from "../../test/support/stand-in/log.ts";
+
+export interface Report {
+  /** Messages that started a turn. */
+  readonly turns: number;
+  /** Recorded messages, all of them read back. */
+  readonly messages: number;
+  readonly requests: number;
+  /** The largest prompt, refused ones included. */
+  readonly peak_tokens: number;
+  readonly window: number;
+  /** Requests refused because they did not fit. */
+  readonly overflows: number;
+  /** Summaries written. */
+  readonly compactions: number;
+  /** The largest summary. */
+  readonly summary_tokens: number;
+  readonly wall_ms: number;
+}
+
+export function toReport(log: readonly LogEntry[], played: Pick<Report, "turns" | "messages" | "window" | "wall_ms">): Report {
+  const summaries = log.filter((entry) => entry.kind === "compaction" && entry.status === 200);
+  return {
+    turns: played.turns,
+    messages: played.messages,
+    requests: log.length,
+    peak_tokens: largest(log.map((entry) => entry.prompt_tokens)),
+    window: played.window,
+    overflows: log.filter((entry) => entry.overflow).length,
+    compactions: summaries.length,
+    summary_tokens: largest(summaries.map((entry) => entry.completion_tokens)),
+    wall_ms: played.wall_ms,
+  };
+}
+
+const largest = (numbers: readonly number[]): number => numbers.reduce((most, number) => Math.max(most, number), 0);
+
+export function formatTable(report: Report): string {
+  const count = new Intl.NumberFormat("en");
+  const share = Math.round((100 * report.peak_tokens) / report.window);
+  const rows: readonly (readonly [string, string])[] = [
+    ["turns", count.format(report.turns)],
+    ["messages, read back equal", count.format(report.messages)],
+    ["requests to the provider", count.format(report.requests)],
+    ["peak tokens", `${count.format(report.peak_tokens)} of ${count.format(report.window)} (${share} %)`],
+    ["overflows", count.format(report.overflows)],
+    ["compactions", count.format(report.compactions)],
+    ["largest summary, tokens", count.format(report.summary_tokens)],
+    ["wall time", `${(report.wall_ms / 1000).toFixed(1)} s`],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join("\n");
+}

@@ -1,0 +1,138 @@
+/**
+ * The entry of every npm script: `node scripts/run.mjs <command> [arguments]`. Plain JavaScript for Node >= 20 with
+ * no dependencies, because it runs before any are installed. It installs what the lock file says is missing, finds
+ * the project's own Node 22, and hands over arguments, signals and the exit code.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const bin = join(root, "node_modules", ".bin");
+
+/** Scripts are TypeScript whose types Node strips itself, unflagged since this version. */
+const LEAST_NODE = [22, 18];
+
+const script = (file) => ["--disable-warning=ExperimentalWarning", "--import", "./scripts/support/typescript-imports.mjs", file];
+const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), ...rest];
+
+/** Each command is a list of Node command lines, run one after another; the caller's arguments go to the last. */
+const COMMANDS = {
+  start: [script("scripts/start.ts")],
+  test: [tool("vitest", "vitest.mjs", "run")],
+  replay: [script("scripts/replay.ts")],
+  "crash-test": [script("scripts/crash-test.ts")],
+  rebuild: [script("scripts/rebuild.ts")],
+  bench: [script("bench/run.ts")],
+  simulate: [tool("vitest", "vitest.mjs", "run", "--project", "node", "test/simulation")],
+  check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],
+  wrangler: [tool("wrangler", "bin/wrangler.js")],
+};
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}
+
+function readLock(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")).packages ?? {};
+  } catch {
+    return null;
+  }
+}
+
+/** npm notes what it installed in node_modules/.package-lock.json. Optional packages may be absent: other platforms'. */
+function isInstalled() {
+  const wanted = readLock(join(root, "package-lock.json"));
+  const installed = readLock(join(root, "node_modules", ".package-lock.json"));
+  if (!wanted) return fail("package-lock.json is missing or not JSON; restore it with: git checkout package-lock.json");
+  if (!installed) return false;
+  const same = (path) => wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
+  const required = Object.keys(wanted).filter((path) => path !== "" && !wanted[path].optional);
+  return required.every(same) && Object.keys(installed).every(same);
+}
+
+function install() {
+  say("Installing dependencies (npm ci); this happens once after a clone or a change of package-lock.json …");
+  const npm = process.env.npm_execpath;
+  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Whatever npm prints goes to stderr: a command's stdout is its own.
+  const options = { cwd: root, stdio: ["ignore", 2, 2] };
+  const done = npm?.endsWith(".js")
+    ? spawnSync(process.execPath, [npm, ...args], options)
+    : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
+  if (done.status !== 0) fail("npm ci failed (see above). Is the package registry within reach? Try: npm ci");
+}
+
+/** The Node of node_modules/.bin where the lock file has one for this platform, else the one that runs this. */
+function findNode() {
+  const own = join(bin, "node");
+  if (existsSync(own)) return own;
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [leastMajor, leastMinor] = LEAST_NODE;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return process.execPath;
+  return fail(
+    `Longhand needs Node ${LEAST_NODE.join(".")} or newer on ${process.platform}-${process.arch} (this is ${process.versions.node}); ` +
+      "on linux-x64 it brings its own.",
+  );
+}
+
+const environment = {
+  ...process.env,
+  PATH: `${bin}${delimiter}${process.env.PATH ?? ""}`,
+  // Wrangler works offline and says nothing of its own accord.
+  CLOUDFLARE_CF_FETCH_ENABLED: "false",
+  WRANGLER_SEND_METRICS: "false",
+  WRANGLER_SEND_ERROR_REPORTS: "false",
+  WRANGLER_HIDE_BANNER: "true",
+  WRANGLER_WRITE_LOGS: "false",
+  NO_UPDATE_NOTIFIER: "1",
+};
+
+/**
+ * npm passes a signal on to its shell only, which dies of it and leaves us behind: started by npm, the command ends
+ * with it. Started without npm it may outlive its shell, as any command may.
+ */
+function watchParent(onLost) {
+  const parent = process.ppid;
+  const look = () => {
+    if (process.ppid !== parent) onLost();
+  };
+  return process.env.npm_lifecycle_event ? setInterval(look, 200) : undefined;
+}
+
+/** Resolves with the exit code; a child ended by a signal counts as 128 + its number, as in a shell. */
+function runNode(node, args) {
+  return new Promise((resolve) => {
+    // The IPC channel is how a child learns of our death by SIGKILL: it closes.
+    const child = spawn(node, args, { cwd: root, env: environment, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+    const forward = (signal) => child.kill(signal);
+    const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+    for (const signal of signals) process.on(signal, forward);
+    const orphaned = watchParent(() => forward("SIGTERM"));
+    child.on("error", (error) => fail(`Could not run ${node}: ${error.message}`));
+    child.on("exit", (code, signal) => {
+      clearInterval(orphaned);
+      for (const name of signals) process.off(name, forward);
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}
+
+async function main([name, ...rest]) {
+  const lines = Object.hasOwn(COMMANDS, name ?? "") ? COMMANDS[name] : null;
+  if (!lines) fail(`Unknown command: ${name ?? "(none)"}. Known: ${Object.keys(COMMANDS).join(", ")}`);
+  if (!isInstalled()) install();
+  const node = findNode();
+  for (const [index, line] of lines.entries()) {
+    const code = await runNode(node, index === lines.length - 1 ? [...line, ...rest] : line);
+    if (code !== 0) process.exit(code);
+  }
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,82 @@
+/**
+ * `npm start`: the backend on this machine, with its data in .wrangler/state. Ctrl-C and SIGTERM stop all of it; so
+ * does the death of this process by SIGKILL (scripts/support/supervisor.ts).
+ */
+import { mkdirSync } from "node:fs";
+import { relative } from "node:path";
+import type { Connection } from "./support/api-client.ts";
+import { ensureDevelopmentKey, readConnection, writeConnection } from "./support/connection.ts";
+import { type LocalServer, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
+import { applyMigrations } from "./support/migrations.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
+import { CONNECTION, LONGHAND, ROOT, SECRETS, SERVER_LOG, STATE } from "./support/paths.ts";
+import { portError } from "./support/port.ts";
+import { ensureSecrets, readAdminKey } from "./support/secrets.ts";
+import { stopRequested } from "./support/stop-signal.ts";
+
+const DEFAULT_PORT = "8787";
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new Failure(`PORT must be a whole number from 1 to 65535, not ${JSON.stringify(text)}.`);
+}
+
+async function requireFree(port: number): Promise<void> {
+  const code = await portError(port);
+  if (code === null) return;
+  const other = port < 65_535 ? port + 1 : port - 1;
+  const why = code === "EADDRINUSE" ? "is busy" : `cannot be used (${code})`;
+  throw new Failure(`Port ${port} ${why}; choose another: PORT=${other} npm start`);
+}
+
+/** One line for any POSIX shell, with nothing but curl, grep and head: opens a session and says hello in it. */
+function exampleCall({ url, key }: Connection): string {
+  const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
+  const session = `$(curl -s ${headers} -d '{}' ${url}/v1/sessions | grep -o 'ses_[0-9A-Z]*' | head -n 1)`;
+  return `curl -sN ${headers} -H 'Accept: text/event-stream' -d '{"content": "Hello! What are you?"}' ${url}/v1/sessions/${session}/messages`;
+}
+
+function greeting(connection: Connection): string {
+  return `
+  Longhand is ready at ${connection.url}
+
+  key   ${connection.key}
+  files ${relative(ROOT, CONNECTION)} (this URL and key), ${relative(ROOT, SERVER_LOG)} (what the server says)
+
+  Try it:
+
+${exampleCall(connection)}
+
+  Stop it with Ctrl-C; the next start keeps all data.
+`;
+}
+
+async function serve(server: LocalServer, stop: Promise<void>): Promise<number> {
+  const connection = await ensureDevelopmentKey(server.url, readConnection(), readAdminKey(SECRETS));
+  writeConnection(connection);
+  print(greeting(connection));
+  const ended = await Promise.race([stop.then(() => "asked" as const), server.exited.then(() => "alone" as const)]);
+  if (ended === "asked") return 0;
+  say(`The server ended by itself. The end of ${relative(ROOT, SERVER_LOG)}:\n${readTail(SERVER_LOG)}`);
+  return 1;
+}
+
+async function main(): Promise<number> {
+  const port = parsePort(process.env.PORT || DEFAULT_PORT);
+  const stop = stopRequested();
+  await requireFree(port);
+  mkdirSync(LONGHAND, { recursive: true });
+  ensureSecrets(SECRETS);
+  say("Starting Longhand …");
+  await applyMigrations(STATE);
+  const server = spawnLocalServer({ port, state: STATE, secrets: SECRETS, log: SERVER_LOG });
+  try {
+    const ready = await Promise.race([waitUntilReady(server).then(() => true), stop.then(() => false)]);
+    return ready ? await serve(server, stop) : 0;
+  } finally {
+    await server.stop();
+  }
+}
+
+await runScript(main);

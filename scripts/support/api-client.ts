@@ -1,0 +1,61 @@
+/** A client of Longhand's HTTP API, as plain as the API: JSON in, JSON or server-sent events out. */
+import { parseEventStream, type ServerSentEvent } from "./event-stream.ts";
+
+export interface Connection {
+  readonly url: string;
+  readonly key: string;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** Any answer outside 2xx: `status`, and the problem document as far as it could be read. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(request: string, status: number, body: string) {
+    super(`${request} was answered ${status}: ${body.slice(0, 1000)}`);
+    this.status = status;
+  }
+}
+
+export interface CallOptions {
+  readonly idempotencyKey?: string;
+  /** Aborting closes the connection; the call then throws. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Call extends CallOptions {
+  readonly method: Method;
+  /** From the root: `/v1/sessions`. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** Throws an `ApiError`, or what `fetch` throws when the server is out of reach. Numbers and shapes are the caller's to check. */
+export async function callApi(connection: Connection, call: Call): Promise<unknown> {
+  const response = await send(connection, call, "application/json");
+  const text = await response.text();
+  return text === "" ? null : JSON.parse(text);
+}
+
+/** The same as a stream of events. */
+export async function* streamApi(connection: Connection, call: Call): AsyncGenerator<ServerSentEvent> {
+  const response = await send(connection, call, "text/event-stream");
+  if (response.body) yield* parseEventStream(response.body);
+}
+
+async function send({ url, key }: Connection, call: Call, accept: string): Promise<Response> {
+  const response = await fetch(`${url}${call.path}`, {
+    method: call.method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept,
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(call.idempotencyKey === undefined ? {} : { "idempotency-key": call.idempotencyKey }),
+    },
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    ...(call.signal ? { signal: call.signal } : {}),
+  });
+  if (!response.ok) throw new ApiError(`${call.method} ${call.path}`, response.status, await response.text());
+  return response;
+}

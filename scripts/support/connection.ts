@@ -1,0 +1,49 @@
+/** The development tenant's key, and `.longhand/dev.json`, where scripts find it. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { ApiError, type Connection, callApi } from "./api-client.ts";
+import { CONNECTION } from "./paths.ts";
+
+const connection = z.object({ url: z.url(), key: z.string().min(1) });
+
+/** Null when there is none, or none that can be read. */
+export function readConnection(path = CONNECTION): Connection | null {
+  try {
+    return connection.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+export function writeConnection(value: Connection, path = CONNECTION): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** The known key if the server at `url` still takes it, else a new tenant's. */
+export async function ensureDevelopmentKey(url: string, known: Connection | null, adminKey: string): Promise<Connection> {
+  const candidate = known && { url, key: known.key };
+  return candidate && (await isAccepted(candidate)) ? candidate : createTenant(url, adminKey);
+}
+
+async function isAccepted(candidate: Connection): Promise<boolean> {
+  try {
+    await callApi(candidate, { method: "GET", path: "/v1/tenant" });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return false;
+    throw error;
+  }
+}
+
+/** A new tenant and a key that may do everything in it. */
+export async function createTenant(url: string, adminKey: string): Promise<Connection> {
+  const admin = { url, key: adminKey };
+  const tenant = z
+    .object({ tenant_id: z.string() })
+    .parse(await callApi(admin, { method: "POST", path: "/v1/admin/tenants", body: { name: "Development" } }));
+  const path = `/v1/admin/tenants/${tenant.tenant_id}/keys`;
+  const { key } = z.object({ key: z.string() }).parse(await callApi(admin, { method: "POST", path, body: { name: "development" } }));
+  return { url, key };
+}

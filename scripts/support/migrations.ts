@@ -1,0 +1,29 @@
+/** D1 migrations on a local database, skipped quickly when nothing changed since they were last applied. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "./output.ts";
+import { ROOT } from "./paths.ts";
+import { runWrangler } from "./wrangler.ts";
+
+const MIGRATIONS = join(ROOT, "migrations");
+
+/** Applies what is missing to the database under `state`. Throws a `Failure` with Wrangler's words. */
+export async function applyMigrations(state: string): Promise<void> {
+  // The stamp lies with the data, so that deleting the data deletes it too.
+  const stamp = join(state, "migrations.sha256");
+  const digest = digestMigrations();
+  if (existsSync(join(state, "v3", "d1")) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  const { code, output } = await runWrangler(["d1", "migrations", "apply", "longhand", "--local", "--persist-to", state]);
+  if (code !== 0) throw new Failure(`The D1 migrations could not be applied to ${state}:\n${output}`);
+  mkdirSync(state, { recursive: true });
+  writeFileSync(stamp, digest);
+}
+
+function digestMigrations(): string {
+  const hash = createHash("sha256");
+  for (const name of readdirSync(MIGRATIONS).sort()) {
+    if (name.endsWith(".sql")) hash.update(`${name}\n`).update(readFileSync(join(MIGRATIONS, name)));
+  }
+  return hash.digest("hex");
+}

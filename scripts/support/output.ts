@@ -1,0 +1,17 @@
+/** What scripts say: results on stdout, everything else on stderr. */
+
+export const print = (text: string): void => void process.stdout.write(`${text}\n`);
+export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** A failure that its message explains: shown without a stack, exit code 1. */
+export class Failure extends Error {}
+
+/** Runs a script: its exit code, or 1 with the message of what failed. */
+export async function runScript(main: () => Promise<number>): Promise<never> {
+  try {
+    process.exit(await main());
+  } catch (error) {
+    say(error instanceof Failure ? error.message : error instanceof Error && error.stack ? error.stack : String(error));
+    process.exit(1);
+  }
+}

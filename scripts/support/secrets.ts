@@ -1,0 +1,28 @@
+/** The local server's secrets, in Wrangler's `.dev.vars` format. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { Failure } from "./output.ts";
+
+/** Writes random secrets to `path` unless the file exists: what a person wrote is never touched. */
+export function ensureSecrets(path: string): void {
+  if (existsSync(path)) return;
+  const secret = (): string => randomBytes(32).toString("base64url");
+  const lines = [
+    "# Made by npm start for local development; yours to edit. KEY_PEPPER: changing it makes every key void.",
+    `KEY_PEPPER=${secret()}`,
+    `ADMIN_KEY=${secret()}`,
+    "# Lets a tenant's model be at http://localhost, as test providers are. Never set it in production.",
+    "ALLOW_PRIVATE_MODEL_URLS=true",
+    "",
+  ];
+  writeFileSync(path, lines.join("\n"), { mode: 0o600, flag: "wx" });
+}
+
+/** Throws a `Failure` naming the file when there is no ADMIN_KEY in it. */
+export function readAdminKey(path: string): string {
+  const key = parseEnv(readFileSync(path, "utf8")).ADMIN_KEY;
+  if (!key)
+    throw new Failure(`${path} has no ADMIN_KEY, which is needed to create the development tenant: add one of at least 16 characters.`);
+  return key;
+}

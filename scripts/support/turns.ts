@@ -1,0 +1,39 @@
+/** A turn as a client sees it: the frames of its stream, to the one that ends it. */
+import { z } from "zod";
+import { type Call, type Connection, streamApi } from "./api-client.ts";
+
+const accepted = z.object({ message_id: z.string(), turn_id: z.string().nullable() });
+export type Accepted = z.infer<typeof accepted>;
+
+const inTurn = { turn_id: z.string() };
+const turnEnd = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("turn.completed"), ...inTurn }),
+  z.object({ type: z.literal("turn.awaiting_tools"), ...inTurn, tool_calls: z.array(z.object({ call_id: z.string() })) }),
+  z.object({ type: z.literal("turn.failed"), ...inTurn, failure: z.object({ kind: z.string() }) }),
+  z.object({ type: z.literal("turn.stopped"), ...inTurn, reason: z.string() }),
+  z.object({ type: z.literal("turn.interrupted"), ...inTurn }),
+]);
+export type TurnEnd = z.infer<typeof turnEnd>;
+
+const ENDS: ReadonlySet<string> = new Set(turnEnd.options.map((option) => option.shape.type.value));
+
+export interface TurnListener {
+  /** The durable acknowledgement, read off the stream. */
+  onAccepted?(acknowledgement: Accepted): void;
+}
+
+/** Sends `call` and reads to the end of the turn that it started; null: the stream ended before the turn did. */
+export async function runTurn(connection: Connection, call: Call, listener: TurnListener = {}): Promise<TurnEnd | null> {
+  let turn: string | null = null;
+  for await (const { event, data } of streamApi(connection, call)) {
+    if (event === "message.accepted" && turn === null) {
+      const acknowledgement = accepted.parse(JSON.parse(data));
+      turn = acknowledgement.turn_id;
+      listener.onAccepted?.(acknowledgement);
+    }
+    if (!ENDS.has(event)) continue;
+    const end = turnEnd.parse(JSON.parse(data));
+    if (turn === null || end.turn_id === turn) return end;
+  }
+  return null;
+}

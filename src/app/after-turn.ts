@@ -1,0 +1,47 @@
+/** Between two turns: what was held back takes effect, the threshold is looked at, and the next message gets its turn. */
+import type { CompactionId } from "../domain/ids";
+import { requestCompaction, settleCompaction } from "./compact-session";
+import type { ModelSpec } from "./ports";
+import type { SummaryOutcome } from "./session-api";
+import type { SessionPorts } from "./session-ports";
+
+/** An outcome that arrived while a turn ran: a background result takes effect between turns (docs/design.md §5). */
+export interface HeldOutcome {
+  readonly compaction: CompactionId;
+  readonly token: number;
+  readonly outcome: SummaryOutcome;
+}
+
+export interface HeldOutcomes {
+  take(): HeldOutcome[];
+}
+
+export interface AfterTurnPorts extends SessionPorts {
+  readonly held: HeldOutcomes;
+  readonly incarnation: string;
+  /** Asks for another worker: a held failure allows one more attempt. */
+  readonly wakeCompaction: () => void;
+}
+
+export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
+  const spec = await specOf(ports);
+  if (ports.writer.state.turn) return;
+  if (spec) settleBetweenTurns(spec, ports);
+  ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
+}
+
+function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
+  for (const held of ports.held.take()) {
+    if (settleCompaction(held, spec, ports) === "retry") ports.wakeCompaction();
+  }
+  if (ports.writer.state.last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+}
+
+async function specOf({ models, writer, log }: SessionPorts): Promise<ModelSpec | null> {
+  try {
+    return await models.resolve(writer.state.settings.model);
+  } catch (error) {
+    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
+    return null;
+  }
+}

@@ -1,0 +1,47 @@
+/** Items before they have a place: content, ids and estimates made ready for a command. */
+import { estimateParts } from "../context/item-tokens";
+import { estimateTokens } from "../context/tokens";
+import type { TextRef } from "../domain/events";
+import type { TurnId } from "../domain/ids";
+import type { ItemDraft, ItemKind, Part, ToolRef } from "../domain/message";
+import type { Ids } from "./ports";
+import type { BodyText } from "./session-ports";
+
+const utf8 = new TextEncoder();
+
+export interface DraftedItem {
+  readonly draft: ItemDraft;
+  readonly body: BodyText;
+}
+
+export interface ItemInput {
+  readonly kind: ItemKind;
+  readonly parts: readonly Part[];
+  readonly turn: TurnId | null;
+  readonly at: number;
+  readonly tool?: ToolRef;
+}
+
+/** An item and the body of the same id. */
+export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
+  const id = ids.newId("msg");
+  const text = JSON.stringify(input.parts);
+  const { kind, turn, at, tool } = input;
+  const draft: ItemDraft = {
+    id,
+    kind,
+    turn,
+    at,
+    bytes: utf8.encode(text).byteLength,
+    tokens: estimateParts(input.parts),
+    ...(tool ? { tool } : {}),
+  };
+  return { draft, body: { id, text } };
+}
+
+/** A text of the settings, and the reference that events carry; null stays null. */
+export function draftText(text: string | null, ids: Ids): { readonly ref: TextRef | null; readonly bodies: BodyText[] } {
+  if (text === null) return { ref: null, bodies: [] };
+  const body = ids.newId("bod");
+  return { ref: { body, bytes: utf8.encode(text).byteLength, tokens: estimateTokens(text) }, bodies: [{ id: body, text }] };
+}

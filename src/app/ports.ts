@@ -1,0 +1,114 @@
+/** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
+import type { CallPurpose, CallUsage, FailureKind, FinishReason, StoredEvent } from "../domain/events";
+import type { BodyId, CompactionId, NewId, SessionId, TenantId } from "../domain/ids";
+import type { Part, ToolCallPart, ToolDefinition } from "../domain/message";
+
+/** Epoch milliseconds. */
+export type Clock = () => number;
+
+/** A model as the registry knows it: limits, and where it is. Never a credential. */
+export interface ModelSpec {
+  readonly id: string;
+  readonly provider: "embedded" | "openai-compatible";
+  /** The name that the provider knows it by. */
+  readonly upstream_id: string;
+  readonly base_url: string | null;
+  /** Tokens; null: unknown, and the conversation is never compacted (FEAT-011, compact rule 3). */
+  readonly context_window: number | null;
+  /** Tokens of one reply, at most. */
+  readonly max_output: number;
+  /** Who configured it: only a deployment's own models are called with the deployment's credentials. */
+  readonly source: "deployment" | "tenant";
+}
+
+/** One message as a provider reads it. Tool results are messages of role `tool`, right after the calls. */
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly parts: readonly Part[];
+}
+
+export interface ModelRequest {
+  readonly model: ModelSpec;
+  readonly purpose: CallPurpose;
+  readonly system: string | null;
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolDefinition[];
+  /** Tokens of the reply, at most; null: as many as the window still holds. */
+  readonly maxOutput: number | null;
+}
+
+/** `status`: the provider's HTTP status, if it answered. Never its raw body or the prompt. */
+export interface ModelFailure {
+  readonly kind: FailureKind;
+  readonly status: number | null;
+}
+
+/** A reply arrives as chunks; the last is `finish` or `failure`. */
+export type ModelChunk =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string; readonly provider_metadata?: Readonly<Record<string, unknown>> }
+  | { readonly type: "tool_call"; readonly call: ToolCallPart }
+  | { readonly type: "finish"; readonly finish: FinishReason; readonly usage: CallUsage | null }
+  | { readonly type: "failure"; readonly failure: ModelFailure };
+
+export interface CallOptions {
+  /** Aborting closes the provider's connection; the stream then ends with failure `aborted`. */
+  readonly signal: AbortSignal;
+  /** Told the exact request body, once, just before it is sent. */
+  readonly onRequest?: (body: string) => void;
+}
+
+/** The exact request that would be sent. */
+export interface RenderedRequest {
+  readonly url: string;
+  readonly body: string;
+}
+
+/** A chat model. Failures are chunks, never exceptions. */
+export interface ChatModel {
+  stream(request: ModelRequest, options: CallOptions): AsyncIterable<ModelChunk>;
+  /** What `stream` would send, byte for byte, without sending it. */
+  render(request: ModelRequest): Promise<RenderedRequest>;
+}
+
+/** Looks a model up for the session's tenant. Null: the tenant has no such model. May throw when the registry is out of reach. */
+export interface ModelDirectory {
+  resolve(model: string): Promise<ModelSpec | null>;
+}
+
+/** A wake-up, not a payload: the object is asked for the plan at the moment of work. */
+export interface CompactionJob {
+  readonly tenant: TenantId;
+  readonly session: SessionId;
+  readonly compaction: CompactionId;
+}
+
+export interface CompactionQueue {
+  send(job: CompactionJob): Promise<void>;
+}
+
+/** Events of one session in order of seq, with the bodies that they introduce. */
+export interface ProjectionBatch {
+  readonly tenant: TenantId;
+  readonly session: SessionId;
+  readonly events: readonly StoredEvent[];
+  readonly bodies: ReadonlyMap<BodyId, string>;
+}
+
+/** The read model of sessions. Writing the same batch twice, or an older one late, changes nothing. */
+export interface Projection {
+  write(batch: ProjectionBatch): Promise<void>;
+  /** Removes every row of the session but its tombstone. */
+  erase(input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number }): Promise<{ readonly rows: number }>;
+}
+
+/** Structured logging. Fields never hold content, prompts or credentials. */
+export interface Log {
+  info(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(event: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(event: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+export interface Ids {
+  readonly newId: NewId;
+}

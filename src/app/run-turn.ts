@@ -1,0 +1,177 @@
+/**
+ * One model call of a turn, from the view to what it recorded. It runs detached: no connection keeps it alive, and
+ * whoever listens reads the live stream. Every await is a race with stop, interrupt and eviction, so everything is
+ * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
+ */
+import { rawViewTokens } from "../context/budget";
+import type { ModelCall, TurnRun } from "../domain/commands";
+import type { CallUsage, FinishReason, TurnFailure } from "../domain/events";
+import type { Part, ToolCallPart } from "../domain/message";
+import { assertNever } from "../lib/assert-never";
+import { buildRequest, fitRequest } from "./build-request";
+import { type DraftedItem, draftItem } from "./drafts";
+import type { ModelChunk, ModelSpec } from "./ports";
+import type { SessionPorts } from "./session-ports";
+import { watchDeadlines } from "./watch-deadlines";
+
+/** A run in progress: what it has said, for whoever must stop it and keep that. */
+export class LiveTurn {
+  readonly abort = new AbortController();
+  text = "";
+  reasoning = "";
+
+  constructor(readonly run: TurnRun) {}
+
+  /** What was said so far, as parts; empty: nothing was. */
+  get parts(): Part[] {
+    const parts: Part[] = [];
+    if (this.reasoning) parts.push({ type: "reasoning", text: this.reasoning });
+    if (this.text) parts.push({ type: "text", text: this.text });
+    return parts;
+  }
+}
+
+export async function runTurn(live: LiveTurn, ports: SessionPorts): Promise<void> {
+  const spec = await resolveModel(ports);
+  if (!isCurrent(live, ports)) return;
+  if (!spec) return fail(live, ports, { failure: { kind: "unknown_model", status: null }, call: null });
+  const fits = fitRequest(ports, spec);
+  if (!fits.ok) return fail(live, ports, { failure: fits.error, call: null });
+  const answer = await callModel(live, spec, ports);
+  if (answer.outcome.kind === "failed") return fail(live, ports, { failure: answer.outcome.failure, call: answer.call });
+  record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
+}
+
+const isCurrent = ({ run }: LiveTurn, { writer }: SessionPorts): boolean => {
+  const { turn } = writer.state;
+  return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
+};
+
+async function resolveModel({ models, writer, log }: SessionPorts): Promise<ModelSpec | null> {
+  try {
+    return await models.resolve(writer.state.settings.model);
+  } catch (error) {
+    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
+    return null;
+  }
+}
+
+interface Answer {
+  readonly calls: readonly ToolCallPart[];
+  readonly outcome:
+    | { readonly kind: "finished"; readonly finish: FinishReason }
+    | { readonly kind: "failed"; readonly failure: TurnFailure };
+  readonly call: ModelCall;
+}
+
+async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): Promise<Answer> {
+  const { clock, writer } = ports;
+  const request = buildRequest(ports.content, spec);
+  const asked = { epoch: writer.state.view.epoch, up_to: writer.state.next_position - 1, estimate: rawViewTokens(writer.state) };
+  const startedAt = clock();
+  let digest: Promise<string | null> = Promise.resolve(null);
+  const onRequest = (body: string): void => {
+    digest = ports.digest(body).catch(() => null);
+  };
+  const heard = await listen(live, ports.model.stream(request, { signal: live.abort.signal, onRequest }), ports);
+  const call: ModelCall = {
+    turn: live.run.turn,
+    purpose: "turn",
+    model: spec.id,
+    ...asked,
+    usage: heard.usage,
+    request_digest: await digest,
+    outcome: heard.outcome.kind === "failed" ? heard.outcome.failure.kind : heard.outcome.finish,
+    ms: clock() - startedAt,
+  };
+  return { calls: heard.calls, outcome: heard.outcome, call };
+}
+
+interface Heard {
+  readonly calls: ToolCallPart[];
+  outcome: Answer["outcome"];
+  usage: CallUsage | null;
+}
+
+/** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
+async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: SessionPorts): Promise<Heard> {
+  const heard: Heard = { calls: [], outcome: failed("unavailable"), usage: null };
+  const watch = watchDeadlines(ports, live.abort);
+  try {
+    for await (const chunk of chunks) {
+      watch.heard();
+      take(chunk, heard, live);
+      if (chunk.type === "text" || chunk.type === "reasoning") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+    }
+  } catch (error) {
+    ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
+    heard.outcome = failed("internal");
+  } finally {
+    watch.end();
+  }
+  return watch.expired ? { ...heard, outcome: failed("timeout") } : heard;
+}
+
+const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
+
+function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
+  switch (chunk.type) {
+    case "text":
+      live.text += chunk.text;
+      return;
+    case "reasoning":
+      live.reasoning += chunk.text;
+      return;
+    case "tool_call":
+      heard.calls.push(chunk.call);
+      return;
+    case "finish":
+      heard.outcome = { kind: "finished", finish: chunk.finish };
+      heard.usage = chunk.usage;
+      return;
+    case "failure":
+      heard.outcome = { kind: "failed", failure: chunk.failure };
+      return;
+    default:
+      assertNever(chunk);
+  }
+}
+
+/** The reply and its calls, in one step: never a call without the words that led to it. */
+function record(
+  live: LiveTurn,
+  ports: SessionPorts,
+  answer: { calls: readonly ToolCallPart[]; finish: FinishReason; call: ModelCall },
+): void {
+  const { writer, clock, ids } = ports;
+  const at = clock();
+  const { turn } = live.run;
+  const reply = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn, at }, ids) : null;
+  const calls = answer.calls.map((part): DraftedItem => {
+    const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
+    return draftItem({ kind: "tool_call", parts: [part], turn, at, tool }, ids);
+  });
+  const drafted = [...(reply ? [reply] : []), ...calls];
+  const bodies = drafted.map((item) => item.body);
+  const { call, finish } = answer;
+  const command = {
+    type: "RecordAssistant",
+    at,
+    ...live.run,
+    call,
+    reply: reply?.draft ?? null,
+    calls: calls.map((item) => item.draft),
+    finish,
+  } as const;
+  const recorded = writer.execute(command, bodies);
+  if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
+}
+
+function fail(live: LiveTurn, ports: SessionPorts, ended: { failure: TurnFailure; call: ModelCall | null }): void {
+  const { writer, clock, ids, log } = ports;
+  const at = clock();
+  const partial = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
+  const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
+  const recorded = writer.execute(command, partial ? [partial.body] : []);
+  if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind: ended.failure.kind, status: ended.failure.status });
+}

@@ -1,0 +1,65 @@
+/** What the stories of one session need of its object: the single writer, its content, and its live stream. */
+import type { ViewInput } from "../context/view";
+import type { Command } from "../domain/commands";
+import type { StoredEvent } from "../domain/events";
+import type { BodyId, TurnId } from "../domain/ids";
+import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
+import type { Rejection } from "../domain/rejection";
+import type { SessionState } from "../domain/state";
+import type { Result } from "../lib/result";
+import type { ChatModel, Clock, Ids, Log, ModelDirectory } from "./ports";
+
+/** A text that an event introduces. */
+export interface BodyText {
+  readonly id: BodyId;
+  readonly text: string;
+}
+
+/** The single writer. Everything is synchronous: between two lines without an await nothing else happens. */
+export interface SessionWriter {
+  /** As it is now. Read it again after every await. */
+  readonly state: SessionState;
+  execute(command: Command, bodies?: readonly BodyText[]): Result<readonly StoredEvent[], Rejection>;
+}
+
+export interface SessionContent {
+  /** Everything that the view shows, with its content. */
+  readView(): ViewInput;
+  /** Tools offered to the running turn. */
+  readTools(): readonly ToolDefinition[];
+  /** Items `from..to` with their content, in order of position. */
+  readItems(range: { readonly from: number; readonly to: number }): { readonly meta: ItemMeta; readonly parts: readonly Part[] }[];
+  readText(id: BodyId): string | null;
+}
+
+/** Text as it arrives, for whoever listens. */
+export interface LiveOutput {
+  delta(turn: TurnId, kind: "text" | "reasoning", text: string): void;
+}
+
+export interface Deadlines {
+  /** From the call to its first chunk. */
+  readonly firstTokenMs: number;
+  /** Between two chunks. */
+  readonly idleMs: number;
+  /** The whole call. */
+  readonly totalMs: number;
+}
+
+/** Runs `work` after `ms`; the result cancels it. */
+export type Schedule = (ms: number, work: () => void) => () => void;
+
+export interface SessionPorts {
+  readonly writer: SessionWriter;
+  readonly content: SessionContent;
+  readonly output: LiveOutput;
+  readonly model: ChatModel;
+  readonly models: ModelDirectory;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly schedule: Schedule;
+  readonly deadlines: Deadlines;
+  /** SHA-256, hexadecimal. */
+  readonly digest: (text: string) => Promise<string>;
+  readonly log: Log;
+}

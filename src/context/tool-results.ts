@@ -1,0 +1,36 @@
+/** Oversized tool results: cut once, when they are recorded, and never again (RFC-011 §1). Never throws. */
+
+/** RFC-011 `TOOL_RESULT_MAX_CHARS`: UTF-16 units, as its `String.length` counts. */
+export const TOOL_RESULT_MAX_CHARS = 30_000;
+
+/** RFC-011's wording holds where FEAT-011 differs. */
+const marker = (kept: number, total: number): string => `\n\n[... content truncated, showing first ${kept} of ${total} characters ...]`;
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+/** The longest start of `text` of at most `length` units that does not end inside a character. */
+export function headOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length);
+}
+
+/** The longest end of `text` of at most `length` units that does not begin inside a character. */
+export function tailOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const start = text.length - length;
+  return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
+}
+
+/** `output` as it is stored: whole up to `limit` characters, else its head and the marker. */
+export function truncateToolResult(output: string, limit: number = TOOL_RESULT_MAX_CHARS): string {
+  if (output.length <= limit) return output;
+  return headOf(output, limit) + marker(limit, output.length);
+}
+
+/** A result as a full view shows it: both ends and what is missing between them. The record keeps all of it. */
+export function shortenToolResult(output: string, chars: number): string {
+  if (output.length <= chars) return output;
+  const half = Math.floor(chars / 2);
+  const missing = output.length - 2 * half;
+  return `${headOf(output, half)}\n\n[... ${missing} characters left out of this view ...]\n\n${tailOf(output, half)}`;
+}

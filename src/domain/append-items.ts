@@ -1,0 +1,11 @@
+import type { ItemMeta } from "./message";
+import type { SessionState } from "./state";
+
+/** The state with `items` at the end of the conversation. */
+export function appendItems(state: SessionState, items: readonly ItemMeta[]): SessionState {
+  const last = items.at(-1);
+  if (!last) return state;
+  return { ...state, next_position: last.position + 1, messages: state.messages + items.filter(isMessage).length, view: { ...state.view, items: [...state.view.items, ...items] } };
+}
+
+const isMessage = (item: ItemMeta): boolean => item.kind !== "tool_call" && item.kind !== "tool_result";

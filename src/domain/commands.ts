@@ -1,0 +1,124 @@
+/**
+ * What may be asked of a session. Time, ids and token estimates travel in the command: `decide` has no clock, no
+ * randomness and no estimator of its own.
+ */
+import type {
+  CompactionFailure,
+  CompactionTrigger,
+  CoveredRange,
+  EpochOp,
+  FinishReason,
+  QueuedMessage,
+  Receipt,
+  SessionSettings,
+  StopReason,
+  TurnEvent,
+  TurnFailure,
+} from "./events";
+import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { ItemDraft } from "./message";
+
+export type OnBusy = "queue" | "reject" | "interrupt";
+export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
+
+/** Which run of a turn a result belongs to: a result of another incarnation decides to nothing. */
+export interface TurnRun {
+  readonly turn: TurnId;
+  readonly incarnation: string;
+}
+
+export type SessionCommand =
+  | { readonly type: "OpenSession"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
+  | { readonly type: "ChangeSettings"; readonly changes: Partial<SessionSettings> }
+  | { readonly type: "EraseSession" };
+
+export type MessageCommand =
+  | {
+      readonly type: "SubmitMessage";
+      readonly message: QueuedMessage;
+      readonly onBusy: OnBusy;
+      readonly incarnation: string;
+      /** Most messages that may wait. */
+      readonly queueLimit: number;
+      /** What the running turn had said so far, should this message stop it. */
+      readonly partial: ItemDraft | null;
+    }
+  | { readonly type: "CancelQueued"; readonly message: ItemId };
+
+export type TurnCommand =
+  /** Takes the head of the queue, if nothing runs: messages to append, then the next turn. */
+  | { readonly type: "StartTurn"; readonly incarnation: string }
+  | ({
+      readonly type: "RecordAssistant";
+      readonly call: ModelCall;
+      readonly reply: ItemDraft | null;
+      readonly calls: readonly ItemDraft[];
+      readonly finish: FinishReason;
+    } & TurnRun)
+  | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
+  | ({
+      readonly type: "FailTurn";
+      readonly call: ModelCall | null;
+      readonly failure: TurnFailure;
+      readonly partial: ItemDraft | null;
+    } & TurnRun)
+  /** `turn` null: whichever runs. */
+  | { readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason; readonly partial: ItemDraft | null }
+  | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string }
+  /** The first thing a new incarnation says of a turn that an earlier one left open. */
+  | { readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number; readonly partial: ItemDraft | null };
+
+/** A client's result. It names our execution id, or the provider's call id, of which the first open one is meant. */
+export interface ToolResultDraft {
+  readonly execution: ExecutionId | null;
+  readonly call_id: string | null;
+  readonly item: Omit<ItemDraft, "turn" | "tool" | "kind">;
+  readonly is_error: boolean;
+}
+
+/** What a compaction is going to cover, and what it was planned on. */
+export interface CompactionPlanRef {
+  readonly base_epoch: number;
+  readonly range: CoveredRange;
+  readonly replaces: readonly OverlayId[];
+}
+
+/** An epoch change ready to be committed, if nothing moved since it was planned. */
+export interface EpochDraft {
+  readonly base_epoch: number;
+  readonly ops: readonly EpochOp[];
+  readonly receipt: Receipt;
+}
+
+export type CompactionCommand =
+  | { readonly type: "RequestCompaction"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger }
+  | {
+      readonly type: "LeaseCompaction";
+      readonly compaction: CompactionId;
+      readonly plan: CompactionPlanRef;
+      readonly expiresAt: number;
+      readonly attemptLimit: number;
+    }
+  | {
+      readonly type: "RecordCompaction";
+      readonly compaction: CompactionId;
+      readonly token: number;
+      readonly change: EpochDraft;
+      readonly call: ModelCall | null;
+    }
+  | {
+      readonly type: "FailCompaction";
+      readonly compaction: CompactionId;
+      /** Null: failed before or without a lease. */
+      readonly token: number | null;
+      readonly failure: CompactionFailure;
+      readonly attemptLimit: number;
+      readonly call: ModelCall | null;
+      /** What leaves the view when this was the last attempt; null: nothing can. */
+      readonly fallback: EpochDraft | null;
+    }
+  /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
+  | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft };
+
+/** `at`: epoch milliseconds. */
+export type Command = { readonly at: number } & (SessionCommand | MessageCommand | TurnCommand | CompactionCommand);

@@ -1,0 +1,115 @@
+/** A turn's life: started, answered, waiting for tools, ended in one of four ways. */
+import { assertNever } from "../lib/assert-never";
+import { err, ok } from "../lib/result";
+import type { Command, ToolResultDraft, TurnCommand, TurnRun } from "./commands";
+import { type Decision, endWithPartial, enterConversation, place } from "./decision";
+import type { Event } from "./events";
+import type { ItemMeta } from "./message";
+import type { Rejection } from "./rejection";
+import type { OpenCall, OpenTurn, SessionState } from "./state";
+
+type Of<T extends TurnCommand["type"]> = Command & Extract<TurnCommand, { type: T }>;
+
+export function decideTurn(command: Command & TurnCommand, state: SessionState): Decision {
+  switch (command.type) {
+    case "StartTurn":
+      return ok(startNext(command, state));
+    case "RecordAssistant":
+      return decideAssistant(command, state);
+    case "RecordToolResults":
+      return decideToolResults(command, state);
+    case "FailTurn":
+      return decideFail(command, state);
+    case "StopTurn":
+      return decideStop(command, state);
+    case "RetryTurn":
+      return decideRetry(command, state);
+    case "RecoverTurn":
+      return ok(recover(command, state));
+    default:
+      return assertNever(command);
+  }
+}
+
+function startNext(command: Of<"StartTurn">, state: SessionState): Event[] {
+  const events: Event[] = [];
+  if (state.turn) return events;
+  let position = state.next_position;
+  for (const waiting of state.queue) {
+    events.push(...enterConversation(waiting, { position, incarnation: command.incarnation }));
+    if (waiting.turn !== null) break;
+    position += 1;
+  }
+  return events;
+}
+
+function staleRun(run: TurnRun, turn: OpenTurn | null): Rejection | null {
+  if (turn?.id !== run.turn || turn.phase !== "generating") return { code: "stale", reason: "turn_over" };
+  return turn.incarnation === run.incarnation ? null : { code: "stale", reason: "other_incarnation" };
+}
+
+function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): Decision {
+  const stale = staleRun(command, state.turn);
+  if (stale) return err(stale);
+  const { turn, reply, calls, finish } = command;
+  const events: Event[] = [{ type: "ModelCallFinished", ...command.call }];
+  let position = state.next_position;
+  if (reply) events.push({ type: "AssistantReplied", turn, item: place(reply, position++) });
+  for (const call of calls) events.push({ type: "ToolCalled", turn, item: place(call, position++) });
+  if (calls.length === 0) events.push({ type: "TurnCompleted", turn, finish });
+  return ok(events);
+}
+
+/** All results of a request are taken or none: one that answers no open call refuses the request. */
+function decideToolResults(command: Of<"RecordToolResults">, state: SessionState): Decision {
+  const { turn } = state;
+  const open = [...(turn?.phase === "awaiting_tools" ? turn.open_calls : [])];
+  const events: Event[] = [];
+  for (const [index, result] of command.results.entries()) {
+    const at = open.findIndex((call) => answers(result, call));
+    const call = open[at];
+    if (!turn || !call) return err({ code: "call_not_open", index, call: result.execution ?? result.call_id ?? "" });
+    open.splice(at, 1);
+    const tool = { ...call, is_error: result.is_error };
+    const item: ItemMeta = { ...result.item, kind: "tool_result", turn: turn.id, tool, position: state.next_position + index };
+    events.push({ type: "ToolResultRecorded", turn: turn.id, item, incarnation: command.incarnation });
+  }
+  return ok(events);
+}
+
+const answers = (result: ToolResultDraft, call: OpenCall): boolean =>
+  result.execution ? result.execution === call.execution : result.call_id === call.call_id;
+
+function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
+  const stale = staleRun(command, state.turn);
+  if (stale) return err(stale);
+  const call: Event[] = command.call ? [{ type: "ModelCallFinished", ...command.call }] : [];
+  const end: Event = { type: "TurnFailed", turn: command.turn, failure: command.failure };
+  return ok([...call, ...endWithPartial(state, command.partial, end)]);
+}
+
+function decideStop(command: Of<"StopTurn">, state: SessionState): Decision {
+  const { turn } = state;
+  if (!turn || (command.turn !== null && command.turn !== turn.id)) return err({ code: "no_turn" });
+  if (command.reason === "tools_expired" && turn.phase !== "awaiting_tools") return err({ code: "stale", reason: "turn_over" });
+  return ok(endWithPartial(state, command.partial, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
+}
+
+function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  const last = state.last_turn;
+  if (!last) return err({ code: "no_turn" });
+  if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
+  const { turn, incarnation } = command;
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: null, retry_of: last.id }]);
+}
+
+/** Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. */
+function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
+  const { turn } = state;
+  if (turn?.phase !== "generating" || turn.incarnation === command.incarnation) return [];
+  if (command.partial) return endWithPartial(state, command.partial, { type: "TurnInterrupted", turn: turn.id });
+  if (turn.attempt >= command.attemptLimit) return [{ type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } }];
+  const { incarnation } = command;
+  return [{ type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null }];
+}

@@ -1,0 +1,54 @@
+/** `decide(command, state) → events | rejection`: pure and clockless. Nothing happened is `ok([])`. */
+import { assertNever } from "../lib/assert-never";
+import { err, ok } from "../lib/result";
+import type { Command, SessionCommand } from "./commands";
+import { decideCompaction } from "./decide-compaction";
+import { decideMessage } from "./decide-message";
+import { decideTurn } from "./decide-turn";
+import type { Decision } from "./decision";
+import type { SessionState } from "./state";
+
+export function decide(command: Command, state: SessionState): Decision {
+  if (state.lifecycle === "erased") return command.type === "EraseSession" ? ok([]) : err({ code: "session_erased" });
+  if (state.lifecycle === "new" && command.type !== "OpenSession") return err({ code: "session_not_found" });
+  switch (command.type) {
+    case "OpenSession":
+    case "ChangeSettings":
+    case "EraseSession":
+      return decideSession(command, state);
+    case "SubmitMessage":
+    case "CancelQueued":
+      return decideMessage(command, state);
+    case "StartTurn":
+    case "RecordAssistant":
+    case "RecordToolResults":
+    case "FailTurn":
+    case "StopTurn":
+    case "RetryTurn":
+    case "RecoverTurn":
+      return decideTurn(command, state);
+    case "RequestCompaction":
+    case "LeaseCompaction":
+    case "RecordCompaction":
+    case "FailCompaction":
+    case "ChangeEpoch":
+      return decideCompaction(command, state);
+    default:
+      return assertNever(command);
+  }
+}
+
+function decideSession(command: SessionCommand, state: SessionState): Decision {
+  switch (command.type) {
+    case "OpenSession": {
+      const { tenant, session, settings } = command;
+      return state.lifecycle === "new" ? ok([{ type: "SessionOpened", tenant, session, settings }]) : err({ code: "session_exists" });
+    }
+    case "ChangeSettings":
+      return ok(Object.keys(command.changes).length === 0 ? [] : [{ type: "SettingsChanged", changes: command.changes }]);
+    case "EraseSession":
+      return ok([{ type: "SessionErased" }]);
+    default:
+      return assertNever(command);
+  }
+}

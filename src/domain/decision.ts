@@ -1,0 +1,23 @@
+/** What the parts of `decide` share: the shape of a decision, and the events by which messages enter and turns end. */
+import type { Result } from "../lib/result";
+import type { Event, QueuedMessage } from "./events";
+import type { ItemDraft, ItemMeta } from "./message";
+import type { Rejection } from "./rejection";
+import type { SessionState } from "./state";
+
+export type Decision = Result<readonly Event[], Rejection>;
+
+export const place = (draft: ItemDraft, position: number): ItemMeta => ({ ...draft, position });
+
+/** The end of a turn, after what it had said so far. */
+export function endWithPartial(state: SessionState, partial: ItemDraft | null, end: Event): Event[] {
+  if (!partial || !state.turn) return [end];
+  return [{ type: "AssistantReplied", turn: state.turn.id, item: { ...place(partial, state.next_position), incomplete: true } }, end];
+}
+
+/** The events by which one message joins the conversation at `position`. */
+export function enterConversation(message: QueuedMessage, at: { position: number; incarnation: string }): Event[] {
+  const item = place(message.item, at.position);
+  if (message.turn === null) return [{ type: "MessagesAppended", items: [item], dequeued: [item.id] }];
+  return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
+}

@@ -1,0 +1,120 @@
+/** What a turn's events do to the state. */
+import { assertNever } from "../lib/assert-never";
+import { appendItems } from "./append-items";
+import type { CallUsage, StoredEvent, TurnEvent } from "./events";
+import { learnRatio } from "./learned-ratio";
+import type { LastTurn, OpenTurn, SessionState, UsageAnchor } from "./state";
+
+type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
+
+export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent): SessionState {
+  switch (event.type) {
+    case "TurnStarted":
+      return startTurn(state, event);
+    case "ModelCallFinished":
+      return finishCall(state, event);
+    case "AssistantReplied":
+      return appendItems(withReply(state, event.item.position), [event.item]);
+    case "ToolCalled":
+      return openCall(state, event);
+    case "ToolResultRecorded":
+      return closeCall(state, event);
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+      return state;
+    case "TurnCompleted":
+      return endTurn(state, { id: event.turn, status: "completed", failure: null, stop_reason: null });
+    case "TurnFailed":
+      return endTurn(state, { id: event.turn, status: "failed", failure: event.failure, stop_reason: null });
+    case "TurnStopped":
+      return endTurn(state, { id: event.turn, status: "stopped", failure: null, stop_reason: event.reason });
+    case "TurnInterrupted":
+      return endTurn(state, { id: event.turn, status: "interrupted", failure: null, stop_reason: null });
+    default:
+      return assertNever(event);
+  }
+}
+
+function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState {
+  const turn: OpenTurn = {
+    id: event.turn,
+    incarnation: event.incarnation,
+    attempt: event.attempt,
+    started_at: event.at,
+    phase: "generating",
+    open_calls: [],
+    tools: event.tools,
+    rounds: event.attempt > 1 ? (state.turn?.rounds ?? 0) : 0,
+  };
+  const asked = event.item;
+  const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
+  const started = { ...(event.retry_of ? withoutCutOffReply(state) : state), turn, queue };
+  return asked ? appendItems(started, [asked]) : started;
+}
+
+/** A retry answers again: what the failed attempt had begun to say stays in the record and leaves the view. */
+function withoutCutOffReply(state: SessionState): SessionState {
+  const items = [...state.view.items];
+  while (items.at(-1)?.incomplete) items.pop();
+  return { ...state, view: { ...state.view, items } };
+}
+
+function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
+  const { usage } = event;
+  const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
+  if (!usage) return { ...state, turn };
+  const totals = {
+    calls: state.totals.calls + 1,
+    input: state.totals.input + usage.input,
+    output: state.totals.output + usage.output,
+    cached: state.totals.cached + usage.cached,
+  };
+  if (event.purpose !== "turn") return { ...state, turn, totals };
+  const known = state.ratio.model === event.model ? state.ratio.value : 1;
+  return {
+    ...state,
+    turn,
+    totals,
+    ratio: { model: event.model, value: learnRatio(known, event.estimate, usage.input) },
+    anchor: event.epoch === state.view.epoch ? anchorOf(state, event, usage) : state.anchor,
+  };
+}
+
+function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
+  return {
+    epoch: event.epoch,
+    model: event.model,
+    up_to: event.up_to,
+    input: usage.input,
+    output: usage.output - usage.reasoning,
+    reply_to: event.up_to,
+    tools: (state.turn?.tools ?? state.settings.tools)?.body ?? null,
+  };
+}
+
+/** The reply's items are what the anchor's `output` has counted. */
+function withReply(state: SessionState, position: number): SessionState {
+  const { anchor } = state;
+  if (!anchor || anchor.reply_to !== position - 1) return state;
+  return { ...state, anchor: { ...anchor, reply_to: position } };
+}
+
+function openCall(state: SessionState, event: Of<"ToolCalled">): SessionState {
+  const ref = event.item.tool;
+  if (!state.turn || !ref) return appendItems(state, [event.item]);
+  const call = { execution: ref.execution, call_id: ref.call_id, name: ref.name };
+  const turn: OpenTurn = { ...state.turn, phase: "awaiting_tools", open_calls: [...state.turn.open_calls, call] };
+  return appendItems({ ...withReply(state, event.item.position), turn }, [event.item]);
+}
+
+function closeCall(state: SessionState, event: Of<"ToolResultRecorded">): SessionState {
+  const execution = event.item.tool?.execution;
+  if (!state.turn) return appendItems(state, [event.item]);
+  const open_calls = state.turn.open_calls.filter((call) => call.execution !== execution);
+  const phase = open_calls.length === 0 ? "generating" : "awaiting_tools";
+  return appendItems({ ...state, turn: { ...state.turn, open_calls, phase, incarnation: event.incarnation } }, [event.item]);
+}
+
+function endTurn(state: SessionState, last_turn: LastTurn): SessionState {
+  return { ...state, turn: null, last_turn };
+}

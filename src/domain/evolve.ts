@@ -1,0 +1,113 @@
+/** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
+import { assertNever } from "../lib/assert-never";
+import { appendItems } from "./append-items";
+import type { CompactionEvent, Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
+import { evolveCompaction } from "./evolve-compaction";
+import { evolveTurn } from "./evolve-turn";
+import { initialState, type SessionState } from "./state";
+
+const groupOf = {
+  SessionOpened: "session",
+  SettingsChanged: "session",
+  PinsSet: "session",
+  SessionForked: "session",
+  SessionErased: "session",
+  MessagesAppended: "message",
+  MessageQueued: "message",
+  QueuedMessageCancelled: "message",
+  MessageRedacted: "message",
+  HistoryRewound: "message",
+  TurnStarted: "turn",
+  ModelCallFinished: "turn",
+  AssistantReplied: "turn",
+  ToolCalled: "turn",
+  ToolResultRecorded: "turn",
+  ApprovalRequested: "turn",
+  ApprovalResolved: "turn",
+  TurnCompleted: "turn",
+  TurnFailed: "turn",
+  TurnStopped: "turn",
+  TurnInterrupted: "turn",
+  CompactionRequested: "compaction",
+  CompactionStarted: "compaction",
+  CompactionFailed: "compaction",
+  EpochChanged: "compaction",
+} as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction">;
+
+/** Every event type that this build knows. */
+export const knownEventTypes: ReadonlySet<string> = new Set(Object.keys(groupOf));
+
+export function evolve(state: SessionState, event: StoredEvent): SessionState {
+  const next = apply(state, event);
+  return { ...next, seq: event.seq, updated_at: event.at };
+}
+
+export const fold = (events: Iterable<StoredEvent>, from: SessionState = initialState): SessionState => {
+  let state = from;
+  for (const event of events) state = evolve(state, event);
+  return state;
+};
+
+function apply(state: SessionState, event: StoredEvent): SessionState {
+  const group = groupOf[event.type];
+  switch (group) {
+    case "session":
+      return evolveSession(state, event as StoredEvent & SessionEvent);
+    case "message":
+      return evolveMessages(state, event as StoredEvent & MessageEvent);
+    case "turn":
+      return evolveTurn(state, event as StoredEvent & TurnEvent);
+    case "compaction":
+      return evolveCompaction(state, event as StoredEvent & CompactionEvent);
+    default:
+      return assertNever(group);
+  }
+}
+
+function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): SessionState {
+  switch (event.type) {
+    case "SessionOpened":
+      return {
+        ...state,
+        lifecycle: "open",
+        tenant: event.tenant,
+        session: event.session,
+        settings: event.settings,
+        opened_at: event.at,
+        ratio: { model: event.settings.model, value: 1 },
+      };
+    case "SettingsChanged":
+      // Another model, system prompt or set of tools: what the provider had counted no longer holds.
+      return { ...state, settings: { ...state.settings, ...event.changes }, anchor: changesRequest(event.changes) ? null : state.anchor };
+    case "PinsSet":
+      return { ...state, pins: event.pins };
+    case "SessionForked":
+      return state;
+    case "SessionErased":
+      return { ...initialState, lifecycle: "erased", tenant: state.tenant, session: state.session };
+    default:
+      return assertNever(event);
+  }
+}
+
+const changesRequest = (changes: Partial<SessionSettings>): boolean =>
+  changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
+
+function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
+  switch (event.type) {
+    case "MessagesAppended": {
+      const gone = new Set(event.dequeued);
+      return appendItems({ ...state, queue: state.queue.filter((entry) => !gone.has(entry.item.id)) }, event.items);
+    }
+    case "MessageQueued":
+      return { ...state, queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };
+    case "QueuedMessageCancelled":
+      return { ...state, queue: state.queue.filter((entry) => entry.item.id !== event.message) };
+    case "MessageRedacted":
+      return { ...state, redacted: [...state.redacted, event.item], anchor: null };
+    case "HistoryRewound":
+      return { ...state, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1, items: event.items } };
+    default:
+      return assertNever(event);
+  }
+}

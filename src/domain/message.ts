@@ -1,0 +1,83 @@
+/**
+ * What a conversation is made of. An *item* is one message, one tool call or one tool result; its numbers and
+ * ids (`ItemMeta`) live in events and state, its content (`Part[]`) in a body of the same id.
+ */
+import type { ExecutionId, ItemId, TurnId } from "./ids";
+
+/** Opaque data that a provider wants back byte for byte (item ids, thought signatures), by provider name. */
+export type ProviderMetadata = Readonly<Record<string, unknown>>;
+
+export interface TextPart {
+  readonly type: "text";
+  readonly text: string;
+  readonly provider_metadata?: ProviderMetadata;
+}
+export interface ReasoningPart {
+  readonly type: "reasoning";
+  readonly text: string;
+  readonly provider_metadata?: ProviderMetadata;
+}
+/** An image or a file is held by reference, never as base64 in the log. */
+export interface MediaPart {
+  readonly type: "image" | "file";
+  readonly url: string;
+  readonly media_type: string;
+  readonly name?: string;
+  readonly provider_metadata?: ProviderMetadata;
+}
+export interface ToolCallPart {
+  readonly type: "tool_call";
+  readonly call_id: string;
+  readonly name: string;
+  /** The arguments as the model wrote them: JSON text, never reparsed or cut. */
+  readonly arguments: string;
+  readonly provider_metadata?: ProviderMetadata;
+}
+export interface ToolResultPart {
+  readonly type: "tool_result";
+  readonly call_id: string;
+  readonly name: string;
+  /** The output as recorded, cut at the policy's limit with a marker (RFC-011 §1). */
+  readonly output: string;
+  readonly is_error: boolean;
+}
+export type Part = TextPart | ReasoningPart | MediaPart | ToolCallPart | ToolResultPart;
+
+/** What one item is: a message and its role, a call or a result. */
+export type ItemKind = "system" | "user" | "assistant" | "tool_call" | "tool_result";
+
+/** A recorded call's own ids: `execution` is ours and unique, `call_id` is the provider's and may repeat. */
+export interface ToolRef {
+  readonly execution: ExecutionId;
+  readonly call_id: string;
+  readonly name: string;
+  readonly is_error?: boolean;
+}
+
+/** An item as the log and the state know it: no content. */
+export interface ItemMeta {
+  readonly id: ItemId;
+  readonly kind: ItemKind;
+  /** Its place in the conversation as people see it, from 1. Not the event's seq. */
+  readonly position: number;
+  readonly turn: TurnId | null;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** UTF-8 size of its content. */
+  readonly bytes: number;
+  /** Estimated tokens, raw (neither scaled nor padded), by `context/tokens`. */
+  readonly tokens: number;
+  readonly tool?: ToolRef;
+  /** The reply was cut off: stopped, failed or interrupted in the middle. */
+  readonly incomplete?: true;
+}
+
+/** An item before it has a position: what commands carry. */
+export type ItemDraft = Omit<ItemMeta, "position">;
+
+/** A client tool offered to the model. `parameters` is a JSON Schema. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}

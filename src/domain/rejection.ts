@@ -1,0 +1,25 @@
+/** Why a command was refused: a closed union, so that every edge maps it exhaustively (docs/design.md §1.8). */
+export type Rejection =
+  | { readonly code: "session_not_found" }
+  | { readonly code: "session_erased" }
+  | { readonly code: "session_exists" }
+  | { readonly code: "turn_running"; readonly turn: string }
+  | { readonly code: "queue_full"; readonly limit: number }
+  | { readonly code: "no_turn" }
+  | { readonly code: "not_retryable"; readonly status: string }
+  | { readonly code: "call_not_open"; readonly index: number; readonly call: string }
+  | { readonly code: "message_not_queued"; readonly message: string }
+  /** A late, doubled or foreign result: it decides to nothing and must not be tried again. */
+  | { readonly code: "stale"; readonly reason: StaleReason }
+  | { readonly code: "lease_held"; readonly expires_at: number };
+
+export type StaleReason =
+  | "turn_over"
+  | "other_incarnation"
+  | "compaction_over"
+  | "lease_lost"
+  | "epoch_moved"
+  | "range_changed"
+  | "not_idle";
+
+export type RejectionCode = Rejection["code"];

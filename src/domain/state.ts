@@ -1,0 +1,130 @@
+/**
+ * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
+ * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
+ */
+import type { CompactionTrigger, CoveredRange, Overlay, QueuedMessage, SessionSettings, StopReason, TextRef, TurnFailure } from "./events";
+import type { BodyId, CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { ItemMeta } from "./message";
+
+/** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
+export const STATE_VERSION = 1;
+
+export interface OpenCall {
+  readonly execution: ExecutionId;
+  readonly call_id: string;
+  readonly name: string;
+}
+
+export interface OpenTurn {
+  readonly id: TurnId;
+  readonly incarnation: string;
+  readonly attempt: number;
+  readonly started_at: number;
+  /** `awaiting_tools`: nothing runs; the client owes the results of `open_calls`. */
+  readonly phase: "generating" | "awaiting_tools";
+  readonly open_calls: readonly OpenCall[];
+  readonly tools: TextRef | null;
+  /** Model calls finished in this turn. */
+  readonly rounds: number;
+}
+
+export type TurnStatus = "completed" | "failed" | "stopped" | "interrupted";
+
+export interface LastTurn {
+  readonly id: TurnId;
+  readonly status: TurnStatus;
+  readonly failure: TurnFailure | null;
+  readonly stop_reason: StopReason | null;
+}
+
+/** What the model reads: overlays for what is older, then items verbatim, both in order of position. */
+export interface View {
+  readonly epoch: number;
+  readonly overlays: readonly Overlay[];
+  readonly items: readonly ItemMeta[];
+  /** Positions of tool results shown as a placeholder, shortened, or of media shown by reference. */
+  readonly cleared: readonly number[];
+  readonly shortened: readonly number[];
+  readonly evicted: readonly number[];
+}
+
+/** The provider's own count of one request of this epoch: `input` tokens for everything up to `up_to`, `output` for the reply. */
+export interface UsageAnchor {
+  readonly epoch: number;
+  readonly model: string;
+  readonly up_to: number;
+  readonly input: number;
+  readonly output: number;
+  /** Last position of the reply that `output` counted. */
+  readonly reply_to: number;
+  /** The tools that the request offered: their weight is part of `input`. */
+  readonly tools: BodyId | null;
+}
+
+export interface CompactionLease {
+  readonly token: number;
+  readonly attempt: number;
+  readonly expires_at: number;
+  readonly base_epoch: number;
+  readonly range: CoveredRange;
+  readonly replaces: readonly OverlayId[];
+}
+
+export interface CompactionState {
+  readonly requested: {
+    readonly id: CompactionId;
+    readonly trigger: CompactionTrigger;
+    readonly at: number;
+    readonly attempts: number;
+  } | null;
+  readonly lease: CompactionLease | null;
+  readonly next_token: number;
+  /** Failures since the last summary that was accepted. */
+  readonly failures: number;
+}
+
+export interface SessionState {
+  readonly lifecycle: "new" | "open" | "erased";
+  readonly tenant: TenantId | null;
+  readonly session: SessionId | null;
+  readonly settings: SessionSettings;
+  readonly pins: readonly TextRef[];
+  readonly seq: number;
+  readonly next_position: number;
+  /** Messages of people and models; calls and results do not count. */
+  readonly messages: number;
+  readonly opened_at: number;
+  readonly updated_at: number;
+  readonly turn: OpenTurn | null;
+  readonly last_turn: LastTurn | null;
+  readonly queue: readonly QueuedMessage[];
+  readonly view: View;
+  readonly anchor: UsageAnchor | null;
+  readonly compaction: CompactionState;
+  /** Reported tokens over estimated ones, learned for `model` (`learned-ratio`). */
+  readonly ratio: { readonly model: string; readonly value: number };
+  readonly redacted: readonly ItemId[];
+  readonly totals: { readonly calls: number; readonly input: number; readonly output: number; readonly cached: number };
+}
+
+export const initialState: SessionState = {
+  lifecycle: "new",
+  tenant: null,
+  session: null,
+  settings: { model: "", policy: "", system: null, tools: null, title: null, metadata: {} },
+  pins: [],
+  seq: 0,
+  next_position: 1,
+  messages: 0,
+  opened_at: 0,
+  updated_at: 0,
+  turn: null,
+  last_turn: null,
+  queue: [],
+  view: { epoch: 0, overlays: [], items: [], cleared: [], shortened: [], evicted: [] },
+  anchor: null,
+  compaction: { requested: null, lease: null, next_token: 1, failures: 0 },
+  ratio: { model: "", value: 1 },
+  redacted: [],
+  totals: { calls: 0, input: 0, output: 0, cached: 0 },
+};

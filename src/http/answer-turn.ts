@@ -1,0 +1,58 @@
+/** The answer to what starts or continues a turn: an acknowledgement, the turn as it is spoken, or the finished turn. */
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Accepted } from "../app/session-api";
+import type { TurnId } from "../domain/ids";
+import type { HttpEnv } from "./deps";
+import { sendEvents } from "./event-stream";
+import { idempotencyHeaders } from "./idempotency";
+import { acceptsEventStream, prefersAsync } from "./negotiate";
+import { sendProblem } from "./problem";
+import { json, jsonOrEvents } from "./routing";
+import { type AcceptedView, acceptedView } from "./schemas/message";
+import { turnView } from "./schemas/turn";
+import type { SessionCalls } from "./session-calls";
+
+export const turnHeaders = idempotencyHeaders.extend({
+  Prefer: z.string().optional().openapi({ description: "respond-async: 202 as soon as the message is durable" }),
+});
+
+export const turnResponses = {
+  200: jsonOrEvents("The turn once it has ended or waits for tools; or, with Accept: text/event-stream, as it is spoken", turnView),
+  202: json("Accepted (Prefer: respond-async)", acceptedView),
+};
+
+function toView({ message_id, turn_id, position, queued, cursor }: Accepted): AcceptedView {
+  return { message_id, turn_id, position, queued, cursor };
+}
+
+/** Tells a repetition from a first request. */
+function markReplay(c: Context<HttpEnv>, accepted: Accepted): void {
+  if (accepted.replayed) c.header("idempotent-replayed", "true");
+}
+
+/** What was only appended is there at once. */
+export function answerAppended(c: Context<HttpEnv>, accepted: Accepted): Response {
+  markReplay(c, accepted);
+  return c.json(toView(accepted), 201);
+}
+
+async function answerFinished(c: Context<HttpEnv>, calls: SessionCalls, turn: TurnId): Promise<Response> {
+  const report = await calls.repeatable((api, caller) => api.waitForTurn(caller, turn));
+  if (!report.ok) return sendProblem(c, report.error);
+  const { status, failure } = report.value;
+  if (status === "failed" && failure) return sendProblem(c, { code: "turn_failed", failure, turn: report.value });
+  return c.json(report.value, 200);
+}
+
+export async function answerTurn(c: Context<HttpEnv>, calls: SessionCalls, accepted: Accepted): Promise<Response> {
+  const { turn_id: turn, cursor } = accepted;
+  if (turn === null) return answerAppended(c, accepted);
+  markReplay(c, accepted);
+  if (prefersAsync(c.req.header("prefer"))) {
+    return c.json(toView(accepted), 202, { "Preference-Applied": "respond-async" });
+  }
+  if (!acceptsEventStream(c.req.header("accept"))) return await answerFinished(c, calls, turn);
+  const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
+  return stream.ok ? sendEvents(stream.value) : sendProblem(c, stream.error);
+}

@@ -1,0 +1,38 @@
+/** The HTTP door. It parses, asks the objects, and words their answers; it decides nothing about a conversation. */
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { authenticate, requireAdmin } from "./auth";
+import type { HttpDeps, HttpEnv } from "./deps";
+import { answerUnknown } from "./known-paths";
+import { answerThrown, observe } from "./observe";
+import { registerAdmin } from "./routes/admin";
+import { registerCompactions } from "./routes/compactions";
+import { registerKeys } from "./routes/keys";
+import { registerMessages } from "./routes/messages";
+import { registerModels } from "./routes/models";
+import { registerService } from "./routes/service";
+import { registerSessions } from "./routes/sessions";
+import { registerStreams } from "./routes/stream";
+import { registerTenant } from "./routes/tenant";
+import { registerTurns } from "./routes/turns";
+import { refuseInvalid } from "./validation";
+
+/** Build it once per isolate: it holds nothing of a request. */
+export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
+  const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
+  app.use(observe(deps));
+  app.use("/v1/*", authenticate(deps));
+  app.use("/v1/admin/*", requireAdmin(deps));
+  registerService(app);
+  registerSessions(app, deps);
+  registerMessages(app, deps);
+  registerTurns(app, deps);
+  registerStreams(app, deps);
+  registerCompactions(app, deps);
+  registerKeys(app, deps);
+  registerModels(app, deps);
+  registerTenant(app, deps);
+  registerAdmin(app, deps);
+  app.onError(answerThrown(deps));
+  app.notFound(answerUnknown(app.routes));
+  return app;
+}

@@ -1,0 +1,64 @@
+/**
+ * Who asks. The tenant comes from the key and from nowhere else (docs/design.md §1.9). `/v1` is closed by default:
+ * a route that forgot to say what it needs still asks for a key.
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import type { Principal, Scope } from "../app/tenant-api";
+import type { HttpDeps, HttpEnv } from "./deps";
+import { sendProblem } from "./problem";
+
+const ADMIN_PATH = "/v1/admin/";
+const BEARER = /^Bearer +([\x21-\x7e]{1,512})$/i;
+
+function bearerOf(c: Context<HttpEnv>): string | null {
+  return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
+}
+
+/** For every path of `/v1` but the admin's. */
+export function authenticate({ authenticate: findPrincipal, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    if (c.req.path.startsWith(ADMIN_PATH)) return await next();
+    const key = bearerOf(c);
+    const principal = key === null ? null : await findPrincipal(key);
+    // A cached look-up may be older than the key's end.
+    const expired = principal?.expires_at != null && principal.expires_at <= now();
+    if (!principal || expired) return sendProblem(c, { code: "unauthorized" });
+    c.set("principal", principal);
+    return await next();
+  };
+}
+
+/** Null: any valid key will do. */
+export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const principal = c.get("principal");
+    if (!principal) return sendProblem(c, { code: "unauthorized" });
+    if (scope !== null && !principal.scopes.includes(scope)) return sendProblem(c, { code: "forbidden", scope });
+    return await next();
+  };
+}
+
+/** Behind `requireScope` there always is one; its absence is a defect. */
+export function principalOf(c: Context<HttpEnv>): Principal {
+  const principal = c.get("principal");
+  if (!principal) throw new Error("A route that needs a principal was reached without one");
+  return principal;
+}
+
+/** In a time that depends on neither text: their digests are compared, all bytes of them. */
+async function isSame(given: string, expected: string): Promise<boolean> {
+  const encoder = new TextEncoder();
+  const digests = await Promise.all([given, expected].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));
+  const [a, b] = digests.map((digest) => new Uint8Array(digest));
+  if (!a || !b) return false;
+  return a.reduce((difference, byte, index) => difference | (byte ^ (b[index] ?? 0)), 0) === 0;
+}
+
+/** The deployment's own key. Without one configured, nobody is the admin. */
+export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const given = bearerOf(c);
+    const isAdmin = given !== null && config.adminKey !== null && (await isSame(given, config.adminKey));
+    return isAdmin ? await next() : sendProblem(c, { code: "unauthorized" });
+  };
+}

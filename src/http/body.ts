@@ -1,0 +1,78 @@
+/** Reads a JSON body once: bounded by the bytes that arrive, not by what a header claims. An empty body stands for `{}`. */
+import type { Context, MiddlewareHandler } from "hono";
+import { err, ok, type Result } from "../lib/result";
+import type { HttpEnv } from "./deps";
+import { findFault } from "./json-check";
+import { type RequestError, sendProblem } from "./problem";
+
+export const BODY_LIMIT = 1_048_576;
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?(;\s*)?$/i;
+
+const invalidBody = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "body", detail }] });
+
+/** Null: there is more than the limit; the rest is not read. */
+async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = [];
+  const reader = stream.getReader();
+  let size = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength;
+    if (size > limit) {
+      await reader.cancel();
+      return null;
+    }
+    chunks.push(part.value);
+  }
+  const bytes = new Uint8Array(size);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.byteLength;
+  }
+  return bytes;
+}
+
+function decode(bytes: Uint8Array): Result<string, RequestError> {
+  try {
+    return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes));
+  } catch {
+    return err(invalidBody("not UTF-8"));
+  }
+}
+
+function checkJson(text: string): Result<string, RequestError> {
+  try {
+    const fault = findFault(text);
+    return fault ? err({ code: "invalid_request", errors: [fault] }) : ok(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return err(invalidBody("not JSON"));
+    throw error;
+  }
+}
+
+async function readText(request: Request): Promise<Result<string, RequestError>> {
+  if (Number(request.headers.get("content-length")) > BODY_LIMIT) return err({ code: "body_too_large", limit: BODY_LIMIT });
+  const bytes = request.body ? await readAtMost(request.body, BODY_LIMIT) : new Uint8Array();
+  if (!bytes) return err({ code: "body_too_large", limit: BODY_LIMIT });
+  if (bytes.byteLength === 0) return ok("");
+  if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) return err({ code: "unsupported_media_type" });
+  const text = decode(bytes);
+  return text.ok ? checkJson(text.value) : text;
+}
+
+/** The request with that body, for the validators: the original's has been read. */
+function rewind({ url, method, headers }: Request, text: string): Request {
+  const isDeclared = headers.has("content-type");
+  const body = text === "" && isDeclared ? "{}" : text;
+  return new Request(url, { method, headers, body: body === "" ? null : new TextEncoder().encode(body) });
+}
+
+/** Before the validators. */
+export const readBody: MiddlewareHandler<HttpEnv> = async (c: Context<HttpEnv>, next) => {
+  const text = await readText(c.req.raw);
+  if (!text.ok) return sendProblem(c, text.error);
+  c.set("rawBody", text.value);
+  c.req.raw = rewind(c.req.raw, text.value);
+  return await next();
+};

@@ -1,0 +1,40 @@
+/** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
+import type { Clock, Log } from "../app/ports";
+import type { SessionList } from "../app/read-api";
+import type { SessionApi } from "../app/session-api";
+import type { Principal, TenantApi } from "../app/tenant-api";
+import type { NewId, SessionId, TenantId } from "../domain/ids";
+
+export interface HttpConfig {
+  /** Bearer of the admin routes; null: those routes refuse. */
+  readonly adminKey: string | null;
+  /** For development: a tenant's base URL may be http and local. */
+  readonly allowPrivateModelUrls: boolean;
+}
+
+export interface HttpDeps {
+  /** A fresh stub at each call: after an object was reset, the old one stays broken. */
+  sessions(tenant: TenantId, session: SessionId): SessionApi;
+  /** A fresh stub at each call. */
+  tenants(tenant: TenantId): TenantApi;
+  readonly sessionList: SessionList;
+  /** Null: not a key, unknown, expired or revoked. */
+  authenticate(key: string): Promise<Principal | null>;
+  /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */
+  generateKey(tenant: TenantId): string;
+  hashKey(key: string): Promise<string>;
+  readonly newId: NewId;
+  readonly now: Clock;
+  readonly log: Log;
+  readonly config: HttpConfig;
+}
+
+export interface HttpEnv {
+  readonly Variables: {
+    requestId: string;
+    /** Set by `authenticate`, and by nothing else: where a tenant comes from. */
+    principal?: Principal;
+    /** The body as it came, for the digest of an idempotency key. */
+    rawBody?: string;
+  };
+}

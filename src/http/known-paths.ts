@@ -1,0 +1,25 @@
+/** Tells an unknown path from a known one that was asked in the wrong way. */
+import type { Context } from "hono";
+import type { HttpEnv } from "./deps";
+import { sendProblem } from "./problem";
+
+interface Route {
+  readonly method: string;
+  /** `/v1/sessions/:session_id` */
+  readonly path: string;
+}
+
+function toPattern(path: string): RegExp {
+  const segments = path.split("/").map((segment) => (segment.startsWith(":") ? "[^/]+" : segment.replaceAll(".", "\\.")));
+  return new RegExp(`^${segments.join("/")}$`);
+}
+
+/** The app's `notFound`: 405 with `Allow` for a known path, else 404. */
+export function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
+  const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
+  return (c) => {
+    const methods = known.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method);
+    if (methods.length === 0) return sendProblem(c, { code: "not_found" });
+    return sendProblem(c, { code: "method_not_allowed", allow: [...new Set(methods)].sort() });
+  };
+}

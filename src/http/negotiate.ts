@@ -1,0 +1,27 @@
+/** What kind of answer the client asked for (RFC 9110 §12.5.1, RFC 7240 §4.1). */
+
+interface Weighted {
+  readonly name: string;
+  /** 0 to 1; 0: not wanted. */
+  readonly weight: number;
+}
+
+function parseRange(text: string): Weighted {
+  const [name = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
+  const q = parameters.find((parameter) => parameter.startsWith("q="));
+  const weight = q === undefined ? 1 : Number(q.slice(2));
+  return { name, weight: Number.isFinite(weight) ? weight : 0 };
+}
+
+/** Server-sent events were asked for by name, and JSON is not wanted more. */
+export function acceptsEventStream(accept: string | undefined): boolean {
+  const ranges = (accept ?? "").split(",").map(parseRange);
+  const weightOf = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
+  const stream = weightOf("text/event-stream");
+  return stream > 0 && stream >= weightOf("application/json");
+}
+
+/** `Prefer: respond-async`: an acknowledgement is enough. */
+export function prefersAsync(prefer: string | undefined): boolean {
+  return (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async");
+}

@@ -1,0 +1,60 @@
+/** One id and one line in the log for every request. The line has the route's pattern, never the path, query or body. */
+import type { Context, MiddlewareHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { routePath } from "hono/route";
+import { marksOf } from "./calls";
+import type { HttpDeps, HttpEnv } from "./deps";
+import { type RequestError, sendProblem } from "./problem";
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const FRAMES = 8;
+
+/** A client's own id is kept, so that it can find its request in our log. */
+export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const given = c.req.header("x-request-id") ?? "";
+    const id = REQUEST_ID.test(given) ? given : crypto.randomUUID();
+    c.set("requestId", id);
+    const start = now();
+    await next();
+    c.header("x-request-id", id);
+    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+    const { tenant, key } = c.get("principal") ?? {};
+    log.info("http.request", {
+      request_id: id,
+      method: c.req.method,
+      route: routePath(c, -1),
+      status: c.res.status,
+      ms: now() - start,
+      ...(tenant && { tenant, key }),
+    });
+  };
+}
+
+/** Where it was thrown, without the message: that may quote content. */
+function framesOf(error: Error): string[] {
+  const lines = (error.stack ?? "").split("\n").map((line) => line.trim());
+  return lines.filter((line) => line.startsWith("at ")).slice(0, FRAMES);
+}
+
+function toRequestError(error: Error): RequestError {
+  if (error instanceof HTTPException) {
+    if (error.status === 415) return { code: "unsupported_media_type" };
+    if (error.status === 400) return { code: "invalid_request", errors: [{ field: "body", detail: "not JSON" }] };
+  }
+  const { overloaded, retryable } = marksOf(error);
+  if (overloaded) return { code: "overloaded" };
+  return { code: retryable ? "unavailable" : "internal" };
+}
+
+/** The app's `onError`: what was thrown is a defect, an object out of reach, or hono's own refusal of a body. */
+export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>) => Response {
+  return (error, c) => {
+    const answer = toRequestError(error);
+    const fields = { request_id: c.get("requestId"), route: routePath(c, -1), name: error.name, frames: framesOf(error) };
+    if (answer.code === "internal") deps.log.error("http.defect", fields);
+    else if (answer.code === "overloaded" || answer.code === "unavailable")
+      deps.log.warn("http.unavailable", { ...fields, code: answer.code });
+    return sendProblem(c, answer);
+  };
+}

@@ -1,0 +1,177 @@
+/**
+ * Every refusal as an RFC 9457 document. The table below is exhaustive by its type: a new reason anywhere in the
+ * house does not compile until it has its status here. Details name ids, fields and limits, never content.
+ */
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ReadError } from "../app/read-api";
+import type { SessionError, TurnReport } from "../app/session-api";
+import type { Scope, TenantError } from "../app/tenant-api";
+import type { TurnFailure } from "../domain/events";
+import type { HttpEnv } from "./deps";
+import { describeFailure } from "./turn-failure";
+
+/** `field`: the path as the client wrote it (`results.0.output`), a header's or query parameter's name, or `body`. */
+export interface FieldError {
+  readonly field: string;
+  readonly detail: string;
+}
+
+/** Why the door itself refuses. */
+export type RequestError =
+  | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
+  | { readonly code: "unauthorized" }
+  | { readonly code: "forbidden"; readonly scope: Scope }
+  | { readonly code: "not_found" }
+  | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
+  | { readonly code: "body_too_large"; readonly limit: number }
+  | { readonly code: "unsupported_media_type" }
+  | { readonly code: "read_model_unavailable" }
+  | { readonly code: "overloaded" }
+  | { readonly code: "unavailable" }
+  | { readonly code: "internal" }
+  | { readonly code: "turn_failed"; readonly failure: TurnFailure; readonly turn: TurnReport };
+
+export type HttpError = SessionError | TenantError | ReadError | RequestError;
+type ErrorOf = { [E in HttpError as E["code"]]: E };
+
+interface Answer {
+  readonly status: ContentfulStatusCode;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+  /** Further members of the document. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const notFound = (what: string): Answer => ({ status: 404, title: "Not found", detail: `There is no such ${what}.` });
+const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
+  status: 409,
+  title,
+  detail,
+  ...(extra && { extra }),
+});
+const invalid = (errors: readonly FieldError[]): Answer => ({
+  status: 400,
+  title: "Invalid request",
+  detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join("; "),
+  errors,
+});
+const retryLater = (detail: string): Answer => ({
+  status: 503,
+  title: "Temporarily unavailable",
+  detail,
+  headers: { "Retry-After": "1" },
+});
+
+const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
+  session_not_found: () => notFound("session"),
+  session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
+  session_exists: () => conflict("Session exists", "A session with this id exists already."),
+  turn_running: ({ turn }) => conflict("Turn running", "The session is busy, and on_busy is reject.", { turn_id: turn || null }),
+  queue_full: ({ limit }) => ({
+    ...conflict("Queue full", `At most ${limit} messages can wait; send again once a turn has ended.`, { limit }),
+    headers: { "Retry-After": "1" },
+  }),
+  no_turn: () => conflict("No turn", "No turn of this session is open."),
+  not_retryable: ({ status }) => conflict("Not retryable", "The last turn cannot be retried.", { turn_status: status }),
+  call_not_open: ({ index, call }) => ({
+    ...conflict("Call not open", `results.${index}: the call is not open.`, { call }),
+    errors: [{ field: `results.${index}`, detail: "the call is not open" }],
+  }),
+  message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
+  stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
+  lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
+  idempotency_conflict: () => ({
+    status: 422,
+    title: "Idempotency key reused",
+    detail: "Idempotency-Key: it was used with another request.",
+    errors: [{ field: "Idempotency-Key", detail: "it was used with another request" }],
+  }),
+  unknown_model: () => invalid([{ field: "model", detail: "no such model" }]),
+  turn_not_found: () => notFound("turn"),
+  compaction_not_found: () => notFound("compaction"),
+  cannot_fit: ({ fit }) => ({
+    status: 422,
+    title: "Context window exceeded",
+    detail: `What no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
+    extra: { fit },
+  }),
+  invalid: ({ field, detail }) => invalid([{ field, detail }]),
+
+  tenant_not_found: () => notFound("tenant"),
+  tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
+  key_not_found: () => notFound("key"),
+  model_not_found: () => notFound("model"),
+  invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
+
+  invalid_request: ({ errors }) => invalid(errors),
+  unauthorized: () => ({
+    status: 401,
+    title: "Unauthorized",
+    detail: "A valid key is needed: Authorization: Bearer …",
+    headers: { "WWW-Authenticate": "Bearer" },
+  }),
+  forbidden: ({ scope }) => ({
+    status: 403,
+    title: "Scope missing",
+    detail: `The key does not have the scope ${scope}.`,
+    extra: { scope },
+    headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
+  }),
+  not_found: () => notFound("resource"),
+  method_not_allowed: ({ allow }) => ({
+    status: 405,
+    title: "Method not allowed",
+    detail: `This resource answers ${allow.join(", ")}.`,
+    headers: { Allow: allow.join(", ") },
+  }),
+  body_too_large: ({ limit }) => ({
+    status: 413,
+    title: "Body too large",
+    detail: `body: at most ${limit} bytes.`,
+    errors: [{ field: "body", detail: `at most ${limit} bytes` }],
+    extra: { limit },
+  }),
+  unsupported_media_type: () => ({
+    status: 415,
+    title: "Unsupported media type",
+    detail: "Content-Type: application/json in UTF-8 is needed.",
+    errors: [{ field: "Content-Type", detail: "application/json in UTF-8 is needed" }],
+  }),
+  read_model_unavailable: () => retryLater("The lists are out of reach; chat goes on."),
+  overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
+  unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
+  internal: () => ({ status: 500, title: "Internal error", detail: "Something failed on this side; the request id finds it in the logs." }),
+  turn_failed: ({ failure, turn }) => {
+    const { status, detail, retryAfter } = describeFailure(failure);
+    return {
+      status,
+      title: "Turn failed",
+      detail: `${detail} The message is kept; the turn can be retried.`,
+      extra: { failure, turn },
+      // The message is recorded: a client that sends it again by itself would say it twice.
+      headers: { "x-should-retry": "false", ...(retryAfter !== null && { "Retry-After": String(retryAfter) }) },
+    };
+  },
+};
+
+function answerOf<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): Answer {
+  return answers[code](error);
+}
+
+/** The response for a refusal: `type` is `urn:longhand:problem:<code>`; `request_id` is the one in the logs. */
+export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
+  const { status, title, detail, errors, extra, headers } = answerOf(error.code, error);
+  const document = {
+    type: `urn:longhand:problem:${error.code}`,
+    title,
+    status,
+    detail,
+    request_id: c.get("requestId"),
+    ...(errors && { errors }),
+    ...extra,
+  };
+  return c.json(document, status, { ...headers, "Content-Type": "application/problem+json" });
+}

@@ -1,0 +1,75 @@
+/** A tenant's keys. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { issueKey, refuseExpiry } from "../issue-key";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { id } from "../schemas/ids";
+import { listOf, toWholeList } from "../schemas/page";
+import { keyInput, keyView } from "../schemas/tenant";
+
+const tag = "keys";
+const scope = "keys:write";
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/keys",
+  tag,
+  scope,
+  summary: "List keys, revoked ones too",
+  request: {},
+  responses: { 200: json("All of them", listOf(keyView)) },
+});
+
+const create = tenantRoute({
+  method: "post",
+  path: "/v1/keys",
+  tag,
+  scope,
+  summary: "Make a key",
+  request: { body: jsonBody(keyInput) },
+  responses: { 201: json("The key: it is shown this once", keyView.extend({ key: z.string() })) },
+});
+
+const revoke = tenantRoute({
+  method: "delete",
+  path: "/v1/keys/{key_id}",
+  tag,
+  scope,
+  summary: "Revoke a key; look-ups that are remembered end within the stated time",
+  request: { params: z.object({ key_id: id("key") }) },
+  responses: { 200: json("The revoked key", keyView) },
+});
+
+export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const keys = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listKeys(),
+    );
+    return keys.ok ? c.json(toWholeList(keys.value), 200) : sendProblem(c, keys.error);
+  });
+
+  app.openapi(create, async (c) => {
+    const maker = principalOf(c);
+    const { name, scopes = [...maker.scopes], expires_at = null } = c.req.valid("json");
+    // Nobody gives what they do not have.
+    const missing = scopes.find((wanted) => !maker.scopes.includes(wanted));
+    if (missing) return sendProblem(c, { code: "forbidden", scope: missing });
+    const detail = refuseExpiry(expires_at, deps.now());
+    if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
+    const issued = await issueKey(deps, { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at });
+    return issued.ok ? c.json({ ...issued.value.view, key: issued.value.key }, 201) : sendProblem(c, issued.error);
+  });
+
+  app.openapi(revoke, async (c) => {
+    const { key_id } = c.req.valid("param");
+    const revoked = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.revokeKey(key_id),
+    );
+    return revoked.ok ? c.json(revoked.value, 200) : sendProblem(c, revoked.error);
+  });
+}

@@ -1,0 +1,94 @@
+/** Messages in, tool results in, and the conversation as people read it. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { readIdempotency } from "../idempotency";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { id, sessionPath } from "../schemas/ids";
+import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
+import { listOf, pageQuery, toList } from "../schemas/page";
+import { toolResultsInput, toToolResult } from "../schemas/tool";
+import { sessionCalls } from "../session-calls";
+
+const tag = "messages";
+const path = "/v1/sessions/{session_id}/messages";
+
+const submit = tenantRoute({
+  method: "post",
+  path,
+  tag,
+  scope: "sessions:write",
+  summary: "Say something; by default the model answers",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(messageInput) },
+  responses: { ...turnResponses, 201: json("Appended (run: false)", acceptedView) },
+});
+
+const list = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: "sessions:read",
+  summary: "Read the conversation: everything, whatever the model's view holds",
+  request: { params: sessionPath, query: pageQuery },
+  responses: { 200: json("A page in order of position", listOf(itemView)) },
+});
+
+const cancel = tenantRoute({
+  method: "delete",
+  path: "/v1/sessions/{session_id}/messages/{message_id}",
+  tag,
+  scope: "sessions:write",
+  summary: "Take back a message that still waits in the queue",
+  request: { params: sessionPath.extend({ message_id: id("msg") }) },
+  responses: { 204: { description: "It will not be sent" } },
+});
+
+const toolResults = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/tool_results",
+  tag,
+  scope: "sessions:write",
+  summary: "Give back results of client tools; with the last one the turn goes on",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(toolResultsInput) },
+  responses: { ...turnResponses, 201: json("Recorded; no turn goes on", acceptedView) },
+});
+
+export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(submit, async (c) => {
+    const body = c.req.valid("json");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const accepted = await send((api, caller) => api.submit(caller, { ...toSubmitInput(body), idempotency }));
+    if (!accepted.ok) return sendProblem(c, accepted.error);
+    return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
+  });
+
+  app.openapi(list, async (c) => {
+    const { after = null, limit, order } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const page = await calls.repeatable((api, caller) => api.items(caller, { after, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (item) => item.position),
+          200,
+        )
+      : sendProblem(c, page.error);
+  });
+
+  app.openapi(cancel, async (c) => {
+    const { session_id, message_id } = c.req.valid("param");
+    const done = await sessionCalls(deps, c, session_id).once((api, caller) => api.cancelQueued(caller, message_id));
+    return done.ok ? c.body(null, 204) : sendProblem(c, done.error);
+  });
+
+  app.openapi(toolResults, async (c) => {
+    const results = c.req.valid("json").results.map(toToolResult);
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const accepted = await send((api, caller) => api.toolResults(caller, { results, idempotency }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+  });
+}

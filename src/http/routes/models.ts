@@ -1,0 +1,82 @@
+/** The models a tenant can use: the deployment's, and its own, which go before them. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { refuseModelUrl } from "../model-url";
+import { type FieldError, sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
+import { listOf, toWholeList } from "../schemas/page";
+
+const tag = "models";
+const scope = "models:write";
+const path = "/v1/models/{model_id}";
+/** Ids with a slash are percent-encoded. */
+const params = z.object({ model_id: z.string().openapi({ example: "gpt-4o-mini" }) });
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/models",
+  tag,
+  scope: null,
+  summary: "List models",
+  request: {},
+  responses: { 200: json("All of them", listOf(modelView)) },
+});
+
+const put = tenantRoute({
+  method: "put",
+  path,
+  tag,
+  scope,
+  summary: "Add a model, or override one",
+  request: { params, body: jsonBody(modelInput) },
+  responses: { 200: json("The model", modelView) },
+});
+
+const remove = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope,
+  summary: "Remove the tenant's own model or override",
+  request: { params },
+  responses: { 204: { description: "Removed" } },
+});
+
+/** A model's id is the client's to choose: what is wrong with it is said. */
+function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): FieldError[] {
+  const name = modelName.safeParse(id);
+  const faults = name.success ? [] : [{ field: "model_id", detail: name.error.issues[0]?.message ?? "malformed" }];
+  const detail = baseUrl === null ? null : refuseModelUrl(baseUrl, allowPrivate);
+  return detail ? [...faults, { field: "base_url", detail }] : faults;
+}
+
+export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const models = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listModels(),
+    );
+    return models.ok ? c.json(toWholeList(models.value.map(toModelView)), 200) : sendProblem(c, models.error);
+  });
+
+  app.openapi(put, async (c) => {
+    const { model_id } = c.req.valid("param");
+    const model = toOverride(model_id, c.req.valid("json"));
+    const errors = faultsOf(model_id, model.base_url, deps.config.allowPrivateModelUrls);
+    if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
+    const stored = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.putModel(model_id, model),
+    );
+    return stored.ok ? c.json(toModelView(stored.value), 200) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(remove, async (c) => {
+    const { model_id } = c.req.valid("param");
+    const removed = await deps.tenants(principalOf(c).tenant).deleteModel(model_id);
+    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+  });
+}

@@ -1,0 +1,47 @@
+/** About the service itself: open to everybody. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { HttpEnv } from "../deps";
+import { ADMIN_KEY, API_KEY, json, publicRoute } from "../routing";
+
+const tag = "service";
+
+const health = publicRoute({
+  method: "get",
+  path: "/healthz",
+  tag,
+  summary: "Is it up",
+  request: {},
+  responses: { 200: json("Yes", z.object({ status: z.literal("ok") })) },
+});
+
+const openapi = publicRoute({
+  method: "get",
+  path: "/openapi.json",
+  tag,
+  summary: "This document",
+  request: {},
+  responses: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() })) },
+});
+
+function buildDocument(app: OpenAPIHono<HttpEnv>) {
+  const bearer = { type: "http", scheme: "bearer" } as const;
+  app.openAPIRegistry.registerComponent("securitySchemes", API_KEY, { ...bearer, description: "A tenant's key, lh_…" });
+  app.openAPIRegistry.registerComponent("securitySchemes", ADMIN_KEY, { ...bearer, description: "The deployment's ADMIN_KEY" });
+  return app.getOpenAPI31Document({
+    openapi: "3.1.0",
+    info: {
+      title: "Longhand",
+      version: "1",
+      description: "A chat backend whose conversations never run out of context. Refusals are RFC 9457 documents.",
+    },
+  });
+}
+
+export function registerService(app: OpenAPIHono<HttpEnv>): void {
+  let document: ReturnType<typeof buildDocument> | null = null;
+  app.openapi(health, (c) => c.json({ status: "ok" as const }, 200));
+  app.openapi(openapi, (c) => {
+    document ??= buildDocument(app);
+    return c.json(document, 200);
+  });
+}

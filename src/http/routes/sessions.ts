@@ -1,0 +1,161 @@
+/** Sessions: made, listed, read, changed, erased. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { SessionId, TenantId } from "../../domain/ids";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { type HttpError, sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { sessionPath } from "../schemas/ids";
+import { limitQuery, listOf } from "../schemas/page";
+import { createInput, erasureView, patchInput, sessionView, summaryView, toOpenInput, toPatchInput } from "../schemas/session";
+import { sessionCalls } from "../session-calls";
+
+type App = OpenAPIHono<HttpEnv>;
+const tag = "sessions";
+const path = "/v1/sessions/{session_id}";
+
+const create = tenantRoute({
+  method: "post",
+  path: "/v1/sessions",
+  tag,
+  scope: "sessions:write",
+  summary: "Make a session",
+  request: { headers: idempotencyHeaders, body: jsonBody(createInput, false) },
+  responses: { 201: json("The session", sessionView) },
+});
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/sessions",
+  tag,
+  scope: "sessions:read",
+  summary: "List sessions, the most recently updated first",
+  request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
+  responses: { 200: json("A page; it follows the sessions with a short delay", listOf(summaryView)) },
+});
+
+const get = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: "sessions:read",
+  summary: "Read a session",
+  request: { params: sessionPath },
+  responses: { 200: json("The session", sessionView) },
+});
+
+const patch = tenantRoute({
+  method: "patch",
+  path,
+  tag,
+  scope: "sessions:write",
+  summary: "Change a session; null removes",
+  request: { params: sessionPath, body: jsonBody(patchInput) },
+  responses: { 200: json("The session", sessionView) },
+});
+
+const erase = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope: "sessions:write",
+  summary: "Erase a session and everything said in it",
+  request: { params: sessionPath },
+  responses: { 200: json("What was erased where", erasureView) },
+});
+
+/** The first half of a creation: the tenant's defaults, and the session's place in its directory. */
+async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
+  const { tenant } = principalOf(c);
+  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
+  const [settings, registered] = await Promise.all([
+    callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.settings(),
+    ),
+    callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.registerSession(input),
+    ),
+  ]);
+  return { tenant, settings, registered, isKeyed: input.idempotency !== null };
+}
+
+function registerCreate(app: App, deps: HttpDeps): void {
+  app.openapi(create, async (c) => {
+    const { tenant, settings, registered, isKeyed } = await register(deps, c, c.req.valid("header")["Idempotency-Key"]);
+    if (!registered.ok) return sendProblem(c, registered.error);
+    if (!settings.ok) return sendProblem(c, settings.error);
+    const { session, replayed } = registered.value;
+    const calls = sessionCalls(deps, c, session);
+    const input = toOpenInput(c.req.valid("json"), settings.value);
+    let opened = await calls.repeatable((api, caller) => api.open(caller, input));
+    // Sent before, and the answer was lost, or the first attempt ended between the two objects.
+    if (!opened.ok && opened.error.code === "session_exists") opened = await calls.repeatable((api, caller) => api.describe(caller));
+    if (!opened.ok) return await refuseCreation(c, opened.error, isKeyed ? null : () => deps.tenants(tenant).forgetSession(session));
+    if (replayed) c.header("idempotent-replayed", "true");
+    return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
+  });
+}
+
+/** Nobody can come back to an id that was never told; with an idempotency key the same request may. */
+async function refuseCreation(c: Context<HttpEnv>, error: HttpError, forget: (() => Promise<unknown>) | null): Promise<Response> {
+  await forget?.();
+  return sendProblem(c, error);
+}
+
+function registerList(app: App, { sessionList, log }: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const { limit, after } = c.req.valid("query");
+    const { tenant } = principalOf(c);
+    try {
+      const page = await sessionList.listSessions({ tenant, limit, after: after ?? null });
+      return page.ok ? c.json(page.value, 200) : sendProblem(c, page.error);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      log.error("http.read_model_unavailable", { request_id: c.get("requestId"), name });
+      return sendProblem(c, { code: "read_model_unavailable" });
+    }
+  });
+}
+
+function registerOne(app: App, deps: HttpDeps): void {
+  app.openapi(get, async (c) => {
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const session = await calls.repeatable((api, caller) => api.describe(caller));
+    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+  });
+  app.openapi(patch, async (c) => {
+    const input = toPatchInput(c.req.valid("json"));
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const session = await calls.once((api, caller) => api.patch(caller, input));
+    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+  });
+}
+
+/** Out of the directory last: until then a deletion that broke off can be found and sent again. */
+async function leaveDirectory(deps: HttpDeps, tenant: TenantId, session: SessionId): Promise<void> {
+  await callTwice(
+    () => deps.tenants(tenant),
+    (api) => api.forgetSession(session),
+  );
+}
+
+function registerErase(app: App, deps: HttpDeps): void {
+  app.openapi(erase, async (c) => {
+    const { session_id: session } = c.req.valid("param");
+    const receipt = await sessionCalls(deps, c, session).repeatable((api, caller) => api.erase(caller));
+    if (receipt.ok || receipt.error.code === "session_erased") await leaveDirectory(deps, principalOf(c).tenant, session);
+    return receipt.ok ? c.json(receipt.value, 200) : sendProblem(c, receipt.error);
+  });
+}
+
+export function registerSessions(app: App, deps: HttpDeps): void {
+  registerCreate(app, deps);
+  registerList(app, deps);
+  registerOne(app, deps);
+  registerErase(app, deps);
+}

@@ -1,0 +1,73 @@
+/** The live stream, and the log as pages or live. Leaving either stops nothing; both resume by offset. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { resumeHeaders, sendEvents } from "../event-stream";
+import { acceptsEventStream } from "../negotiate";
+import { sendProblem } from "../problem";
+import { jsonOrEvents, tenantRoute } from "../routing";
+import { sessionPath } from "../schemas/ids";
+import { counter, listOf, pageQuery, toList } from "../schemas/page";
+import { sessionCalls } from "../session-calls";
+
+const tag = "events";
+
+const stream = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/stream",
+  tag,
+  scope: "sessions:read",
+  summary: "Attach to the live stream",
+  request: {
+    params: sessionPath,
+    headers: resumeHeaders,
+    query: z.strictObject({
+      after: counter.optional().openapi({ description: "The last offset seen; without it from the running turn's start" }),
+    }),
+  },
+  responses: {
+    200: {
+      description: "Server-sent events; comments are heartbeats",
+      content: { "text/event-stream": { schema: z.string().openapi({ description: "`id` is the offset to resume from" }) } },
+    },
+  },
+});
+
+const eventView = z
+  .looseObject({ seq: z.int(), at: z.int().openapi({ description: "Epoch milliseconds" }), type: z.string() })
+  .openapi("Event", { description: "A fact of the session's log; what else it carries depends on its type" });
+
+const events = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/events",
+  tag,
+  scope: "sessions:read",
+  summary: "Read the log: a page, or live with Accept: text/event-stream",
+  request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
+  responses: { 200: jsonOrEvents("A page in order of seq, or the log from `after` on", listOf(eventView)) },
+});
+
+export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(stream, async (c) => {
+    const after = c.req.valid("header")["Last-Event-ID"] ?? c.req.valid("query").after ?? null;
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null }));
+    return opened.ok ? sendEvents(opened.value) : sendProblem(c, opened.error);
+  });
+
+  app.openapi(events, async (c) => {
+    const { limit, order, after: asked } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    if (acceptsEventStream(c.req.header("accept"))) {
+      const after = c.req.valid("header")["Last-Event-ID"] ?? asked ?? null;
+      const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null, of: "events" }));
+      return opened.ok ? sendEvents(opened.value) : sendProblem(c, opened.error);
+    }
+    const page = await calls.repeatable((api, caller) => api.events(caller, { after: asked ?? null, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (event) => event.seq),
+          200,
+        )
+      : sendProblem(c, page.error);
+  });
+}

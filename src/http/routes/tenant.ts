@@ -1,0 +1,54 @@
+/** The tenant of the key, and its defaults. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { defined } from "../schemas/documents";
+import { tenantPatchInput, tenantView } from "../schemas/tenant";
+
+const tag = "tenant";
+
+const get = tenantRoute({
+  method: "get",
+  path: "/v1/tenant",
+  tag,
+  scope: null,
+  summary: "Read the tenant's settings",
+  request: {},
+  responses: { 200: json("The tenant", tenantView) },
+});
+
+const patch = tenantRoute({
+  method: "patch",
+  path: "/v1/tenant",
+  tag,
+  scope: "models:write",
+  summary: "Change the tenant's settings",
+  request: { body: jsonBody(tenantPatchInput) },
+  responses: { 200: json("The tenant", tenantView) },
+});
+
+export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(get, async (c) => {
+    const { tenant } = principalOf(c);
+    const settings = await callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.settings(),
+    );
+    return settings.ok ? c.json({ id: tenant, ...settings.value }, 200) : sendProblem(c, settings.error);
+  });
+
+  app.openapi(patch, async (c) => {
+    const { tenant } = principalOf(c);
+    const changes = defined(c.req.valid("json"));
+    const api = deps.tenants(tenant);
+    const model = changes.default_model;
+    if (model !== undefined && !(await api.resolveModel(model))) {
+      return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
+    }
+    const settings = await api.changeSettings(changes);
+    return settings.ok ? c.json({ id: tenant, ...settings.value }, 200) : sendProblem(c, settings.error);
+  });
+}

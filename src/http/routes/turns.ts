@@ -1,0 +1,65 @@
+/** Turns: read, stopped, retried. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { readIdempotency } from "../idempotency";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { id, sessionPath } from "../schemas/ids";
+import { turnView } from "../schemas/turn";
+import { sessionCalls } from "../session-calls";
+
+const tag = "turns";
+const nothing = z.strictObject({});
+
+const get = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/turns/{turn_id}",
+  tag,
+  scope: "sessions:read",
+  summary: "Read a turn as it stands",
+  request: { params: sessionPath.extend({ turn_id: id("trn") }) },
+  responses: { 200: json("The turn", turnView) },
+});
+
+const stop = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/stop",
+  tag,
+  scope: "sessions:write",
+  summary: "Stop the running turn; what was said so far is kept",
+  request: { params: sessionPath, body: jsonBody(nothing, false) },
+  responses: { 200: json("The stopped turn", turnView) },
+});
+
+const retry = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/retry",
+  tag,
+  scope: "sessions:write",
+  summary: "Run the last turn again after it failed, was stopped or interrupted",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(nothing, false) },
+  responses: turnResponses,
+});
+
+export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(get, async (c) => {
+    const { session_id, turn_id } = c.req.valid("param");
+    const turn = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));
+    return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
+  });
+
+  app.openapi(stop, async (c) => {
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const turn = await calls.once((api, caller) => api.stop(caller));
+    return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
+  });
+
+  app.openapi(retry, async (c) => {
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const accepted = await send((api, caller) => api.retry(caller, { idempotency }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+  });
+}

@@ -1,0 +1,76 @@
+/** How routes are declared: what the OpenAPI document says a route needs is what is enforced, from the same words. */
+import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
+import type { MiddlewareHandler } from "hono";
+import type { Scope } from "../app/tenant-api";
+import { requireScope } from "./auth";
+import { readBody } from "./body";
+import type { HttpEnv } from "./deps";
+import { problemSchema } from "./schemas/problem";
+
+export const API_KEY = "api_key";
+export const ADMIN_KEY = "admin_key";
+
+type Method = "get" | "post" | "put" | "patch" | "delete";
+type RouteRequest = NonNullable<RouteConfig["request"]>;
+type Responses = RouteConfig["responses"];
+
+interface RouteInput<M extends Method, P extends string, Q extends RouteRequest> {
+  readonly method: M;
+  readonly path: P;
+  readonly tag: string;
+  readonly summary: string;
+  readonly request: Q;
+  readonly responses: Responses;
+}
+
+/** A JSON answer. */
+export function json(description: string, schema: z.ZodType): Responses[string] {
+  return { description, content: { "application/json": { schema } } };
+}
+
+/** An answer that is JSON or server-sent events, as the client asked. */
+export function jsonOrEvents(description: string, schema: z.ZodType): Responses[string] {
+  const events = z.string().openapi({ description: "Server-sent events; `id` is the offset to resume from." });
+  return { description, content: { "application/json": { schema }, "text/event-stream": { schema: events } } };
+}
+
+/** A request body; `required` only tells the readers of the document, an empty body stands for `{}`. */
+export function jsonBody<S extends z.ZodType>(schema: S, required = true) {
+  return { required, content: { "application/json": { schema } } };
+}
+
+function declare<M extends Method, P extends string, Q extends RouteRequest>(
+  { tag, responses, request, ...rest }: RouteInput<M, P, Q>,
+  security: Record<string, string[]>[],
+  guards: MiddlewareHandler<HttpEnv>[],
+) {
+  return createRoute({
+    ...rest,
+    tags: [tag],
+    security,
+    request,
+    middleware: request.body ? [...guards, readBody] : guards,
+    responses: {
+      ...responses,
+      default: { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problemSchema } } },
+    } satisfies Responses as Responses,
+  });
+}
+
+/** A route of a tenant. `scope` null: any valid key will do. */
+export function tenantRoute<M extends Method, P extends string, Q extends RouteRequest>(
+  input: RouteInput<M, P, Q> & { readonly scope: Scope | null },
+) {
+  const { scope, ...rest } = input;
+  return declare<M, P, Q>(rest, [{ [API_KEY]: scope ? [scope] : [] }], [requireScope(scope)]);
+}
+
+/** A route of the deployment's admin, below `/v1/admin`, where the key is checked. */
+export function adminRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
+  return declare<M, P, Q>(input, [{ [ADMIN_KEY]: [] }], []);
+}
+
+/** A route for everybody. */
+export function publicRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
+  return declare<M, P, Q>(input, [], []);
+}

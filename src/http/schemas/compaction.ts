@@ -1,0 +1,81 @@
+import { z } from "@hono/zod-openapi";
+import type { CompactionView, ContextReport } from "../../app/session-api";
+import type { Receipt } from "../../domain/events";
+import { documents } from "./documents";
+import { id, time } from "./ids";
+import { tokenFigure } from "./session";
+import { modelFailureKind, usageView } from "./turn";
+
+const receiptView = documents<Receipt>()(
+  z.object({
+    tokens_before: z.number().openapi({ description: "Estimated, of the next request" }),
+    tokens_after: z.number(),
+    items_before: z.int(),
+    items_after: z.int(),
+    model: z.string().nullable(),
+    usage: usageView.nullable(),
+    ms: z.number(),
+  }),
+);
+
+const OPS = ["summarize", "drop", "clear_results", "shorten_results", "evict_media", "revert", "reset"] as const;
+
+const described = documents<Omit<CompactionView, "ops">>()(
+  z.object({
+    id: id("cmp"),
+    trigger: z.enum(["threshold", "guard", "overflow", "model_switch", "manual", "fallback"]),
+    status: z.enum(["requested", "running", "completed", "failed"]),
+    did_compact: z.boolean(),
+    requested_at: time,
+    finished_at: time.nullable(),
+    attempts: z.int(),
+    failure: z
+      .enum([
+        ...modelFailureKind.options,
+        "empty",
+        "cut_off",
+        "too_long",
+        "not_smaller",
+        "lease_expired",
+        "unknown_model",
+        "nothing_to_do",
+        "superseded",
+        "internal",
+      ])
+      .nullable(),
+    epoch: z.int().nullable(),
+    summary: z.string().nullable(),
+    receipt: receiptView.nullable(),
+  }),
+);
+
+export const compactionView = described
+  .extend({
+    ops: z.array(z.looseObject({ op: z.enum(OPS) })).openapi({ description: "What the epoch change did, by positions and ids" }),
+  })
+  .openapi("Compaction");
+
+export const contextView = documents<ContextReport>()(
+  z
+    .object({
+      model: z.string(),
+      policy: z.string(),
+      epoch: z.int(),
+      context_window: z.int().nullable(),
+      limit: z.number().nullable().openapi({ description: "Window less reserve: what a request may weigh" }),
+      reserve: z.number().nullable(),
+      total: tokenFigure,
+      parts: z
+        .array(
+          z.object({
+            part: z.enum(["system", "tools", "summary", "dropped", "message"]),
+            position: z.int().nullable(),
+            tokens: z.number(),
+            source: z.enum(["reported", "estimated"]),
+          }),
+        )
+        .readonly(),
+      request: z.object({ url: z.string(), body: z.string() }).openapi({ description: "The next request, byte for byte" }),
+    })
+    .openapi("Context"),
+);

@@ -1,0 +1,49 @@
+/** Lists: `{data, has_more, next_cursor}`, asked for with `limit` and `after`. */
+import { z } from "@hono/zod-openapi";
+import type { Page } from "../../app/session-api";
+
+const MAX_LIMIT = 200;
+const DEFAULT_LIMIT = 50;
+
+const limit = z
+  .string()
+  .regex(/^\d{1,9}$/, `an integer from 1 to ${MAX_LIMIT}`)
+  .transform(Number)
+  .pipe(z.int().min(1).max(MAX_LIMIT))
+  .default(DEFAULT_LIMIT)
+  .openapi({ type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT });
+
+/** A position, a seq or an offset: 15 digits are exact in a double. */
+export const counter = z
+  .string()
+  .regex(/^\d{1,15}$/, "a whole number")
+  .transform(Number)
+  .openapi({ type: "string", pattern: "^\\d{1,15}$" });
+
+export const limitQuery = { limit };
+
+/** A page of one session, in its own numbering. */
+export const pageQuery = z.strictObject({
+  limit,
+  after: counter.optional().openapi({ description: "next_cursor of the page before" }),
+  order: z.enum(["asc", "desc"]).default("asc"),
+});
+
+export function listOf<S extends z.ZodType>(schema: S) {
+  return z.object({
+    data: z.array(schema).readonly(),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+  });
+}
+
+/** The page with the cursor of the next one; `cursorOf` names the last row. */
+export function toList<T>(page: Page<T>, cursorOf: (row: T) => number | string) {
+  const last = page.data.at(-1);
+  return { data: page.data, has_more: page.has_more, next_cursor: page.has_more && last ? String(cursorOf(last)) : null };
+}
+
+/** A list that is short enough for one page. */
+export function toWholeList<T>(data: readonly T[]) {
+  return { data, has_more: false, next_cursor: null };
+}

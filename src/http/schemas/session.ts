@@ -1,0 +1,114 @@
+import { z } from "@hono/zod-openapi";
+import type { SessionSummary } from "../../app/read-api";
+import type { ErasureReceipt, OpenInput, PatchInput, SessionDescription, TokenFigure } from "../../app/session-api";
+import type { TenantSettings } from "../../app/tenant-api";
+import { POLICY_NAMES } from "../../context/policy";
+import { defined, documents } from "./documents";
+import { id, idOrNull, time } from "./ids";
+import { modelName } from "./model";
+import { toolCallView, toolsInput, toolView, toTools } from "./tool";
+import { turnFailureView, turnStatus } from "./turn";
+
+const MAX_TITLE = 200;
+const MAX_METADATA = 16;
+
+export const policyName = z.enum(POLICY_NAMES);
+
+const metadataInput = z
+  .record(z.string().min(1).max(64), z.string().max(512))
+  .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA, `at most ${MAX_METADATA} entries`)
+  .openapi({ description: `At most ${MAX_METADATA} entries; names of 64, values of 512 characters` });
+
+const fields = {
+  model: modelName.optional(),
+  policy: policyName.optional(),
+  system: z.string().min(1).nullable().optional(),
+  tools: toolsInput.nullable().optional(),
+  title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
+  metadata: metadataInput.optional(),
+};
+
+export const createInput = z.strictObject(fields).openapi("CreateSession");
+export const patchInput = z.strictObject(fields).openapi("PatchSession");
+
+/** What the request leaves out comes from the tenant's settings. */
+export function toOpenInput(input: z.infer<typeof createInput>, defaults: TenantSettings): OpenInput {
+  return {
+    model: input.model ?? defaults.default_model,
+    policy: input.policy ?? defaults.default_policy,
+    system: input.system ?? null,
+    tools: toTools(input.tools),
+    title: input.title ?? null,
+    metadata: input.metadata ?? {},
+  };
+}
+
+export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>): PatchInput {
+  return { ...defined(rest), ...(tools !== undefined && { tools: toTools(tools) }) };
+}
+
+export const tokenFigure = documents<TokenFigure>()(
+  z.object({
+    tokens: z.number(),
+    source: z.enum(["reported", "estimated", "mixed"]),
+    error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
+  }),
+);
+
+export const sessionView = documents<SessionDescription>()(
+  z
+    .object({
+      id: id("ses"),
+      model: z.string(),
+      policy: z.string(),
+      system: z.string().nullable(),
+      tools: z.array(toolView).readonly(),
+      title: z.string().nullable(),
+      metadata: z.record(z.string(), z.string()).readonly(),
+      created_at: time,
+      updated_at: time,
+      message_count: z.int(),
+      epoch: z.int(),
+      compacted_summary: z.string().nullable(),
+      compact_boundary_timestamp: z.int().nullable(),
+      context_window: z.int().nullable(),
+      current_context_tokens: tokenFigure,
+      total_tokens: z.number(),
+      turn: z
+        .object({
+          id: id("trn"),
+          phase: z.enum(["generating", "awaiting_tools"]),
+          open_calls: z.array(toolCallView).readonly(),
+        })
+        .nullable(),
+      last_turn: z.object({ id: id("trn"), status: turnStatus, failure: turnFailureView.nullable() }).nullable(),
+      queued: z.array(z.object({ message_id: id("msg"), turn_id: idOrNull("trn") })).readonly(),
+      stream_offset: z.int().openapi({ description: "Offset of the newest frame of the live stream" }),
+    })
+    .openapi("Session"),
+);
+
+export const summaryView = documents<SessionSummary>()(
+  z
+    .object({
+      id: id("ses"),
+      title: z.string().nullable(),
+      model: z.string(),
+      message_count: z.int(),
+      last_message_preview: z.string().nullable(),
+      created_at: time,
+      updated_at: time,
+      compacted: z.boolean(),
+    })
+    .openapi("SessionSummary"),
+);
+
+export const erasureView = documents<ErasureReceipt>()(
+  z
+    .object({
+      session: id("ses"),
+      erased_at: time,
+      stores: z.array(z.object({ store: z.string(), status: z.enum(["erased", "pending"]), rows: z.int().nullable() })).readonly(),
+    })
+    .openapi("ErasureReceipt"),
+);

@@ -1,0 +1,59 @@
+import { z } from "@hono/zod-openapi";
+import { type KeyView, SCOPES, type TenantSettings } from "../../app/tenant-api";
+import type { KeyId, TenantId } from "../../domain/ids";
+import { documents } from "./documents";
+import { id, time } from "./ids";
+import { modelName } from "./model";
+import { policyName } from "./session";
+
+const name = z.string().min(1).max(200);
+const scope = z.enum(SCOPES);
+
+export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant");
+export const tenantPatchInput = z
+  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyName.optional() })
+  .openapi("PatchTenant");
+
+export interface TenantView extends TenantSettings {
+  readonly id: TenantId;
+}
+export const tenantView = documents<TenantView>()(
+  z
+    .object({
+      id: id("ten"),
+      name: z.string(),
+      default_model: z.string().openapi({ description: "What a session gets that names none" }),
+      default_policy: z.string(),
+    })
+    .openapi("Tenant"),
+);
+
+export const keyInput = z
+  .strictObject({
+    name,
+    scopes: z.array(scope).min(1).optional().openapi({ description: "By default: all that the maker has" }),
+    expires_at: time.nullable().optional(),
+  })
+  .openapi("CreateKey");
+export type KeyInput = z.infer<typeof keyInput>;
+
+export const keyView = documents<KeyView>()(
+  z
+    .object({
+      id: id("key"),
+      name: z.string(),
+      scopes: z.array(scope).readonly(),
+      created_at: time,
+      expires_at: time.nullable(),
+      revoked_at: time.nullable(),
+    })
+    .openapi("Key"),
+);
+
+export interface NewKeyView {
+  readonly id: KeyId;
+  readonly key: string;
+}
+export const newKeyView = documents<NewKeyView>()(
+  z.object({ id: id("key"), key: z.string().openapi({ description: "Shown this once" }) }).openapi("NewKey"),
+);

@@ -1,0 +1,73 @@
+/** Client tools, and the results that clients give back. */
+import { z } from "@hono/zod-openapi";
+import type { ToolCallView, ToolResultInput } from "../../app/session-api";
+import type { ToolDefinition } from "../../domain/message";
+import { defined, documents } from "./documents";
+import { id } from "./ids";
+
+const MAX_TOOLS = 128;
+const MAX_DESCRIPTION = 16_384;
+/** The names that every provider takes. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const toolInput = z
+  .strictObject({
+    name: z.string().regex(NAME, "1 to 64 letters, digits, _ or -"),
+    description: z.string().max(MAX_DESCRIPTION).optional(),
+    parameters: z.record(z.string(), z.unknown()).readonly().openapi({ description: "A JSON Schema of type object" }),
+  })
+  .openapi("ToolDefinition");
+
+export const toolsInput = z
+  .array(toolInput)
+  .max(MAX_TOOLS)
+  .superRefine((tools, context) => {
+    const seen = new Set<string>();
+    for (const [index, { name }] of tools.entries()) {
+      if (seen.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message: "used by an earlier tool" });
+      seen.add(name);
+    }
+  });
+
+export function toTools(tools: z.infer<typeof toolsInput> | null | undefined): readonly ToolDefinition[] | null {
+  return tools ? tools.map(defined) : null;
+}
+
+export const toolView = documents<ToolDefinition>()(toolInput);
+
+export const toolCallView = documents<ToolCallView>()(
+  z.object({
+    execution_id: id("exe"),
+    call_id: z.string().openapi({ description: "The provider's own id; may repeat" }),
+    name: z.string(),
+    arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+  }),
+);
+
+const MAX_RESULTS = 128;
+
+const toolResult = z
+  .strictObject({
+    execution_id: id("exe").optional(),
+    call_id: z.string().min(1).optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
+    output: z
+      .unknown()
+      .refine((value) => value !== undefined, "required")
+      .openapi({ description: "Text, or any other JSON value, which is recorded as JSON text" }),
+    is_error: z.boolean().default(false),
+  })
+  .refine((result) => result.execution_id !== undefined || result.call_id !== undefined, {
+    path: ["execution_id"],
+    message: "execution_id or call_id is needed",
+  });
+
+export const toolResultsInput = z.strictObject({ results: z.array(toolResult).min(1).max(MAX_RESULTS) }).openapi("ToolResults");
+
+export function toToolResult(result: z.infer<typeof toolResult>): ToolResultInput {
+  return {
+    execution_id: result.execution_id ?? null,
+    call_id: result.call_id ?? null,
+    output: typeof result.output === "string" ? result.output : JSON.stringify(result.output),
+    is_error: result.is_error,
+  };
+}

@@ -1,0 +1,65 @@
+import { z } from "@hono/zod-openapi";
+import type { TurnReport } from "../../app/session-api";
+import type { CallUsage, TurnFailure } from "../../domain/events";
+import { documents } from "./documents";
+import { id, idOrNull } from "./ids";
+import { itemView } from "./message";
+import { toolCallView } from "./tool";
+
+export const usageView = documents<CallUsage>()(
+  z.object({
+    input: z.int().openapi({ description: "Cached tokens included" }),
+    output: z.int(),
+    cached: z.int(),
+    reasoning: z.int(),
+  }),
+);
+
+export const modelFailureKind = z.enum([
+  "overflow",
+  "output_cap",
+  "payload",
+  "rate_limit",
+  "quota",
+  "media",
+  "invalid_param",
+  "auth",
+  "refused",
+  "unavailable",
+  "timeout",
+  "aborted",
+]);
+
+export const turnFailureView = documents<TurnFailure>()(
+  z.object({
+    kind: z.enum([...modelFailureKind.options, "cannot_fit", "unknown_model", "crashed", "internal"]),
+    status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
+    fit: z
+      .object({
+        floor: z.number(),
+        limit: z.number(),
+        biggest: z.array(z.object({ what: z.string(), tokens: z.number() })).readonly(),
+      })
+      .optional(),
+  }),
+);
+
+export const turnStatus = z.enum(["completed", "failed", "stopped", "interrupted"]);
+
+export const turnView = documents<TurnReport>()(
+  z
+    .object({
+      id: id("trn"),
+      status: z.enum([...turnStatus.options, "queued", "generating", "awaiting_tools"]),
+      finish: z.enum(["stop", "length", "tool_calls", "content_filter", "other"]).nullable(),
+      failure: turnFailureView.nullable(),
+      attempt: z.int(),
+      message_id: idOrNull("msg"),
+      items: z.array(itemView).readonly().openapi({ description: "What the turn produced, in order" }),
+      open_calls: z.array(toolCallView).readonly(),
+      usage: usageView.nullable(),
+      context_window: z.int().nullable(),
+      current_context_tokens: z.number(),
+    })
+    .openapi("Turn"),
+);

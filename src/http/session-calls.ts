@@ -1,0 +1,22 @@
+/** One call to the session of the path, for the tenant of the key. */
+import type { Context } from "hono";
+import type { Caller, SessionApi } from "../app/session-api";
+import type { SessionId } from "../domain/ids";
+import { principalOf } from "./auth";
+import { callTwice } from "./calls";
+import type { HttpDeps, HttpEnv } from "./deps";
+
+export interface SessionCalls {
+  /** `work` may run twice: for what happens once however often it is asked. */
+  repeatable<T>(work: (api: SessionApi, caller: Caller) => Promise<T>): Promise<T>;
+  once<T>(work: (api: SessionApi, caller: Caller) => Promise<T>): Promise<T>;
+}
+
+export function sessionCalls(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
+  const caller = { tenant: principalOf(c).tenant, session };
+  const connect = () => deps.sessions(caller.tenant, caller.session);
+  return {
+    repeatable: (work) => callTwice(connect, (api) => work(api, caller)),
+    once: (work) => work(connect(), caller),
+  };
+}

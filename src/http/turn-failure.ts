@@ -1,0 +1,54 @@
+/** How a turn that failed looks to a client that waited for it: the class of the failure, never the provider's own words. */
+import type { TurnFailure, TurnFailureKind } from "../domain/events";
+
+export type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504;
+
+const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
+  overflow: 422,
+  cannot_fit: 422,
+  media: 422,
+  refused: 422,
+  unknown_model: 422,
+  payload: 413,
+  output_cap: 502,
+  invalid_param: 502,
+  auth: 502,
+  rate_limit: 503,
+  quota: 503,
+  unavailable: 503,
+  aborted: 503,
+  timeout: 504,
+  crashed: 500,
+  internal: 500,
+};
+
+const details: Readonly<Record<TurnFailureKind, string>> = {
+  overflow: "The provider refused the request as larger than the model's context window.",
+  cannot_fit: "What no compaction can remove does not fit into the model's context window.",
+  media: "The provider refused an image or a file of the conversation.",
+  refused: "The provider refused to answer.",
+  unknown_model: "The session's model is no longer known.",
+  payload: "The provider refused the request as too large.",
+  output_cap: "The provider refused the length asked of the reply.",
+  invalid_param: "The provider refused a parameter of the request.",
+  auth: "The provider refused the credentials configured for the model.",
+  rate_limit: "The provider's rate limit was reached.",
+  quota: "The provider's quota is used up.",
+  unavailable: "The provider could not be reached, or failed.",
+  aborted: "The connection to the provider was closed before the reply was complete.",
+  timeout: "The provider did not answer in time.",
+  crashed: "The turn was lost in crashes, and the attempts are used up.",
+  internal: "The turn failed on this side.",
+};
+
+export interface FailureAnswer {
+  readonly status: FailureStatus;
+  readonly detail: string;
+  /** Seconds; null: waiting alone will not help. */
+  readonly retryAfter: number | null;
+}
+
+export function describeFailure(failure: TurnFailure): FailureAnswer {
+  const status = statuses[failure.kind];
+  return { status, detail: details[failure.kind], retryAfter: status === 503 ? 5 : null };
+}

@@ -1,0 +1,46 @@
+/** What zod found wrong, as fields that the client can recognise. Never the values. */
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { HttpEnv } from "./deps";
+import { type FieldError, sendProblem } from "./problem";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** More help nobody, and the document stays small. */
+const MAX_ERRORS = 20;
+
+const toField = (path: Path): string => path.map(String).join(".") || "body";
+
+/** Of a union's branches the one that got furthest is the one that was meant: `content.0.text`, not `content`. */
+function pickBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
+  return branches.find((issues) => issues.length > 0 && issues.every((issue) => issue.path.length > 0)) ?? null;
+}
+
+function toErrors(issue: Issue, base: Path): FieldError[] {
+  const path = [...base, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ field: toField([...path, key]), detail: "unknown field" }));
+  }
+  if (issue.code === "invalid_union") {
+    const branch = pickBranch(issue.errors);
+    if (branch) return branch.flatMap((inner) => toErrors(inner, path));
+  }
+  return [{ field: toField(path), detail: issue.message }];
+}
+
+export function toFieldErrors(issues: readonly Issue[]): FieldError[] {
+  return issues.flatMap((issue) => toErrors(issue, [])).slice(0, MAX_ERRORS);
+}
+
+type Checked = { readonly target: string } & (
+  | { readonly success: true }
+  | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
+);
+
+/** The hook of every route. A malformed id in the path is an unknown id. */
+export function refuseInvalid(result: Checked, c: Context<HttpEnv>): Response | undefined {
+  if (result.success) return undefined;
+  if (result.target === "param") return sendProblem(c, { code: "not_found" });
+  return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(result.error.issues) });
+}

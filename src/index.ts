@@ -1,0 +1,85 @@
+/** The wiring: fetch, queue, and the two objects. Read on in `app/run-turn.ts` and `domain/decide.ts`. */
+import { newId } from "./app/new-id";
+import { sessionObjectName, tenantObjectName } from "./app/object-name";
+import type { Principal } from "./app/tenant-api";
+import { estimateTokens } from "./context/tokens";
+import type { SessionId, TenantId } from "./domain/ids";
+import { type Config, type Env, parseConfig } from "./env";
+import { createApp } from "./http/app";
+import { createLog } from "./lib/log";
+import { createChatModel } from "./model/chat-model";
+import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
+import { databaseFor } from "./read-model/database-for";
+import { createSessionList } from "./read-model/queries";
+import { createSessionRows } from "./read-model/rebuild";
+import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
+import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
+import { knownWindow } from "./tenant/model-presets";
+
+export { SessionObject } from "./session/session-object";
+export { TenantObject } from "./tenant/tenant-object";
+
+const DEAD_LETTERS = "longhand-compactions-dead";
+const CACHED_KEYS = 10_000;
+
+/** One for the isolate: what it remembers of keys. */
+const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now });
+const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
+
+const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
+const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
+
+async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
+  const parts = parseApiKey(key);
+  if (parts?.env !== config.ENVIRONMENT) return null;
+  const hash = await hashApiKey(key, config.KEY_PEPPER);
+  return keys.find(hash, () => tenantStub(env, parts.tenant).authenticate(hash));
+}
+
+function appOf(env: Env): ReturnType<typeof createApp> {
+  const known = apps.get(env);
+  if (known) return known;
+  const config = parseConfig(env);
+  const made = createApp({
+    sessions: (tenant, session) => sessionStub(env, tenant, session),
+    tenants: (tenant) => tenantStub(env, tenant),
+    sessionList: createSessionList(env),
+    authenticate: (key) => authenticate(env, config, key),
+    generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
+    hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
+    rows: (tenant) => ({
+      live: createSessionRows(databaseFor(env, tenant), "live"),
+      scratch: createSessionRows(databaseFor(env, tenant), "scratch"),
+    }),
+    knownWindow,
+    newId,
+    now: Date.now,
+    log: createLog({ worker: "http" }),
+    config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS },
+  });
+  apps.set(env, made);
+  return made;
+}
+
+export default {
+  fetch: (request, env, ctx) => appOf(env).fetch(request, env, ctx),
+
+  async queue(batch, env) {
+    const log = createLog({ worker: "queue" });
+    if (batch.queue === DEAD_LETTERS) return consumeDeadLetters(batch.messages, log);
+    const config = parseConfig(env);
+    await consumeCompactions(batch.messages, {
+      sessions: (job) => sessionStub(env, job.tenant, job.session),
+      model: createChatModel({
+        credentials: (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        estimate: estimateTokens,
+      }),
+      clock: Date.now,
+      schedule: (ms, work) => {
+        const timer = setTimeout(work, ms);
+        return () => clearTimeout(timer);
+      },
+      log,
+    });
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,57 @@
+/**
+ * Puts streamed tool calls together. Calls are told apart by their place in the stream, never by their id: a
+ * provider may give two calls of one reply the same id, and both must come out as they were written.
+ */
+import type { ToolCallPart } from "../domain/message";
+import type { WireToolDelta } from "./wire-chunk";
+
+interface OpenCall {
+  readonly index: number | null;
+  id: string | null;
+  name: string | null;
+  signature: string | null;
+  readonly pieces: string[];
+}
+
+export class ToolCallAssembly {
+  readonly #calls: OpenCall[] = [];
+
+  add(delta: WireToolDelta): void {
+    const call = this.#continues(delta) ?? this.#open(delta);
+    call.id ??= delta.id;
+    call.name ??= delta.name;
+    call.signature ??= delta.signature;
+    if (delta.arguments !== "") call.pieces.push(delta.arguments);
+  }
+
+  /** Complete calls in order. Null: one never got a name, which nothing can be done with. */
+  finish(): readonly ToolCallPart[] | null {
+    const parts: ToolCallPart[] = [];
+    for (const [place, call] of this.#calls.entries()) {
+      if (call.name === null) return null;
+      parts.push({
+        type: "tool_call",
+        // A few local servers name no id. Its place is unique within the reply, which is all that the wire asks for.
+        call_id: call.id ?? `call_${place}`,
+        name: call.name,
+        arguments: call.pieces.join(""),
+        ...(call.signature === null ? {} : { provider_metadata: { google: { thoughtSignature: call.signature } } }),
+      });
+    }
+    return parts;
+  }
+
+  /** Some send index 0 for every call, some no index: a named start with another id is then a new call. */
+  #continues(delta: WireToolDelta): OpenCall | undefined {
+    const startsAnother = (call: OpenCall) => delta.name !== null && delta.id !== null && call.id !== null && call.id !== delta.id;
+    if (delta.index !== null) return this.#calls.findLast((call) => call.index === delta.index && !startsAnother(call));
+    const last = this.#calls.at(-1);
+    return last && delta.name === null ? last : undefined;
+  }
+
+  #open(delta: WireToolDelta): OpenCall {
+    const call: OpenCall = { index: delta.index, id: null, name: null, signature: null, pieces: [] };
+    this.#calls.push(call);
+    return call;
+  }
+}

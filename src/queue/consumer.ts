@@ -1,0 +1,59 @@
+/** The queue's consumer: settles message by message and never throws, since a throw would redeliver the whole batch. */
+import type { ChatModel, Clock, CompactionJob, Log } from "../app/ports";
+import { runCompaction } from "../app/run-compaction";
+import type { SessionApi } from "../app/session-api";
+import type { Schedule } from "../app/session-ports";
+import { parseCompactionJob } from "./compaction-job";
+
+export interface ConsumerDeps {
+  readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+  readonly model: ChatModel;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+/** What of a queue message matters here. */
+export interface QueueMessage {
+  readonly body: unknown;
+  readonly attempts: number;
+  ack(): void;
+  retry(options?: { readonly delaySeconds?: number }): void;
+}
+
+const MAX_DELAY_SECONDS = 120;
+
+/** Messages of a batch are independent sessions: they run side by side. */
+export async function consumeCompactions(messages: readonly QueueMessage[], deps: ConsumerDeps): Promise<void> {
+  await Promise.all(messages.map((message) => consumeOne(message, deps)));
+}
+
+async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<void> {
+  const job = parseCompactionJob(message.body);
+  if (!job) {
+    deps.log.error("compaction_job_malformed");
+    return message.ack();
+  }
+  try {
+    const outcome = await runCompaction(job, { ...deps, session: deps.sessions(job) });
+    if (outcome.kind === "done") return message.ack();
+    const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
+    message.retry({ delaySeconds });
+  } catch (error) {
+    deps.log.warn("compaction_job_failed", {
+      session: job.session,
+      attempts: message.attempts,
+      error: error instanceof Error ? error.name : "unknown",
+    });
+    message.retry();
+  }
+}
+
+/** A job that was given up: the session's watchdog asks again, so nothing is lost but time. It is said, and acknowledged. */
+export function consumeDeadLetters(messages: readonly QueueMessage[], log: Log): void {
+  for (const message of messages) {
+    const job = parseCompactionJob(message.body);
+    log.error("compaction_job_dead", { session: job?.session ?? null, compaction: job?.compaction ?? null });
+    message.ack();
+  }
+}

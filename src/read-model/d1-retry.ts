@@ -1,0 +1,31 @@
+/** D1's transient failures. Its errors carry no `.retryable`: the messages are what there is (Cloudflare's D1 documentation, error list). */
+const TRANSIENT = [
+  "Network connection lost",
+  "storage caused object to be reset",
+  "reset because its code was updated",
+  "Cannot resolve D1 DB due to transient issue",
+];
+
+/** Waits before the second and the third try. Short: a longer outage is for the drain's own backoff. */
+const PAUSES_MS = [20, 60];
+
+export const isTransient = (error: unknown): boolean => {
+  const message = String(error);
+  return TRANSIENT.some((known) => message.includes(known));
+};
+
+export type Pause = (ms: number) => Promise<void>;
+export const pause: Pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Runs `work`, which must be safe to run twice: the answer of a batch that was committed may be what got lost. */
+export async function withRetries<T>(work: () => Promise<T>, wait: Pause): Promise<T> {
+  for (const ms of PAUSES_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+    }
+    await wait(ms);
+  }
+  return work();
+}

@@ -1,0 +1,92 @@
+/** An item as a row: its content within what a D1 row can hold, and the preview that lists show. Pure. */
+import { headOf } from "../context/tool-results";
+import type { ItemKind, ItemMeta, Part } from "../domain/message";
+import type { MessageRow } from "./row-ops";
+
+/** D1: a row, and a string in it, is at most 2,000,000 bytes. The rest of the row needs little. */
+export const MAX_CONTENT_BYTES = 1_900_000;
+export const PREVIEW_CHARS = 120;
+
+const ROLE = {
+  system: "system",
+  user: "user",
+  assistant: "assistant",
+  tool_call: "assistant",
+  tool_result: "tool",
+} as const satisfies Record<ItemKind, MessageRow["role"]>;
+
+/** What `message_count` counts: what people read as messages, not the calls and results between them. */
+export const COUNTED_KINDS: readonly ItemKind[] = ["system", "user", "assistant"];
+
+/** `body`: the item's parts as JSON; undefined when its content was erased. */
+export function toMessageRow(item: ItemMeta, body: string | undefined): MessageRow {
+  const parts = parseParts(body);
+  const content = parts ? boundContent(parts, MAX_CONTENT_BYTES) : { text: "[]", cut: false };
+  return {
+    position: item.position,
+    id: item.id,
+    kind: item.kind,
+    role: ROLE[item.kind],
+    content: content.text,
+    content_state: parts ? (content.cut ? "cut" : "full") : "missing",
+    preview: item.kind === "user" || item.kind === "assistant" ? toPreview(parts ?? []) : null,
+    turn_id: item.turn,
+    execution_id: item.tool?.execution ?? null,
+    incomplete: item.incomplete ? 1 : 0,
+    tokens: item.tokens,
+    created_at: item.at,
+  };
+}
+
+/** Null also for a body that is no list of parts: a row without content is better than a projection that stands still. */
+function parseParts(body: string | undefined): readonly Part[] | null {
+  if (body === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(body);
+    return Array.isArray(value) ? (value as Part[]) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The first 120 characters of the text; null if there is none. */
+export function toPreview(parts: readonly Part[]): string | null {
+  let text = "";
+  for (const part of parts) {
+    if (part.type === "text") text += part.text;
+    if (text.length >= PREVIEW_CHARS) break;
+  }
+  return text.trim() === "" ? null : headOf(text, PREVIEW_CHARS);
+}
+
+const encoder = new TextEncoder();
+const byteLength = (text: string): number => encoder.encode(text).byteLength;
+
+/** The parts as JSON of at most `maxBytes`: opaque metadata goes first, then the longest texts lose their ends. */
+export function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {
+  const whole = JSON.stringify(parts);
+  // Three bytes is the most that one UTF-16 unit takes: most content is seen to fit without being encoded.
+  if (whole.length * 3 <= maxBytes || byteLength(whole) <= maxBytes) return { text: whole, cut: false };
+  let limit = maxBytes;
+  let text = whole;
+  while (byteLength(text) > maxBytes && limit >= 1) {
+    limit = Math.floor(limit / 2);
+    text = JSON.stringify(parts.map((part) => shorten(part, limit)));
+  }
+  // Only a list of very many parts gets here: no text is left to cut.
+  return { text: byteLength(text) <= maxBytes ? text : "[]", cut: true };
+}
+
+function shorten(part: Part, chars: number): Part {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { type: part.type, text: headOf(part.text, chars) };
+    case "tool_call":
+      return { type: part.type, call_id: part.call_id, name: part.name, arguments: headOf(part.arguments, chars) };
+    case "tool_result":
+      return { ...part, output: headOf(part.output, chars) };
+    default:
+      return part;
+  }
+}

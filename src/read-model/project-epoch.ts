@@ -1,0 +1,74 @@
+/** What one epoch change does to the rows: its overlays in order, then the compaction that it ended. Pure. */
+import { SUMMARY_JOIN } from "../context/view";
+import type { EpochOp, StoredEvent } from "../domain/events";
+import type { BodyId } from "../domain/ids";
+import { assertNever } from "../lib/assert-never";
+import type { RowOp } from "./row-ops";
+
+type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
+
+export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<BodyId, string>): readonly RowOp[] {
+  const stamp = { seq: event.seq, at: event.at };
+  const overlays = event.ops.flatMap((op) => toOverlayOps(op, bodies).map((change) => ({ ...stamp, ...change })));
+  const summaries = event.ops.flatMap((op) => (op.op === "summarize" ? [bodies.get(op.overlay) ?? ""] : []));
+  // FEAT-011: a conversation that was trimmed after a failed summary was not compacted.
+  const failed = event.trigger === "fallback" && event.compaction !== null;
+  return [
+    ...overlays,
+    {
+      ...stamp,
+      op: "change_epoch",
+      row: {
+        id: event.compaction ?? `epoch_${event.epoch}`,
+        trigger: event.trigger,
+        status: failed ? "failed" : "completed",
+        did_compact: summaries.length > 0 ? 1 : 0,
+        epoch: event.epoch,
+        ops: JSON.stringify(event.ops.map(withoutItems)),
+        receipt: JSON.stringify(event.receipt),
+        summary: summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null,
+      },
+    },
+  ];
+}
+
+type OverlayOp = Extract<RowOp, { op: "insert_overlay" | "hide_overlays" | "show_overlays" }>;
+/** `Omit` of a union keeps only what its members share; this keeps the members. */
+type Unstamped<T> = T extends unknown ? Omit<T, "seq" | "at"> : never;
+
+function toOverlayOps(op: EpochOp, bodies: ReadonlyMap<BodyId, string>): readonly Unstamped<OverlayOp>[] {
+  switch (op.op) {
+    case "summarize":
+    case "drop": {
+      const summary = op.op === "summarize";
+      const row = {
+        id: op.overlay,
+        kind: summary ? ("summary" as const) : ("dropped" as const),
+        position_from: op.from,
+        position_to: op.to,
+        items: op.items,
+        content: summary ? (bodies.get(op.overlay) ?? null) : null,
+        boundary_timestamp: summary ? op.boundary_timestamp : null,
+      };
+      return [{ op: "insert_overlay", row, replaces: op.replaces }];
+    }
+    case "revert":
+      return [
+        { op: "hide_overlays", ids: [op.overlay] },
+        { op: "show_overlays", ids: op.overlays.map((overlay) => overlay.id) },
+      ];
+    case "reset":
+      return [{ op: "hide_overlays", ids: null }];
+    case "clear_results":
+    case "shorten_results":
+    case "evict_media":
+      return [];
+    default:
+      return assertNever(op);
+  }
+}
+
+/** The metas of items that came back would make a row as large as the history: their number is enough. */
+function withoutItems(op: EpochOp): unknown {
+  return op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op;
+}

@@ -1,0 +1,107 @@
+/**
+ * What an event does to the rows of its session. Pure: no SQL, no I/O, no clock. Every event also moves the session's
+ * `updated_at` and `last_seq`, which `writer` does once a batch. A new event type is a type error here.
+ */
+
+import type { CompactionEvent, Event, MessageEvent, SessionEvent, StoredEvent, TextRef } from "../domain/events";
+import type { BodyId } from "../domain/ids";
+import type { ItemMeta } from "../domain/message";
+import { assertNever } from "../lib/assert-never";
+import { toMessageRow } from "./message-row";
+import { projectEpochChange } from "./project-epoch";
+import type { RowOp, SessionChanges } from "./row-ops";
+
+export type Bodies = ReadonlyMap<BodyId, string>;
+
+export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp[] {
+  const stamp = { seq: event.seq, at: event.at };
+  const insert = (item: ItemMeta): RowOp => ({ ...stamp, op: "insert_message", row: toMessageRow(item, bodies.get(item.id)) });
+  switch (event.type) {
+    case "SessionOpened":
+    case "SettingsChanged":
+    case "SessionErased":
+      return projectSession(event, bodies);
+    case "MessagesAppended":
+      return event.items.map(insert);
+    case "TurnStarted":
+      return event.item ? [insert(event.item)] : [];
+    case "AssistantReplied":
+    case "ToolCalled":
+    case "ToolResultRecorded":
+      return [insert(event.item)];
+    case "MessageRedacted":
+    case "HistoryRewound":
+      return projectHistory(event);
+    case "ModelCallFinished":
+      return [{ ...stamp, op: "insert_usage", call: event }];
+    case "CompactionRequested":
+    case "CompactionStarted":
+    case "CompactionFailed":
+      return [projectAttempt(event)];
+    case "EpochChanged":
+      return projectEpochChange(event, bodies);
+    // What no list shows: it moves the session's row, and no other.
+    case "PinsSet":
+    case "SessionForked":
+    case "MessageQueued":
+    case "QueuedMessageCancelled":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+      return [];
+    default:
+      return assertNever(event);
+  }
+}
+
+type Of<U extends Event, T extends U["type"]> = StoredEvent & Extract<U, { type: T }>;
+
+const textOf = (ref: TextRef | null, bodies: Bodies): string | null => (ref ? (bodies.get(ref.body) ?? null) : null);
+
+function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChanged" | "SessionErased">, bodies: Bodies): readonly RowOp[] {
+  const stamp = { seq: event.seq, at: event.at };
+  switch (event.type) {
+    case "SessionOpened": {
+      const { title, model, policy } = event.settings;
+      return [{ ...stamp, op: "open_session", title: textOf(title, bodies), model, policy }];
+    }
+    case "SettingsChanged": {
+      const { title, model, policy } = event.changes;
+      const changes: SessionChanges = {
+        ...(title !== undefined && { title: textOf(title, bodies) }),
+        ...(model !== undefined && { model }),
+        ...(policy !== undefined && { policy }),
+      };
+      return Object.keys(changes).length > 0 ? [{ ...stamp, op: "change_session", changes }] : [];
+    }
+    case "SessionErased":
+      return [{ ...stamp, op: "erase_session" }];
+    default:
+      return assertNever(event);
+  }
+}
+
+/** A rewind leaves the rows of the branch that was left: they are marked, and no longer counted or previewed. */
+function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound">): readonly RowOp[] {
+  const stamp = { seq: event.seq, at: event.at };
+  return event.type === "MessageRedacted"
+    ? [{ ...stamp, op: "redact_message", position: event.position }]
+    : [{ ...stamp, op: "supersede_messages", after: event.to }];
+}
+
+function projectAttempt(event: Of<CompactionEvent, "CompactionRequested" | "CompactionStarted" | "CompactionFailed">): RowOp {
+  const stamp = { seq: event.seq, at: event.at, id: event.compaction };
+  switch (event.type) {
+    case "CompactionRequested":
+      return { ...stamp, op: "request_compaction", trigger: event.trigger };
+    case "CompactionStarted":
+      return { ...stamp, op: "start_compaction", attempt: event.attempt };
+    case "CompactionFailed":
+      return { ...stamp, op: "fail_compaction", attempt: event.attempt, failure: event.failure, final: event.final };
+    default:
+      return assertNever(event);
+  }
+}

@@ -1,0 +1,59 @@
+/** Lists across the sessions of one tenant. Every query begins with the tenant; nothing here reads another's rows. */
+
+import { and, desc, eq, getTableColumns, gt, type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import type { ReadError, SessionList, SessionListInput, SessionListPage, SessionSummary } from "../app/read-api";
+import type { SessionId, TenantId } from "../domain/ids";
+import { err, ok, type Result } from "../lib/result";
+import { type Cursor, parseCursor, toCursor } from "./cursor";
+import { databaseFor } from "./database-for";
+import { sessions, usage } from "./schema";
+
+export function createSessionList(env: { readonly DB: D1Database }): SessionList {
+  return { listSessions: (input) => listSessions(databaseFor(env, input.tenant), input) };
+}
+
+async function listSessions(db: D1Database, input: SessionListInput): Promise<Result<SessionListPage, ReadError>> {
+  const after = input.after === null ? null : parseCursor(input.after);
+  if (input.after !== null && !after) return err({ code: "invalid_cursor" });
+  const found = await drizzle(db)
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.tenantId, input.tenant), after ? isOlderThan(after) : undefined))
+    .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    .limit(input.limit + 1);
+  const data = found.slice(0, input.limit).map(toSummary);
+  const has_more = found.length > input.limit;
+  const last = data.at(-1);
+  return ok({ data, has_more, next_cursor: has_more && last ? toCursor({ updatedAt: last.updated_at, id: last.id }) : null });
+}
+
+const isOlderThan = (cursor: Cursor): SQL => sql`(${sessions.updatedAt}, ${sessions.id}) < (${cursor.updatedAt}, ${cursor.id})`;
+
+const toSummary = (row: typeof sessions.$inferSelect): SessionSummary => ({
+  id: row.id,
+  title: row.title,
+  model: row.model,
+  message_count: row.messageCount,
+  last_message_preview: row.lastMessagePreview,
+  created_at: row.createdAt,
+  updated_at: row.updatedAt,
+  compacted: row.overlayCount > 0,
+});
+
+/** One model call of a session. The token figures are null when the provider reported none. */
+export type UsageRow = Omit<typeof usage.$inferSelect, "tenantId" | "sessionId">;
+
+/** The model calls of one session in order, after a seq. */
+export function listUsage(
+  env: { readonly DB: D1Database },
+  input: { readonly tenant: TenantId; readonly session: SessionId; readonly after: number; readonly limit: number },
+): Promise<UsageRow[]> {
+  const { tenantId: _tenant, sessionId: _session, ...columns } = getTableColumns(usage);
+  return drizzle(databaseFor(env, input.tenant))
+    .select(columns)
+    .from(usage)
+    .where(and(eq(usage.tenantId, input.tenant), eq(usage.sessionId, input.session), gt(usage.seq, input.after)))
+    .orderBy(usage.seq)
+    .limit(input.limit);
+}

@@ -1,0 +1,65 @@
+/** What an event does to the rows of its session: plain data, one small operation each. `statements` turns them into SQL. */
+import type { Event } from "../domain/events";
+
+export type ModelCallFinished = Extract<Event, { type: "ModelCallFinished" }>;
+
+export interface MessageRow {
+  readonly position: number;
+  readonly id: string;
+  readonly kind: string;
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** The parts as JSON, within `MAX_CONTENT_BYTES`. */
+  readonly content: string;
+  readonly content_state: "full" | "cut" | "redacted" | "missing";
+  /** The beginning of its text; null: not a message, or a message without text. */
+  readonly preview: string | null;
+  readonly turn_id: string | null;
+  readonly execution_id: string | null;
+  readonly incomplete: 0 | 1;
+  readonly tokens: number;
+  readonly created_at: number;
+}
+
+export interface OverlayRow {
+  readonly id: string;
+  readonly kind: "summary" | "dropped";
+  readonly position_from: number;
+  readonly position_to: number;
+  readonly items: number;
+  readonly content: string | null;
+  readonly boundary_timestamp: number | null;
+}
+
+/** How an epoch change ended a compaction, or was one by itself. */
+export interface EpochRow {
+  readonly id: string;
+  readonly trigger: string;
+  readonly status: "completed" | "failed";
+  readonly did_compact: 0 | 1;
+  readonly epoch: number;
+  readonly ops: string;
+  readonly receipt: string;
+  readonly summary: string | null;
+}
+
+export type SessionChanges = { readonly title?: string | null; readonly model?: string; readonly policy?: string };
+
+/** `seq` and `at` are those of the event. */
+export type RowOp = { readonly seq: number; readonly at: number } & (
+  | { readonly op: "open_session"; readonly title: string | null; readonly model: string; readonly policy: string }
+  | { readonly op: "change_session"; readonly changes: SessionChanges }
+  | { readonly op: "insert_message"; readonly row: MessageRow }
+  | { readonly op: "redact_message"; readonly position: number }
+  /** Messages after this position belong to a branch that was left. */
+  | { readonly op: "supersede_messages"; readonly after: number }
+  | { readonly op: "insert_overlay"; readonly row: OverlayRow; readonly replaces: readonly string[] }
+  /** Null: all of them. */
+  | { readonly op: "hide_overlays"; readonly ids: readonly string[] | null }
+  | { readonly op: "show_overlays"; readonly ids: readonly string[] }
+  | { readonly op: "request_compaction"; readonly id: string; readonly trigger: string }
+  | { readonly op: "start_compaction"; readonly id: string; readonly attempt: number }
+  | { readonly op: "fail_compaction"; readonly id: string; readonly attempt: number; readonly failure: string; readonly final: boolean }
+  | { readonly op: "change_epoch"; readonly row: EpochRow }
+  | { readonly op: "insert_usage"; readonly call: ModelCallFinished }
+  | { readonly op: "erase_session" }
+);

@@ -1,0 +1,145 @@
+/**
+ * The tables of D1 as drizzle knows them. `migrations/` is what makes them; a test compares the two column by column.
+ * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
+ */
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { SessionId } from "../domain/ids";
+
+export const tenants = sqliteTable("tenants", {
+  tenantId: text("tenant_id").primaryKey(),
+  name: text("name").notNull(),
+  defaultModel: text("default_model").notNull(),
+  defaultPolicy: text("default_policy").notNull(),
+});
+
+/** `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. */
+export const models = sqliteTable(
+  "models",
+  {
+    tenantId: text("tenant_id").notNull(),
+    providerId: text("provider_id").notNull(),
+    id: text("id").notNull(),
+    displayName: text("display_name"),
+    isDefault: integer("is_default").notNull().default(0),
+    source: text("source").notNull(),
+    upstreamId: text("upstream_id").notNull(),
+    baseUrl: text("base_url"),
+    maxOutput: integer("max_output"),
+    contextWindowSize: integer("context_window_size"),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.providerId, table.id] })],
+);
+
+export const sessions = sqliteTable(
+  "sessions",
+  {
+    tenantId: text("tenant_id").notNull(),
+    id: text("id").$type<SessionId>().notNull(),
+    title: text("title"),
+    model: text("model").notNull(),
+    policy: text("policy").notNull(),
+    messageCount: integer("message_count").notNull().default(0),
+    lastMessagePreview: text("last_message_preview"),
+    overlayCount: integer("overlay_count").notNull().default(0),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+    compactedSummary: text("compacted_summary"),
+    compactBoundaryTimestamp: integer("compact_boundary_timestamp"),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.id] }), index("sessions_by_update").on(table.tenantId, table.updatedAt)],
+);
+
+export const messages = sqliteTable(
+  "messages",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    position: integer("position").notNull(),
+    id: text("id").notNull(),
+    kind: text("kind").notNull(),
+    role: text("role").notNull(),
+    content: text("content").notNull(),
+    contentState: text("content_state").notNull(),
+    preview: text("preview"),
+    turnId: text("turn_id"),
+    executionId: text("execution_id"),
+    incomplete: integer("incomplete").notNull().default(0),
+    superseded: integer("superseded").notNull().default(0),
+    tokens: integer("tokens").notNull(),
+    createdAt: integer("created_at").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.position] })],
+);
+
+export const overlays = sqliteTable(
+  "overlays",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    id: text("id").notNull(),
+    kind: text("kind").notNull(),
+    positionFrom: integer("position_from").notNull(),
+    positionTo: integer("position_to").notNull(),
+    items: integer("items").notNull(),
+    content: text("content"),
+    boundaryTimestamp: integer("boundary_timestamp"),
+    active: integer("active").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
+);
+
+export const compactions = sqliteTable(
+  "compactions",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    id: text("id").notNull(),
+    trigger: text("trigger").notNull(),
+    status: text("status").notNull(),
+    didCompact: integer("did_compact").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
+    failure: text("failure"),
+    epoch: integer("epoch"),
+    ops: text("ops").notNull().default("[]"),
+    receipt: text("receipt"),
+    summary: text("summary"),
+    requestedAt: integer("requested_at").notNull(),
+    finishedAt: integer("finished_at"),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
+);
+
+export const usage = sqliteTable(
+  "usage",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    seq: integer("seq").notNull(),
+    turnId: text("turn_id"),
+    purpose: text("purpose").notNull(),
+    model: text("model").notNull(),
+    input: integer("input"),
+    output: integer("output"),
+    cached: integer("cached"),
+    reasoning: integer("reasoning"),
+    estimate: integer("estimate").notNull(),
+    outcome: text("outcome").notNull(),
+    ms: integer("ms").notNull(),
+    at: integer("at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] })],
+);
+
+export const sessionTombstones = sqliteTable(
+  "session_tombstones",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    erasedAt: integer("erased_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId] })],
+);

@@ -1,0 +1,167 @@
+/**
+ * Row operations as SQL. In every statement ?1 is the tenant, ?2 the session and ?3 the seq at which the batch begins,
+ * and every one changes something only while the session's row stands exactly there and no tombstone refuses it: the
+ * rows are always those of a prefix of the log, whichever batch comes twice, late or out of order.
+ */
+import { SUMMARY_JOIN } from "../context/view";
+import { assertNever } from "../lib/assert-never";
+import { COUNTED_KINDS } from "./message-row";
+import type { EpochRow, MessageRow, ModelCallFinished, OverlayRow, RowOp, SessionChanges } from "./row-ops";
+
+export type Value = string | number | null;
+export interface Statement {
+  readonly sql: string;
+  /** From ?4 on. */
+  readonly params: readonly Value[];
+}
+
+const GUARD = `coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2), 0) = ?3
+  AND NOT EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?2)`;
+
+/** The SQL of one operation, in the order in which it must run. `erase_session` is not SQL of a batch: the writer erases. */
+export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): readonly Statement[] {
+  switch (op.op) {
+    case "open_session":
+      return [openSession(op)];
+    case "change_session":
+      return [changeSession(op.changes)];
+    case "insert_message":
+      return [insertMessage(op.row, op.seq)];
+    case "redact_message":
+      return [
+        update("messages", "content = '[]', content_state = 'redacted', preview = NULL, last_seq = ?5", "position = ?4", [
+          op.position,
+          op.seq,
+        ]),
+      ];
+    case "supersede_messages":
+      return [update("messages", "superseded = 1, last_seq = ?5", "position > ?4 AND superseded = 0", [op.after, op.seq])];
+    case "insert_overlay":
+      return [showOverlays(op.replaces, { active: 0, seq: op.seq }), insertOverlay(op.row, op.seq)];
+    case "hide_overlays":
+      return [
+        op.ids ? showOverlays(op.ids, { active: 0, seq: op.seq }) : update("overlays", "active = 0, last_seq = ?4", "active = 1", [op.seq]),
+      ];
+    case "show_overlays":
+      return [showOverlays(op.ids, { active: 1, seq: op.seq })];
+    case "request_compaction":
+    case "start_compaction":
+    case "fail_compaction":
+    case "change_epoch":
+      return changeCompaction(op);
+    case "insert_usage":
+      return [insertUsage(op.call, op)];
+    default:
+      return assertNever(op);
+  }
+}
+
+/** REPLACE: leftovers of rows that were damaged by hand must not stop a projection. */
+function insert(table: string, columns: Readonly<Record<string, Value>>): Statement {
+  const names = Object.keys(columns);
+  const key = table === "sessions" ? "id" : "session_id";
+  const values = names.map((_, index) => `?${index + 4}`);
+  const sql = `INSERT OR REPLACE INTO ${table} (tenant_id, ${key}, ${names.join(", ")}) SELECT ?1, ?2, ${values.join(", ")} WHERE ${GUARD}`;
+  return { sql, params: Object.values(columns) };
+}
+
+function update(table: string, set: string, where: string, params: readonly Value[]): Statement {
+  return { sql: `UPDATE ${table} SET ${set} WHERE tenant_id = ?1 AND session_id = ?2 AND ${where} AND ${GUARD}`, params };
+}
+
+/** `last_seq` 0: the row stands where the batch begins, so that the rest of the batch still finds its guard true. */
+function openSession(op: Extract<RowOp, { op: "open_session" }>): Statement {
+  const { title, model, policy, at } = op;
+  return insert("sessions", { title, model, policy, message_count: 0, overlay_count: 0, created_at: at, updated_at: at, last_seq: 0 });
+}
+
+function changeSession(changes: SessionChanges): Statement {
+  const names = Object.keys(changes);
+  const set = names.map((name, index) => `${name} = ?${index + 4}`).join(", ");
+  return { sql: `UPDATE sessions SET ${set} WHERE tenant_id = ?1 AND id = ?2 AND ${GUARD}`, params: Object.values(changes) };
+}
+
+const insertMessage = (row: MessageRow, seq: number): Statement => insert("messages", { ...row, superseded: 0, last_seq: seq });
+
+const insertOverlay = (row: OverlayRow, seq: number): Statement => insert("overlays", { ...row, active: 1, last_seq: seq });
+
+/** One JSON parameter carries the ids: their number is not limited by D1's 100 parameters. */
+function showOverlays(ids: readonly string[], to: { readonly active: 0 | 1; readonly seq: number }): Statement {
+  const where = "id IN (SELECT value FROM json_each(?4))";
+  return update("overlays", "active = ?5, last_seq = ?6", where, [JSON.stringify(ids), to.active, to.seq]);
+}
+
+function insertUsage(call: ModelCallFinished, { seq, at }: { readonly seq: number; readonly at: number }): Statement {
+  const { turn, purpose, model, estimate, outcome, ms, usage } = call;
+  const tokens = usage ?? { input: null, output: null, cached: null, reasoning: null };
+  const { input, output, cached, reasoning } = tokens;
+  return insert("usage", { seq, turn_id: turn, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at });
+}
+
+type CompactionOp = Extract<RowOp, { op: "request_compaction" | "start_compaction" | "fail_compaction" | "change_epoch" }>;
+
+function changeCompaction(op: CompactionOp): readonly Statement[] {
+  switch (op.op) {
+    case "request_compaction": {
+      const row = { id: op.id, trigger: op.trigger, status: "requested", requested_at: op.at, last_seq: op.seq };
+      return [insert("compactions", row)];
+    }
+    case "start_compaction":
+      return [update("compactions", "status = 'running', attempts = ?5, last_seq = ?6", "id = ?4", [op.id, op.attempt, op.seq])];
+    case "fail_compaction": {
+      const set = "status = ?5, failure = ?6, attempts = ?7, finished_at = ?8, last_seq = ?9";
+      const status = op.final ? "failed" : "requested";
+      return [update("compactions", set, "id = ?4", [op.id, status, op.failure, op.attempt, op.final ? op.at : null, op.seq])];
+    }
+    case "change_epoch":
+      return changeEpoch(op.row, op);
+    default:
+      return assertNever(op);
+  }
+}
+
+/** The epoch moved: whatever other compaction was under way was planned on the old one, and is void. */
+function changeEpoch(row: EpochRow, { seq, at }: { readonly seq: number; readonly at: number }): readonly Statement[] {
+  const others = "id <> ?4 AND status IN ('requested', 'running')";
+  const set = "status = 'failed', failure = 'nothing_to_do', finished_at = ?5, last_seq = ?6";
+  // What failed stays failed, by its own cause; what a second attempt completed has none.
+  const failure = row.status === "completed" ? { failure: null } : {};
+  const values = { ...row, ...failure, requested_at: at, finished_at: at, last_seq: seq };
+  const names = Object.keys(values);
+  const kept = ["id", "trigger", "requested_at"];
+  const changes = names.filter((name) => !kept.includes(name)).map((name) => `${name} = excluded.${name}`);
+  const upsert = insert("compactions", values);
+  const sql = `${upsert.sql.replace("INSERT OR REPLACE", "INSERT")} ON CONFLICT DO UPDATE SET ${changes.join(", ")}`;
+  return [update("compactions", set, others, [row.id, at, seq]), { sql, params: upsert.params }];
+}
+
+/** Longest compacted summary of a row, in characters of up to four bytes: a row holds 2,000,000 bytes. */
+const MAX_SUMMARY_CHARS = 400_000;
+
+const PREVIEW = `last_message_preview = (SELECT preview FROM messages WHERE tenant_id = ?1 AND session_id = ?2
+  AND preview IS NOT NULL AND superseded = 0 ORDER BY position DESC LIMIT 1)`;
+
+const ACTIVE = "FROM overlays WHERE tenant_id = ?1 AND session_id = ?2 AND active = 1";
+const SUMMARY_FIELDS = `overlay_count = (SELECT count(*) ${ACTIVE}),
+  compact_boundary_timestamp = (SELECT boundary_timestamp ${ACTIVE} AND kind = 'summary' ORDER BY position_to DESC LIMIT 1),
+  compacted_summary = (SELECT substr(group_concat(content, ?6 ORDER BY position_from), 1, ${MAX_SUMMARY_CHARS}) ${ACTIVE} AND kind = 'summary')`;
+
+const COUNTED = COUNTED_KINDS.map((kind) => `'${kind}'`).join(", ");
+const RECOUNT = `message_count = (SELECT count(*) FROM messages WHERE tenant_id = ?1 AND session_id = ?2
+  AND superseded = 0 AND kind IN (${COUNTED}))`;
+
+/** The batch's last statement: what the session's row says of the rows before it, and where it now stands. */
+export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number }): Statement {
+  const has = (...kinds: readonly RowOp["op"][]): boolean => ops.some((op) => kinds.includes(op.op));
+  const counted = ops.filter((op) => op.op === "insert_message" && COUNTED_KINDS.some((kind) => kind === op.row.kind)).length;
+  const changesHistory = has("redact_message", "supersede_messages");
+  const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays");
+  const set = ["updated_at = ?4", "last_seq = ?5"];
+  // Counted up, not counted: the cost of a turn must not grow with the history.
+  if (changesHistory) set.push(RECOUNT);
+  else if (counted > 0) set.push(`message_count = message_count + ${counted}`);
+  if (changesHistory || counted > 0) set.push(PREVIEW);
+  if (changesOverlays) set.push(SUMMARY_FIELDS);
+  const params = [end.at, end.seq, ...(changesOverlays ? [SUMMARY_JOIN] : [])];
+  return { sql: `UPDATE sessions SET ${set.join(", ")} WHERE tenant_id = ?1 AND id = ?2 AND ${GUARD}`, params };
+}

@@ -1,0 +1,88 @@
+/**
+ * Writes a session's rows: one D1 batch, which is one transaction, for each batch of events. What refuses a batch that
+ * comes twice, late or too early is in `statements`; here is what follows from it.
+ */
+import type { Projection, ProjectionBatch } from "../app/ports";
+import { ProjectionGapError } from "../app/projection-gap";
+import type { StoredEvent } from "../domain/events";
+import type { SessionId, TenantId } from "../domain/ids";
+import { type Pause, pause, withRetries } from "./d1-retry";
+import { projectEvent } from "./project-event";
+import type { RowOp } from "./row-ops";
+import { finishSession, type Statement, toStatements } from "./statements";
+import { eraseSession, scratchOf } from "./store";
+
+export interface WriterOptions {
+  /** Writes the rows where `rebuild` compares them with the live ones; no list shows them. */
+  readonly scratch?: boolean;
+  readonly pause?: Pause;
+}
+
+/** `write` throws `ProjectionGapError`, and what D1 throws when it is out of reach. */
+export function createProjection(db: D1Database, options: WriterOptions = {}): Projection {
+  const wait = options.pause ?? pause;
+  const keyOf = (tenant: TenantId): string => (options.scratch ? scratchOf(tenant) : tenant);
+  return {
+    async write(batch) {
+      const erased = batch.events.find((event) => event.type === "SessionErased");
+      if (erased) {
+        await withRetries(() => eraseSession(db, { ...batch, at: erased.at }), wait);
+        return;
+      }
+      await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: keyOf(batch.tenant) }), wait));
+    },
+    erase: (input) => withRetries(() => eraseSession(db, input), wait),
+  };
+}
+
+/** Where the rows of a session stand. */
+interface Standing {
+  readonly lastSeq: number;
+  readonly erased: boolean;
+}
+
+/** Another writer of the same session can only be ahead or behind; twice is enough to find out which. */
+const TRIES = 3;
+
+async function writeEvents(batch: ProjectionBatch, commitEvents: (events: readonly StoredEvent[]) => Promise<Standing>): Promise<void> {
+  let events = batch.events;
+  for (let tries = 0; tries < TRIES; tries++) {
+    const first = events[0];
+    const last = events.at(-1);
+    if (!first || !last) return;
+    const at = await commitEvents(events);
+    if (at.erased || at.lastSeq >= last.seq) return;
+    if (at.lastSeq < first.seq - 1) throw new ProjectionGapError(at.lastSeq);
+    events = events.filter((event) => event.seq > at.lastSeq);
+  }
+  throw new Error("the session's rows are being written by someone else");
+}
+
+interface Commit extends ProjectionBatch {
+  /** The rows' tenant_id. */
+  readonly key: string;
+}
+
+async function commit(db: D1Database, batch: Commit): Promise<Standing> {
+  const { events, bodies, key, session } = batch;
+  const first = events[0];
+  const last = events.at(-1);
+  if (!first || !last) return { lastSeq: 0, erased: false };
+  const ops = events.flatMap((event) => projectEvent(event, bodies));
+  const statements = [...ops.flatMap(sqlOf), finishSession(ops, last)];
+  const base = first.seq - 1;
+  const results = await db.batch<Record<string, unknown>>([
+    ...statements.map(({ sql, params }) => db.prepare(sql).bind(key, session, base, ...params)),
+    standing(db, key, session),
+  ]);
+  const row = results.at(-1)?.results[0];
+  return { lastSeq: Number(row?.last_seq ?? 0), erased: row?.erased === 1 };
+}
+
+const sqlOf = (op: RowOp): readonly Statement[] => (op.op === "erase_session" ? [] : toStatements(op));
+
+function standing(db: D1Database, key: string, session: SessionId): D1PreparedStatement {
+  const sql = `SELECT (SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2) AS last_seq,
+    EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?2) AS erased`;
+  return db.prepare(sql).bind(key, session);
+}

@@ -1,0 +1,28 @@
+/** What a client's idempotency key led to, kept for a day: the same key and body get the first outcome again. */
+import type { Accepted, Idempotency } from "../app/session-api";
+import { hasSchema } from "./log-schema";
+import type { Sql } from "./sql";
+
+export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
+
+export type Remembered = { readonly kind: "new" } | { readonly kind: "seen"; readonly accepted: Accepted } | { readonly kind: "conflict" };
+
+export function recall(sql: Sql, asked: Idempotency | null, now: number): Remembered {
+  if (!asked || !hasSchema(sql)) return { kind: "new" };
+  const row = sql.all<{ digest: string; outcome: string }>(
+    "SELECT digest, outcome FROM idempotency WHERE key = ? AND expires_at > ?",
+    asked.key,
+    now,
+  )[0];
+  if (!row) return { kind: "new" };
+  if (row.digest !== asked.digest) return { kind: "conflict" };
+  return { kind: "seen", accepted: { ...(JSON.parse(row.outcome) as Accepted), replayed: true } };
+}
+
+/** In the transaction of what it remembers. */
+export function remember(sql: Sql, asked: Idempotency | null, outcome: { readonly accepted: Accepted; readonly now: number }): void {
+  if (!asked) return;
+  sql.all("DELETE FROM idempotency WHERE expires_at <= ?", outcome.now);
+  const values = [asked.key, asked.digest, JSON.stringify(outcome.accepted), outcome.now + IDEMPOTENCY_TTL_MS] as const;
+  sql.all("INSERT INTO idempotency (key, digest, outcome, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING", ...values);
+}

@@ -1,0 +1,49 @@
+/** What the object must still do, and when. One alarm serves the table, earliest first (docs/design.md §1.5). */
+import type { Sql } from "./sql";
+
+export const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection"] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
+export interface Job {
+  readonly kind: JobKind;
+  /** Epoch milliseconds. */
+  readonly due_at: number;
+  readonly attempts: number;
+}
+
+export interface Jobs {
+  /** Arms a job; one that is armed moves to `due_at`. */
+  arm(kind: JobKind, dueAt: number, attempts?: number): void;
+  /** Arms a job unless it is armed for no later. */
+  armIfIdle(kind: JobKind, dueAt: number): void;
+  disarm(kind: JobKind): void;
+  due(now: number): Job[];
+  get(kind: JobKind): Job | null;
+  /** When the alarm must ring; null: nothing to do. */
+  nextDue(): number | null;
+}
+
+/** The table alone: whoever arms a job inside a transaction lets the alarm follow after the commit. */
+export function createJobs(sql: Sql): Jobs {
+  const write = (kind: JobKind, dueAt: number, attempts: number): void => {
+    sql.all(
+      "INSERT INTO jobs (kind, due_at, attempts) VALUES (?, ?, ?) ON CONFLICT (kind) DO UPDATE SET due_at = excluded.due_at, attempts = excluded.attempts",
+      kind,
+      dueAt,
+      attempts,
+    );
+  };
+  const rows = (query: string, ...params: (string | number)[]): Job[] =>
+    sql.all<{ kind: string; due_at: number; attempts: number }>(query, ...params) as unknown as Job[];
+  return {
+    arm: (kind, dueAt, attempts = 0) => write(kind, dueAt, attempts),
+    armIfIdle(kind, dueAt) {
+      const armed = this.get(kind);
+      if (!armed || armed.due_at > dueAt) write(kind, dueAt, armed?.attempts ?? 0);
+    },
+    disarm: (kind) => void sql.all("DELETE FROM jobs WHERE kind = ?", kind),
+    due: (now) => rows("SELECT kind, due_at, attempts FROM jobs WHERE due_at <= ? ORDER BY due_at", now),
+    get: (kind) => rows("SELECT kind, due_at, attempts FROM jobs WHERE kind = ?", kind)[0] ?? null,
+    nextDue: () => sql.all<{ due: number | null }>("SELECT min(due_at) AS due FROM jobs")[0]?.due ?? null,
+  };
+}

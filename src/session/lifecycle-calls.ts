@@ -1,0 +1,133 @@
+/** A session's beginning, settings and end. */
+
+import { limitsOf } from "../app/build-request";
+import { draftText } from "../app/drafts";
+import type { ModelSpec } from "../app/ports";
+import type * as api from "../app/session-api";
+import { limitOf, PADDING } from "../context/budget";
+import type { SessionSettings, TextRef } from "../domain/events";
+import { err, ok } from "../lib/result";
+import type { NewBody } from "./bodies";
+import { readPage } from "./drain";
+import { migrate, writeMeta } from "./log-schema";
+import { describeSession } from "./read-calls";
+import type { SessionRuntime } from "./runtime";
+
+export async function openSession(
+  runtime: SessionRuntime,
+  caller: api.Caller,
+  input: api.OpenInput,
+): Promise<api.Outcome<api.SessionDescription>> {
+  const spec = await runtime.deps.models(caller.tenant).resolve(input.model);
+  if (runtime.state.lifecycle !== "new") return reopen(runtime, caller);
+  if (!spec) return err({ code: "unknown_model", model: input.model });
+  const { clock, ids } = runtime.deps;
+  const system = draftText(input.system, ids);
+  const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
+  const title = draftText(input.title, ids);
+  const tooLarge = refuseTooLarge(spec, { system: system.ref, tools: tools.ref });
+  if (tooLarge) return tooLarge;
+  const { model, policy, metadata } = input;
+  const settings: SessionSettings = { model, policy, system: system.ref, tools: tools.ref, title: title.ref, metadata };
+  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies];
+  const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
+  return opened.ok ? describeSession(runtime) : err(opened.error);
+}
+
+/** The same session opened again, by a client that never heard the answer: the answer. */
+function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> {
+  const { tenant, session, lifecycle } = runtime.state;
+  if (lifecycle === "erased") return Promise.resolve(err({ code: "session_erased" }));
+  if (tenant !== caller.tenant || session !== caller.session) return Promise.resolve(err({ code: "session_not_found" }));
+  return describeSession(runtime);
+}
+
+/** A system prompt and tools that leave no room for a conversation are refused, by name, before anything is stored. */
+function refuseTooLarge(spec: ModelSpec, fixed: { system: TextRef | null; tools: TextRef | null }): api.Outcome<never> | null {
+  const limit = limitOf(limitsOf(spec));
+  if (limit === null) return null;
+  const system = Math.ceil((fixed.system?.tokens ?? 0) * PADDING);
+  const tools = Math.ceil((fixed.tools?.tokens ?? 0) * PADDING);
+  if (system + tools < limit) return null;
+  const field = system >= tools ? "system" : "tools";
+  const weight = field === "system" ? system : tools;
+  return err({ code: "invalid", field, detail: `about ${weight} tokens, and ${spec.id} takes requests of ${limit}` });
+}
+
+export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
+  const { clock, ids } = runtime.deps;
+  const spec = await runtime.ports().models.resolve(input.model ?? runtime.state.settings.model);
+  if (!spec) return err({ code: "unknown_model", model: input.model ?? runtime.state.settings.model });
+  const bodies: NewBody[] = [];
+  const text = (value: string | null): TextRef | null => {
+    const drafted = draftText(value, ids);
+    bodies.push(...drafted.bodies);
+    return drafted.ref;
+  };
+  const changes: Partial<SessionSettings> = {
+    ...(input.model === undefined ? {} : { model: input.model }),
+    ...(input.policy === undefined ? {} : { policy: input.policy }),
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+    ...(input.system === undefined ? {} : { system: text(input.system) }),
+    ...(input.title === undefined ? {} : { title: text(input.title) }),
+    ...(input.tools === undefined ? {} : { tools: text(input.tools === null ? null : JSON.stringify(input.tools)) }),
+  };
+  const tooLarge = refuseTooLarge(spec, { ...runtime.state.settings, ...changes });
+  if (tooLarge) return tooLarge;
+  const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
+  return changed.ok ? describeSession(runtime) : err(changed.error);
+}
+
+/** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
+export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
+  const { clock } = runtime.deps;
+  if (runtime.state.lifecycle === "open") {
+    runtime.abandonLive();
+    await burn(runtime, caller, clock());
+  }
+  const erased_at = runtime.state.updated_at;
+  const rows = await eraseProjection(runtime, caller);
+  const session = { store: "session", status: "erased", rows: null } as const;
+  const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
+  return ok({ session: caller.session, erased_at, stores: [session, readModel] });
+}
+
+/** The tombstone is the log of an empty session: opened and erased, without content. */
+async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Promise<void> {
+  const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: {} };
+  const emptied = runtime.deps.sql.wipe();
+  runtime.store.forget();
+  runtime.content.forget();
+  runtime.buffer.forget();
+  migrate(runtime.deps.sql);
+  writeMeta(runtime.deps.sql, "erased_at", String(at));
+  runtime.execute({ type: "OpenSession", at, ...caller, settings });
+  runtime.execute({ type: "EraseSession", at });
+  runtime.jobs.arm("erase_projection", at);
+  runtime.syncAlarm();
+  await emptied;
+}
+
+/** How many rows went; null: the read model is out of reach, and the alarm will come back for it. */
+export async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
+  const job = runtime.jobs.get("erase_projection");
+  try {
+    const { rows } = await runtime.deps.projection(caller.tenant).erase({ ...caller, at: runtime.state.updated_at });
+    runtime.jobs.disarm("erase_projection");
+    return rows;
+  } catch (error) {
+    runtime.deps.log.warn("erase_projection_failed", { session: caller.session, error: error instanceof Error ? error.name : "unknown" });
+    const attempts = (job?.attempts ?? 0) + 1;
+    runtime.jobs.arm("erase_projection", runtime.deps.clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
+    runtime.syncAlarm();
+    return null;
+  }
+}
+
+const EXPORT_BYTES = 4_000_000;
+
+export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): api.LogPage {
+  const { events, bodies } = readPage(runtime, input.after, { events: input.limit, bytes: EXPORT_BYTES });
+  const last = events.at(-1)?.seq ?? runtime.state.seq;
+  return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < runtime.state.seq };
+}

@@ -1,0 +1,54 @@
+/**
+ * The object's tables, created with the session and migrated when the object wakes. The log is guarded in the
+ * database: no UPDATE, no DELETE, and an INSERT only at `max + 1`, since INSERT OR REPLACE passes the other two.
+ */
+import type { Sql } from "./sql";
+
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, type TEXT NOT NULL, version INTEGER NOT NULL, data TEXT NOT NULL
+  );
+  CREATE TRIGGER events_no_update BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+  CREATE TRIGGER events_no_delete BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+  CREATE TRIGGER events_in_order BEFORE INSERT ON events
+    WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events)
+    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
+
+  CREATE TABLE bodies (id TEXT NOT NULL, part INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (id, part)) WITHOUT ROWID;
+  CREATE TABLE items (position INTEGER PRIMARY KEY, meta TEXT NOT NULL);
+  CREATE TABLE turns (id TEXT PRIMARY KEY, data TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE compactions (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE snapshots (part INTEGER PRIMARY KEY, version INTEGER NOT NULL, seq INTEGER NOT NULL, text TEXT NOT NULL);
+
+  CREATE TABLE frames (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, at INTEGER NOT NULL, lines TEXT NOT NULL);
+  CREATE TABLE jobs (kind TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE idempotency (key TEXT PRIMARY KEY, digest TEXT NOT NULL, outcome TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE pending_outcomes (compaction TEXT PRIMARY KEY, token INTEGER NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID;
+  `,
+];
+
+/** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */
+export const hasSchema = (sql: Sql): boolean =>
+  sql.all("SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
+
+/** Applies what is missing, each step in its own transaction. */
+export function migrate(sql: Sql): void {
+  const current = hasSchema(sql) ? Number(readMeta(sql, "schema_version") ?? 0) : 0;
+  for (let version = current; version < migrations.length; version++) {
+    sql.transaction(() => {
+      sql.script(migrations[version] ?? "");
+      writeMeta(sql, "schema_version", String(version + 1));
+    });
+  }
+}
+
+export function readMeta(sql: Sql, key: string): string | null {
+  return sql.all<{ value: string }>("SELECT value FROM meta WHERE key = ?", key)[0]?.value ?? null;
+}
+
+export function writeMeta(sql: Sql, key: string, value: string): void {
+  sql.all("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", key, value);
+}

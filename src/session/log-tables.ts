@@ -1,0 +1,187 @@
+/**
+ * What is older than the view: tables of the object, written in the same transaction as the events they come from.
+ * All of it can be derived from the log again.
+ */
+import type { CompactionView } from "../app/session-api";
+import type { CallUsage, FinishReason, StoredEvent, TurnFailure } from "../domain/events";
+import type { CompactionId, ItemId, TurnId } from "../domain/ids";
+import type { ItemMeta } from "../domain/message";
+import type { TurnStatus } from "../domain/state";
+import type { Sql } from "./sql";
+
+export interface TurnRow {
+  readonly id: TurnId;
+  readonly status: TurnStatus | "queued" | "open";
+  readonly attempt: number;
+  readonly message_id: ItemId | null;
+  /** First position that the turn produced. */
+  readonly from: number;
+  readonly finish: FinishReason | null;
+  readonly failure: TurnFailure | null;
+  readonly usage: CallUsage | null;
+}
+
+export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
+  const row = sql.all<{ data: string }>("SELECT data FROM turns WHERE id = ?", id)[0];
+  return row ? (JSON.parse(row.data) as TurnRow) : null;
+}
+
+function writeTurn(sql: Sql, row: TurnRow): void {
+  sql.all("INSERT INTO turns (id, data) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data", row.id, JSON.stringify(row));
+}
+
+const changeTurn = (sql: Sql, id: TurnId, change: Partial<TurnRow>): void => {
+  const row = readTurn(sql, id);
+  if (row) writeTurn(sql, { ...row, ...change });
+};
+
+const emptyTurn = { attempt: 0, message_id: null, from: 0, finish: null, failure: null, usage: null } as const;
+
+/** Items by position, both ends included. */
+export function readItems(
+  sql: Sql,
+  range: { readonly from: number; readonly to: number; readonly limit: number; readonly order: "asc" | "desc" },
+): ItemMeta[] {
+  const direction = range.order === "asc" ? "ASC" : "DESC";
+  const query = `SELECT meta FROM items WHERE position BETWEEN ? AND ? ORDER BY position ${direction} LIMIT ?`;
+  return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
+}
+
+export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
+
+function writeItem(sql: Sql, item: ItemMeta): void {
+  sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", item.position, JSON.stringify(item));
+}
+
+/** Writes what one event means to the tables. */
+export function applyToTables(sql: Sql, event: StoredEvent): void {
+  switch (event.type) {
+    case "MessagesAppended":
+      for (const item of event.items) writeItem(sql, item);
+      return;
+    case "MessageQueued":
+      if (event.message.turn) writeTurn(sql, { ...emptyTurn, id: event.message.turn, status: "queued", message_id: event.message.item.id });
+      return;
+    case "TurnStarted":
+      startTurn(sql, event);
+      return;
+    case "AssistantReplied":
+    case "ToolCalled":
+    case "ToolResultRecorded":
+      writeItem(sql, event.item);
+      return;
+    case "ModelCallFinished":
+      addUsage(sql, event);
+      return;
+    case "TurnCompleted":
+      changeTurn(sql, event.turn, { status: "completed", finish: event.finish });
+      return;
+    case "TurnFailed":
+      changeTurn(sql, event.turn, { status: "failed", failure: event.failure });
+      return;
+    case "TurnStopped":
+      changeTurn(sql, event.turn, { status: "stopped" });
+      return;
+    case "TurnInterrupted":
+      changeTurn(sql, event.turn, { status: "interrupted" });
+      return;
+    default:
+      applyToCompactions(sql, event);
+  }
+}
+
+function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }>): void {
+  if (event.item) writeItem(sql, event.item);
+  const known = readTurn(sql, event.turn);
+  const retried = event.retry_of ? readTurn(sql, event.retry_of) : null;
+  const last = sql.all<{ last: number | null }>("SELECT max(position) AS last FROM items")[0]?.last ?? 0;
+  writeTurn(sql, {
+    ...emptyTurn,
+    ...known,
+    id: event.turn,
+    status: "open",
+    attempt: event.attempt,
+    message_id: event.item?.id ?? known?.message_id ?? retried?.message_id ?? null,
+    from: event.attempt > 1 && known ? known.from : last + 1,
+  });
+}
+
+function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
+  const { turn, usage } = event;
+  const row = turn && usage ? readTurn(sql, turn) : null;
+  if (!row || !usage) return;
+  const sum = row.usage ?? { input: 0, output: 0, cached: 0, reasoning: 0 };
+  const total: CallUsage = {
+    input: sum.input + usage.input,
+    output: sum.output + usage.output,
+    cached: sum.cached + usage.cached,
+    reasoning: sum.reasoning + usage.reasoning,
+  };
+  writeTurn(sql, { ...row, usage: total });
+}
+
+/** A compaction as it is listed, without the text of its summary. */
+export type CompactionRow = Omit<CompactionView, "summary">;
+
+export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null {
+  const row = sql.all<{ data: string }>("SELECT data FROM compactions WHERE id = ?", id)[0];
+  return row ? (JSON.parse(row.data) as CompactionRow) : null;
+}
+
+/** In order of their request, by the seq that requested them. */
+export function readCompactions(
+  sql: Sql,
+  page: { readonly after: number; readonly limit: number; readonly order: "asc" | "desc" },
+): { seq: number; row: CompactionRow }[] {
+  const [compare, direction] = page.order === "asc" ? [">", "ASC"] : ["<", "DESC"];
+  const query = `SELECT seq, data FROM compactions WHERE seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
+  return sql
+    .all<{ seq: number; data: string }>(query, page.after, page.limit)
+    .map(({ seq, data }) => ({ seq, row: JSON.parse(data) as CompactionRow }));
+}
+
+function writeCompaction(sql: Sql, row: CompactionRow, seq: number): void {
+  const query = "INSERT INTO compactions (id, seq, data) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data";
+  sql.all(query, row.id, seq, JSON.stringify(row));
+}
+
+const changeCompaction = (sql: Sql, id: CompactionId, change: (row: CompactionRow) => CompactionRow): void => {
+  const row = readCompaction(sql, id);
+  if (row) writeCompaction(sql, change(row), 0); // the seq of its request stays
+};
+
+function applyToCompactions(sql: Sql, event: StoredEvent): void {
+  if (event.type === "CompactionRequested") writeCompaction(sql, requested(event.compaction, event), event.seq);
+  if (event.type === "CompactionStarted")
+    changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
+  if (event.type === "CompactionFailed") {
+    const status = event.final ? "failed" : "requested";
+    const finished_at = event.final ? event.at : null;
+    changeCompaction(sql, event.compaction, (row) => ({ ...row, status, failure: event.failure, finished_at }));
+  }
+  if (event.type === "EpochChanged") applyEpoch(sql, event);
+}
+
+const requested = (id: CompactionId, event: { readonly at: number; readonly trigger: CompactionRow["trigger"] }): CompactionRow => ({
+  id,
+  trigger: event.trigger,
+  status: "requested",
+  did_compact: false,
+  requested_at: event.at,
+  finished_at: null,
+  attempts: 0,
+  failure: null,
+  epoch: null,
+  ops: [],
+  receipt: null,
+});
+
+/** Inline work has no request of its own: its row begins here. */
+function applyEpoch(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged" }>): void {
+  const id = event.compaction;
+  if (!id) return;
+  const row = readCompaction(sql, id) ?? requested(id, event);
+  const did_compact = event.ops.some((op) => op.op === "summarize");
+  const done = { ...row, did_compact, epoch: event.epoch, ops: event.ops, receipt: event.receipt, finished_at: event.at };
+  writeCompaction(sql, { ...done, status: row.status === "failed" ? "failed" : "completed" }, event.seq);
+}

@@ -1,0 +1,40 @@
+/** What a turn had said when its object died, from the stored stream: the words of its last model call. */
+import type { TurnId } from "../domain/ids";
+import type { Part } from "../domain/message";
+import { type FrameLine, parseLine, startsCall } from "./frames";
+import type { Sql } from "./sql";
+
+const PACKS_PER_READ = 16;
+
+/** Null: nothing was stored since the call began. */
+export function readPartial(sql: Sql, turn: TurnId): Part[] | null {
+  const lines: FrameLine[] = [];
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const query = "SELECT first, lines FROM frames WHERE first < ? ORDER BY first DESC LIMIT ?";
+    const packs = sql.all<{ first: number; lines: string }>(query, before, PACKS_PER_READ);
+    for (const pack of packs) {
+      const parsed = pack.lines.split("\n").map((text, index) => parseLine(text, pack.first + index));
+      const mine = parsed.filter((line) => line.turn === turn);
+      const start = mine.findLastIndex((line) => startsCall(line.type));
+      lines.unshift(...(start >= 0 ? mine.slice(start) : mine));
+      if (start >= 0) return joinDeltas(lines);
+      before = pack.first;
+    }
+    if (packs.length < PACKS_PER_READ) return joinDeltas(lines);
+  }
+}
+
+function joinDeltas(lines: readonly FrameLine[]): Part[] | null {
+  const textOf = (type: string): string =>
+    lines
+      .filter((line) => line.type === type)
+      .map((line) => (JSON.parse(line.json) as { readonly text: string }).text)
+      .join("");
+  const reasoning = textOf("reasoning.delta");
+  const text = textOf("text.delta");
+  const parts: Part[] = [];
+  if (reasoning) parts.push({ type: "reasoning", text: reasoning });
+  if (text) parts.push({ type: "text", text });
+  return parts.length > 0 ? parts : null;
+}

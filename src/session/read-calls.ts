@@ -1,0 +1,100 @@
+/** One session, read strongly consistently from its object. */
+import type * as api from "../app/session-api";
+import { measureNext } from "../context/budget";
+import { SUMMARY_JOIN } from "../context/view";
+import type { StoredEvent } from "../domain/events";
+import type { CompactionId } from "../domain/ids";
+import { err, ok } from "../lib/result";
+import { readEvents, readEventsBackwards } from "./event-log";
+import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "./log-tables";
+import type { SessionRuntime } from "./runtime";
+import { toCallView } from "./turn-report";
+
+export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {
+  const { state, content } = runtime;
+  const spec = await resolveQuietly(runtime);
+  const { settings, turn, last_turn } = state;
+  const { session } = state;
+  if (!session) return err({ code: "session_not_found" });
+  return ok({
+    id: session,
+    model: settings.model,
+    policy: settings.policy,
+    system: content.textOf(settings.system),
+    tools: content.toolsOf(settings.tools),
+    title: content.textOf(settings.title),
+    metadata: settings.metadata,
+    created_at: state.opened_at,
+    updated_at: state.updated_at,
+    message_count: state.messages,
+    epoch: state.view.epoch,
+    ...summaryOf(runtime),
+    context_window: spec?.context_window ?? null,
+    current_context_tokens: measureNext(state, settings.model),
+    total_tokens: state.totals.input + state.totals.output,
+    turn: turn && { id: turn.id, phase: turn.phase, open_calls: openCallsOf(runtime) },
+    last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
+    queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
+    stream_offset: runtime.buffer.offset,
+  });
+}
+
+/** The model's facts, if the registry answers: a description must not fail for want of them. */
+export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof runtime.spec> {
+  try {
+    return await runtime.ports().models.resolve(runtime.state.settings.model);
+  } catch {
+    runtime.deps.log.warn("models_unreachable", { session: runtime.state.session });
+    return runtime.spec;
+  }
+}
+
+function openCallsOf(runtime: SessionRuntime): api.ToolCallView[] {
+  const open = new Set((runtime.state.turn?.open_calls ?? []).map((call) => call.execution));
+  const calls = runtime.state.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
+  return runtime.content.display(calls).flatMap(toCallView);
+}
+
+function summaryOf({ state, content }: SessionRuntime): Pick<api.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+  const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
+  const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
+  return {
+    compacted_summary: texts.length > 0 ? texts.join(SUMMARY_JOIN) : null,
+    compact_boundary_timestamp: summaries.at(-1)?.boundary_timestamp ?? null,
+  };
+}
+
+/** One more than asked for tells whether there is more. */
+function pageOf<T>(rows: readonly T[], limit: number): api.Page<T> {
+  return { data: rows.slice(0, limit), has_more: rows.length > limit };
+}
+
+export function listItems(runtime: SessionRuntime, page: api.PageInput): api.Page<api.DisplayItem> {
+  const { after, limit, order } = page;
+  const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
+  const { data, has_more } = pageOf(readItems(runtime.deps.sql, { ...range, limit: limit + 1, order }), limit);
+  return { data: runtime.content.display(data), has_more };
+}
+
+export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<StoredEvent> {
+  const { sql } = runtime.deps;
+  const rows =
+    order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
+  return pageOf(rows, limit);
+}
+
+export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<api.CompactionView> {
+  const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
+  const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map(({ row }) => withSummary(runtime, row));
+  return pageOf(rows, limit);
+}
+
+export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<api.CompactionView> {
+  const row = readCompaction(runtime.deps.sql, id);
+  return row ? ok(withSummary(runtime, row)) : err({ code: "compaction_not_found", compaction: id });
+}
+
+function withSummary(runtime: SessionRuntime, row: CompactionRow): api.CompactionView {
+  const made = row.ops.find((op) => op.op === "summarize");
+  return { ...row, summary: made ? runtime.content.readText(made.overlay) : null };
+}

@@ -1,0 +1,277 @@
+/**
+ * One session as it lives in memory: the store, its live stream, its jobs, and the turn that runs. It needs nothing of
+ * Cloudflare: the object brings the world as ports, and so does the simulation.
+ */
+import { type AfterTurnPorts, afterTurn, type HeldOutcome } from "../app/after-turn";
+import { draftItem } from "../app/drafts";
+import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
+import { LiveTurn, runTurn } from "../app/run-turn";
+import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
+import { measureNext } from "../context/budget";
+import type { StoredEvent } from "../domain/events";
+import type { TenantId } from "../domain/ids";
+import type { ItemDraft } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { type ContentReader, createContent } from "./content";
+import { createDrain, type Drain } from "./drain";
+import { createJobs, type Jobs } from "./jobs";
+import { hasSchema } from "./log-schema";
+import { readTurn } from "./log-tables";
+import { readPartial } from "./partial";
+import type { Sql } from "./sql";
+import { SessionStore } from "./store";
+import { createStreamBuffer, type StreamBuffer } from "./stream-buffer";
+import { toFrames } from "./to-frames";
+
+export interface RuntimeDeps {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** New with every life of the object in memory. */
+  readonly incarnation: string;
+  readonly schedule: Schedule;
+  readonly setAlarm: (at: number) => void;
+  /** Keeps the object alive until the work is done. */
+  readonly background: (work: Promise<void>) => void;
+  readonly model: ChatModel;
+  readonly models: (tenant: TenantId) => ModelDirectory;
+  readonly queue: CompactionQueue;
+  readonly projection: (tenant: TenantId) => Projection;
+  readonly digest: (text: string) => Promise<string>;
+  readonly deadlines: Deadlines;
+  readonly log: Log;
+}
+
+/** An orphaned turn is found within this time without any call (docs/design.md §4). */
+export const RECOVER_AFTER_MS = 30_000;
+const TOOLS_EXPIRE_MS = 24 * 60 * 60 * 1_000;
+/** A turn that crashes its object is tried so often. */
+const TURN_ATTEMPTS = 3;
+/** The projection is tried again this much after an append, should the drain be lost with the object. */
+const PROJECT_WATCHDOG_MS = 10_000;
+
+export class SessionRuntime {
+  readonly store: SessionStore;
+  readonly buffer: StreamBuffer;
+  readonly jobs: Jobs;
+  readonly content: ContentReader;
+  readonly drain: Drain;
+  live: LiveTurn | null = null;
+  /** The model as last resolved: for figures that need no fresh look-up. */
+  spec: ModelSpec | null = null;
+  #awake = false;
+  #advancing = false;
+  #between: Promise<void> | null = null;
+  #alarmAt: number | null = null;
+
+  constructor(readonly deps: RuntimeDeps) {
+    const { sql, clock, schedule } = deps;
+    this.buffer = createStreamBuffer({ sql, now: clock, schedule });
+    this.jobs = createJobs(sql);
+    this.store = new SessionStore(sql, {
+      onAppend: (events, state) => this.#armJobs(events, state),
+      onCommit: (events, states) => this.#committed(events, states),
+    });
+    this.content = createContent(sql, () => this.store.state);
+    this.drain = createDrain(this);
+  }
+
+  get state(): SessionState {
+    return this.store.state;
+  }
+
+  get exists(): boolean {
+    return hasSchema(this.deps.sql);
+  }
+
+  /** Before anything else in a new incarnation: what an earlier one left open is recovered. */
+  wake(): void {
+    if (this.#awake) return;
+    this.#awake = true;
+    const { turn } = this.state;
+    if (turn?.phase === "generating" && turn.incarnation !== this.deps.incarnation) {
+      const said = readPartial(this.deps.sql, turn.id);
+      const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at: this.deps.clock() }, this.deps.ids) : null;
+      const command = {
+        type: "RecoverTurn",
+        at: this.deps.clock(),
+        incarnation: this.deps.incarnation,
+        attemptLimit: TURN_ATTEMPTS,
+      } as const;
+      this.store.execute({ ...command, partial: partial?.draft ?? null }, partial ? [partial.body] : []);
+    }
+    this.#advanceSoon();
+  }
+
+  /** What the running turn has said so far, as an item that a command can keep. */
+  draftPartial(): { readonly partial: ItemDraft | null; readonly bodies: BodyText[] } {
+    const { live } = this;
+    if (!live || live.parts.length === 0) return { partial: null, bodies: [] };
+    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: this.deps.clock() }, this.deps.ids);
+    return { partial: draft, bodies: [body] };
+  }
+
+  ports(): AfterTurnPorts {
+    const { deps } = this;
+    return {
+      writer: this.#writer,
+      content: this.content,
+      output: { delta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }) },
+      model: deps.model,
+      models: this.#models,
+      clock: deps.clock,
+      ids: deps.ids,
+      schedule: deps.schedule,
+      deadlines: deps.deadlines,
+      digest: deps.digest,
+      log: deps.log,
+      incarnation: deps.incarnation,
+      held: { take: () => this.#takeHeld() },
+      wakeCompaction: () => this.wakeCompaction(),
+    };
+  }
+
+  readonly #writer = ((runtime: SessionRuntime) => ({
+    get state() {
+      return runtime.store.state;
+    },
+    execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
+  }))(this);
+
+  readonly #models: ModelDirectory = {
+    resolve: async (id) => {
+      const { tenant } = this.state;
+      const spec = tenant ? await this.deps.models(tenant).resolve(id) : null;
+      if (spec && id === this.state.settings.model) this.spec = spec;
+      return spec;
+    },
+  };
+
+  execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
+    this.content.learn(bodies);
+    return this.store.execute(command, bodies);
+  }
+
+  /** An outcome that must wait for the turn to end; it survives the object. */
+  hold(outcome: HeldOutcome): void {
+    const query =
+      "INSERT INTO pending_outcomes (compaction, token, outcome) VALUES (?, ?, ?) ON CONFLICT (compaction) DO UPDATE SET token = excluded.token, outcome = excluded.outcome";
+    this.deps.sql.all(query, outcome.compaction, outcome.token, JSON.stringify(outcome.outcome));
+  }
+
+  #takeHeld(): HeldOutcome[] {
+    const rows = this.deps.sql.all<{ compaction: string; token: number; outcome: string }>(
+      "SELECT compaction, token, outcome FROM pending_outcomes",
+    );
+    if (rows.length > 0) this.deps.sql.all("DELETE FROM pending_outcomes");
+    return rows.map((row) => ({ ...row, outcome: JSON.parse(row.outcome) }) as HeldOutcome);
+  }
+
+  /** Sends the wake-up, and looks again later: a queue may lose it. */
+  wakeCompaction(): void {
+    const { requested } = this.state.compaction;
+    const { tenant, session } = this.state;
+    if (!requested || !tenant || !session) return this.jobs.disarm("wake_compaction");
+    this.jobs.arm("wake_compaction", this.deps.clock() + COMPACTION_WATCHDOG_MS);
+    this.syncAlarm();
+    const sent = this.deps.queue.send({ tenant, session, compaction: requested.id });
+    this.deps.background(sent.catch(() => this.deps.log.warn("queue_unreachable", { session })));
+  }
+
+  /** The alarm follows the earliest job; one that rings early finds nothing due. */
+  syncAlarm(): void {
+    const due = this.jobs.nextDue();
+    if (due === null || (this.#alarmAt !== null && this.#alarmAt <= due)) return;
+    this.#alarmAt = due;
+    this.deps.setAlarm(due);
+  }
+
+  alarmRang(): void {
+    this.#alarmAt = null;
+  }
+
+  #armJobs(events: readonly StoredEvent[], state: SessionState): void {
+    if (state.lifecycle === "erased") return;
+    const now = this.deps.clock();
+    this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
+    if (state.turn?.phase === "generating") this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
+    if (events.some((event) => event.type === "ToolCalled")) this.jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
+    if (events.some((event) => event.type === "CompactionRequested")) this.jobs.arm("wake_compaction", now);
+  }
+
+  #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
+    const context = () => ({ context_window: this.spec?.context_window ?? null, current_context_tokens: this.contextTokens() });
+    const display = (item: Parameters<ContentReader["display"]>[0][number]) => {
+      const [shown] = this.content.display([item]);
+      if (!shown) throw new TypeError("an item without content");
+      return shown;
+    };
+    const usage = (turn: Parameters<typeof readTurn>[1]) => readTurn(this.deps.sql, turn)?.usage ?? null;
+    for (const event of events) {
+      for (const frame of toFrames(event, { ...states, display, usage, context })) this.buffer.publish(frame);
+    }
+    if (events.some((event) => event.type === "CompactionRequested")) this.wakeCompaction();
+    this.syncAlarm();
+    this.#advanceSoon();
+  }
+
+  contextTokens(): number {
+    return measureNext(this.state, this.state.settings.model).tokens;
+  }
+
+  #advanceSoon(): void {
+    if (this.#advancing) return;
+    this.#advancing = true;
+    queueMicrotask(() => {
+      this.#advancing = false;
+      this.#advance();
+    });
+  }
+
+  /** What the state asks for next: run the turn, or see to what lies between turns. */
+  #advance(): void {
+    const { turn, lifecycle } = this.state;
+    if (lifecycle !== "open") return;
+    if (turn?.phase === "generating" && turn.incarnation === this.deps.incarnation) return this.#start();
+    if (turn) return this.drain.start();
+    if (this.#between) return;
+    this.#between = afterTurn(this.ports())
+      .catch((error: unknown) => this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.message : "unknown" }))
+      .finally(() => {
+        this.#between = null;
+        if (!this.state.turn) this.drain.start();
+        this.buffer.prune();
+      });
+    this.deps.background(this.#between);
+  }
+
+  #start(): void {
+    const { turn } = this.state;
+    if (!turn || this.live?.run.turn === turn.id) return;
+    const live = new LiveTurn({ turn: turn.id, incarnation: turn.incarnation });
+    this.live = live;
+    const done = runTurn(live, this.ports())
+      .catch((error: unknown) => this.#turnThrew(live, error))
+      .finally(() => {
+        if (this.live === live) this.live = null;
+        this.#advanceSoon();
+      });
+    this.deps.background(done);
+  }
+
+  /** A defect in the story: the turn ends with a clear failure instead of hanging for ever. */
+  #turnThrew(live: LiveTurn, error: unknown): void {
+    this.deps.log.error("turn_threw", { error: error instanceof Error ? error.message : "unknown" });
+    const command = { type: "FailTurn", at: this.deps.clock(), ...live.run, call: null } as const;
+    const { partial, bodies } = this.draftPartial();
+    this.execute({ ...command, failure: { kind: "internal", status: null }, partial }, bodies);
+  }
+
+  /** Stops the model's call of a turn that was just ended. */
+  abandonLive(): void {
+    this.live?.abort.abort();
+    this.live = null;
+  }
+}
+
+const COMPACTION_WATCHDOG_MS = 60_000;

@@ -1,0 +1,135 @@
+/**
+ * The Durable Object of one session: the composition root that the platform constructs. It brings the world as ports
+ * and adds nothing; `service` says what may be asked, `runtime` is what lives.
+ */
+import { DurableObject } from "cloudflare:workers";
+import { newId } from "../app/new-id";
+import { tenantObjectName } from "../app/object-name";
+import type * as api from "../app/session-api";
+import { estimateTokens } from "../context/tokens";
+import type { StoredEvent } from "../domain/events";
+import type { CompactionId, ItemId, TurnId } from "../domain/ids";
+import { type Env, parseConfig } from "../env";
+import { createLog } from "../lib/log";
+import { sha256 } from "../lib/sha256";
+import { createChatModel } from "../model/chat-model";
+import { databaseFor } from "../read-model/database-for";
+import { createProjection } from "../read-model/writer";
+import { createModelDirectory } from "../tenant/model-directory";
+import { ringAlarm } from "./alarm";
+import { createObjectSql } from "./do-sql";
+import { SessionRuntime } from "./runtime";
+import { SessionService } from "./service";
+
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
+
+export class SessionObject extends DurableObject<Env> implements api.SessionApi {
+  readonly #runtime: SessionRuntime;
+  readonly #service: SessionService;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const config = parseConfig(env);
+    const directories = new Map<string, ReturnType<typeof createModelDirectory>>();
+    const log = createLog({ object: "session" });
+    this.#runtime = new SessionRuntime({
+      sql: createObjectSql(ctx.storage),
+      clock: Date.now,
+      ids: { newId },
+      incarnation: crypto.randomUUID(),
+      schedule: (ms, work) => {
+        const timer = setTimeout(work, ms);
+        return () => clearTimeout(timer);
+      },
+      setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
+      background: (work) => this.ctx.waitUntil(work),
+      model: createChatModel({
+        credentials: (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        estimate: estimateTokens,
+      }),
+      models: (tenant) => {
+        const known = directories.get(tenant);
+        if (known) return known;
+        const stub = { resolveModel: (id: string) => env.TENANTS.getByName(tenantObjectName(tenant)).resolveModel(id) };
+        const made = createModelDirectory({ stub, now: Date.now });
+        directories.set(tenant, made);
+        return made;
+      },
+      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
+      projection: (tenant) => createProjection(databaseFor(env, tenant)),
+      digest: sha256,
+      deadlines: DEADLINES,
+      log,
+    });
+    this.#service = new SessionService(this.#runtime);
+  }
+
+  override async alarm(): Promise<void> {
+    ringAlarm(this.#runtime);
+  }
+
+  // RPC wants methods of the class with concrete types.
+  open(caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<api.SessionDescription>> {
+    return this.#service.open(caller, input);
+  }
+  describe(caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> {
+    return this.#service.describe(caller);
+  }
+  patch(caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
+    return this.#service.patch(caller, input);
+  }
+  erase(caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
+    return this.#service.erase(caller);
+  }
+  submit(caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<api.Accepted>> {
+    return this.#service.submit(caller, input);
+  }
+  cancelQueued(caller: api.Caller, message: ItemId): Promise<api.Outcome<null>> {
+    return this.#service.cancelQueued(caller, message);
+  }
+  toolResults(caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<api.Accepted>> {
+    return this.#service.toolResults(caller, input);
+  }
+  stop(caller: api.Caller): Promise<api.Outcome<api.TurnReport>> {
+    return this.#service.stop(caller);
+  }
+  retry(caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<api.Accepted>> {
+    return this.#service.retry(caller, input);
+  }
+  waitForTurn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> {
+    return this.#service.waitForTurn(caller, turn);
+  }
+  turn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> {
+    return this.#service.turn(caller, turn);
+  }
+  stream(caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> {
+    return this.#service.stream(caller, input);
+  }
+  items(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.DisplayItem>>> {
+    return this.#service.items(caller, page);
+  }
+  events(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<StoredEvent>>> {
+    return this.#service.events(caller, page);
+  }
+  compactions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.CompactionView>>> {
+    return this.#service.compactions(caller, page);
+  }
+  compaction(caller: api.Caller, id: CompactionId): Promise<api.Outcome<api.CompactionView>> {
+    return this.#service.compaction(caller, id);
+  }
+  context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<api.ContextReport>> {
+    return this.#service.context(caller, input);
+  }
+  leaseCompaction(caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
+    return this.#service.leaseCompaction(caller, compaction);
+  }
+  recordCompaction(
+    caller: api.Caller,
+    input: Parameters<api.SessionApi["recordCompaction"]>[1],
+  ): ReturnType<api.SessionApi["recordCompaction"]> {
+    return this.#service.recordCompaction(caller, input);
+  }
+  exportLog(caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<api.LogPage>> {
+    return this.#service.exportLog(caller, input);
+  }
+}

@@ -1,0 +1,14 @@
+/** The object's SQLite as the session needs it: synchronous. workerd's storage in production, `node:sqlite` in plain Node. */
+export type SqlValue = string | number | null;
+export type SqlRow = Record<string, SqlValue>;
+
+export interface Sql {
+  /** Runs one statement with bound parameters and returns its rows. */
+  all<Row extends SqlRow>(query: string, ...params: SqlValue[]): Row[];
+  /** Runs statements without parameters or rows: schema. */
+  script(statements: string): void;
+  /** All or nothing; `work` must not await. */
+  transaction<T>(work: () => T): T;
+  /** Empties the whole database, file contents included. */
+  wipe(): Promise<void>;
+}

@@ -1,0 +1,98 @@
+/**
+ * Read → decide → append → evolve, in one synchronous transaction (docs/design.md §1.3). The state is cached after the
+ * append, never before: a refused or failed step leaves it as it was.
+ */
+import type { Command } from "../domain/commands";
+import { decide } from "../domain/decide";
+import type { StoredEvent } from "../domain/events";
+import { evolve } from "../domain/evolve";
+import type { Rejection } from "../domain/rejection";
+import type { SessionState } from "../domain/state";
+import { err, ok, type Result } from "../lib/result";
+import { type NewBody, writeBody } from "./bodies";
+import { appendEvents, loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "./event-log";
+import { migrate } from "./log-schema";
+import { applyToTables } from "./log-tables";
+import type { Sql } from "./sql";
+
+export interface StoreHooks {
+  /** In the transaction of the append: what must be done because of it is armed here. */
+  readonly onAppend: (events: readonly StoredEvent[], state: SessionState) => void;
+  /** Right after the commit, before anything else can run. */
+  readonly onCommit: (events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }) => void;
+}
+
+/** One transaction's view of the store: later steps see the state of the earlier ones. */
+export interface Step {
+  readonly state: SessionState;
+  execute(command: Command, bodies?: readonly NewBody[]): Result<readonly StoredEvent[], Rejection>;
+}
+
+export class SessionStore {
+  #state: SessionState | null = null;
+  #migrated = false;
+
+  constructor(
+    readonly sql: Sql,
+    readonly hooks: StoreHooks,
+  ) {}
+
+  get state(): SessionState {
+    this.#state ??= loadState(this.sql);
+    return this.#state;
+  }
+
+  /** Runs `work` in one transaction. What it throws undoes everything it did. */
+  transact<T>(work: (step: Step) => T): T {
+    const before = this.state;
+    const unit = new Unit(this.sql, before, this.#migrated);
+    const result = this.sql.transaction(() => {
+      const value = work(unit);
+      if (Math.floor(unit.state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS))
+        writeSnapshot(this.sql, unit.state);
+      if (unit.appended.length > 0) this.hooks.onAppend(unit.appended, unit.state);
+      return value;
+    });
+    this.#state = unit.state;
+    this.#migrated = unit.migrated;
+    if (unit.appended.length > 0) this.hooks.onCommit(unit.appended, { before, after: unit.state });
+    return result;
+  }
+
+  /** One command in a transaction of its own. */
+  execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
+    return this.transact((step) => step.execute(command, bodies));
+  }
+
+  /** Forgets the cached state, after the database was emptied under it. */
+  forget(): void {
+    this.#state = null;
+    this.#migrated = false;
+  }
+}
+
+class Unit implements Step {
+  readonly appended: StoredEvent[] = [];
+
+  constructor(
+    readonly sql: Sql,
+    public state: SessionState,
+    public migrated: boolean,
+  ) {}
+
+  execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
+    const decision = decide(command, this.state);
+    if (!decision.ok) return err(decision.error);
+    if (decision.value.length === 0) return ok([]);
+    if (!this.migrated) migrate(this.sql);
+    this.migrated = true;
+    const stored = appendEvents(this.sql, decision.value, { seq: this.state.seq, at: command.at });
+    for (const body of bodies) writeBody(this.sql, body);
+    for (const event of stored) {
+      this.state = evolve(this.state, event);
+      applyToTables(this.sql, event);
+    }
+    this.appended.push(...stored);
+    return ok(stored);
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * The stored buffer of the live stream. Readers are cursors over it; a disconnect stops nothing. The first delta is
+ * stored before it is shown, later ones at most one flush behind; deltas are coalesced before they are shown.
+ *
+ * Offsets are reserved in blocks before they are used: after a crash the next incarnation starts at a block of its own,
+ * so that an offset which was shown but not stored is never given twice, and a client that holds one can be told so.
+ */
+import type { Frame, FrameLine } from "./frames";
+import { formatLine, parseLine, toFrameLine } from "./frames";
+import { hasSchema, readMeta, writeMeta } from "./log-schema";
+import type { Sql } from "./sql";
+
+/** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
+const SHOW_EVERY_MS = 15;
+/** What is shown is stored at most this much later. */
+const FLUSH_EVERY_MS = 1_000;
+const FLUSH_AT_UNITS = 16_384;
+const RESERVED_BLOCK = 10_000;
+/** Frames kept in memory for readers at the live end; older ones are read from the table. */
+const MEMORY_FRAMES = 512;
+const STORED_PACKS = 400;
+
+/** Runs `work` after `ms`; the result cancels it. */
+export type Schedule = (ms: number, work: () => void) => () => void;
+
+export interface StreamBuffer {
+  /** The newest offset given. */
+  readonly offset: number;
+  /** Shows and stores a frame now, after what was pending. */
+  publish(frame: Frame): void;
+  /** Shows and stores soon, joined with neighbours. */
+  publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void;
+  /** Stores what is only shown. */
+  flush(): void;
+  /** Frames after `offset`, at most `limit`, that may be shown. */
+  read(after: number, limit: number): FrameLine[];
+  /** Where a client that holds `after` really stands: itself, or the newest stored offset before it. */
+  locate(after: number): { readonly kind: "known" | "pruned" | "rewind"; readonly offset: number };
+  /** Resolves at the next frame that may be shown. */
+  next(): Promise<void>;
+  /** The offset before the turn's first frame; null: none is stored any more. */
+  startOf(turn: string): number | null;
+  /** Starts over, after the database was emptied under it. Readers hear what comes next. */
+  forget(): void;
+  /** Drops packs that no client resumes from any more. */
+  prune(): void;
+}
+
+export function createStreamBuffer(deps: { readonly sql: Sql; readonly now: () => number; readonly schedule: Schedule }): StreamBuffer {
+  return new Buffer(deps.sql, deps.now, deps.schedule);
+}
+
+class Buffer implements StreamBuffer {
+  #offset: number | null = null;
+  #reserved = 0;
+  #recent: FrameLine[] = [];
+  #unstored: FrameLine[] = [];
+  #units = 0;
+  #delta: { readonly frame: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>; text: string } | null = null;
+  #showTimer: (() => void) | null = null;
+  #flushTimer: (() => void) | null = null;
+  #deltasShown = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    readonly sql: Sql,
+    readonly now: () => number,
+    readonly schedule: Schedule,
+  ) {}
+
+  get offset(): number {
+    if (this.#offset === null) {
+      const reserved = hasSchema(this.sql) ? Number(readMeta(this.sql, "stream_reserved") ?? 0) : 0;
+      this.#offset = reserved;
+      this.#reserved = reserved;
+    }
+    return this.#offset;
+  }
+
+  publish(frame: Frame): void {
+    this.#showDelta();
+    this.#add(frame);
+    this.#deltasShown = 0;
+    this.flush();
+    this.#wake();
+  }
+
+  publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void {
+    if (this.#delta?.frame.type === delta.type && this.#delta.frame.turn_id === delta.turn_id) {
+      this.#delta.text += delta.text;
+      return;
+    }
+    this.#showDelta();
+    this.#delta = { frame: delta, text: delta.text };
+    if (this.#deltasShown === 0) {
+      this.#showDelta();
+      this.flush();
+      this.#wake();
+      return;
+    }
+    this.#showTimer ??= this.schedule(SHOW_EVERY_MS, () => {
+      this.#showTimer = null;
+      this.#showDelta();
+      this.#wake();
+    });
+  }
+
+  /** The joined delta becomes a frame. */
+  #showDelta(): void {
+    this.#showTimer?.();
+    this.#showTimer = null;
+    const pending = this.#delta;
+    if (!pending) return;
+    this.#delta = null;
+    this.#deltasShown++;
+    this.#add({ ...pending.frame, text: pending.text });
+    if (this.#units >= FLUSH_AT_UNITS) this.flush();
+    else this.#flushTimer ??= this.schedule(FLUSH_EVERY_MS, () => this.flush());
+  }
+
+  #add(frame: Frame): void {
+    const line = toFrameLine(frame, this.offset + 1);
+    this.#offset = line.offset;
+    this.#unstored.push(line);
+    this.#recent.push(line);
+    this.#units += line.json.length;
+    if (this.#recent.length > 2 * MEMORY_FRAMES) this.#recent = this.#recent.slice(-MEMORY_FRAMES);
+  }
+
+  flush(): void {
+    this.#flushTimer?.();
+    this.#flushTimer = null;
+    const first = this.#unstored[0];
+    const last = this.#unstored.at(-1);
+    if (!first || !last) return;
+    if (last.offset > this.#reserved) {
+      this.#reserved = last.offset + RESERVED_BLOCK;
+      writeMeta(this.sql, "stream_reserved", String(this.#reserved));
+    }
+    const lines = this.#unstored.map(formatLine).join("\n");
+    this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first.offset, last.offset, this.now(), lines);
+    this.#unstored = [];
+    this.#units = 0;
+  }
+
+  read(after: number, limit: number): FrameLine[] {
+    const oldest = this.#recent[0];
+    if (oldest && after + 1 >= oldest.offset) return this.#recent.filter((line) => line.offset > after).slice(0, limit);
+    if (!hasSchema(this.sql)) return [];
+    const packs = this.sql.all<{ first: number; lines: string }>(
+      "SELECT first, lines FROM frames WHERE last > ? ORDER BY first LIMIT 4",
+      after,
+    );
+    const stored = packs.flatMap((pack) => pack.lines.split("\n").map((text, index) => parseLine(text, pack.first + index)));
+    return stored.filter((line) => line.offset > after).slice(0, limit);
+  }
+
+  locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
+    if (after <= 0) return { kind: "known", offset: Math.max(0, this.#prunedTo()) };
+    if (this.#recent.some((line) => line.offset === after)) return { kind: "known", offset: after };
+    const [pack] = hasSchema(this.sql)
+      ? this.sql.all<{ first: number; last: number }>("SELECT first, last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", after)
+      : [];
+    if (!pack) return { kind: "pruned", offset: this.#prunedTo() };
+    return after <= pack.last ? { kind: "known", offset: after } : { kind: "rewind", offset: pack.last };
+  }
+
+  startOf(turn: string): number | null {
+    const recent = this.#recent.find((line) => line.turn === turn);
+    const packs = hasSchema(this.sql)
+      ? this.sql.all<{ first: number; lines: string }>("SELECT first, lines FROM frames ORDER BY first DESC LIMIT ?", STORED_PACKS)
+      : [];
+    const oldest = packs.findLast((pack) => pack.lines.includes(`\t${turn}\t`));
+    if (!oldest) return recent ? recent.offset - 1 : null;
+    const at = oldest.lines.split("\n").findIndex((line) => line.includes(`\t${turn}\t`));
+    return oldest.first + at - 1;
+  }
+
+  forget(): void {
+    this.#showTimer?.();
+    this.#flushTimer?.();
+    this.#showTimer = null;
+    this.#flushTimer = null;
+    this.#delta = null;
+    this.#unstored = [];
+    this.#recent = [];
+    this.#reserved = 0;
+  }
+
+  #prunedTo(): number {
+    if (!hasSchema(this.sql)) return 0;
+    return (this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1")[0]?.first ?? 1) - 1;
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  prune(): void {
+    this.sql.all("DELETE FROM frames WHERE first <= (SELECT first FROM frames ORDER BY first DESC LIMIT 1 OFFSET ?)", STORED_PACKS);
+  }
+}

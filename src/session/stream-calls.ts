@@ -1,0 +1,68 @@
+/** The two streams of a session: its live frames, and its log. */
+import type { StreamInput } from "../app/session-api";
+import type { TurnId } from "../domain/ids";
+import { formatSse } from "../lib/sse";
+import { readEvents } from "./event-log";
+import { type Frame, type FrameLine, toFrameLine } from "./frames";
+import type { SessionRuntime } from "./runtime";
+import { openReader } from "./stream-reader";
+import { isUnderWay, reportTurn } from "./turn-report";
+
+export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
+  const { turn } = input;
+  const after = input.after ?? startOfTurn(runtime);
+  const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
+  const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind !== "known";
+  const replay = lost ? replayTurn(runtime, turn) : [];
+  return openReader(runtime.buffer, { after, turn, replay, isOver }, runtime.deps.schedule);
+}
+
+/** Without a cursor: from the running turn's beginning, or from now on. */
+function startOfTurn(runtime: SessionRuntime): number {
+  const { turn } = runtime.state;
+  if (!turn) return runtime.buffer.offset;
+  return runtime.buffer.startOf(turn.id) ?? runtime.buffer.offset;
+}
+
+/** A turn whose frames are gone is told from the record: what it produced, and how it ended. */
+function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
+  const report = reportTurn(runtime, turn);
+  if (!report.ok) return [];
+  const { status, items, failure, finish, usage, message_id, attempt, context_window, current_context_tokens } = report.value;
+  const frames: Frame[] = [
+    { type: "turn.started", turn_id: turn, attempt, message_id, position: null },
+    ...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item })),
+  ];
+  if (status === "completed")
+    frames.push({ type: "turn.completed", turn_id: turn, finish: finish ?? "other", usage, context_window, current_context_tokens });
+  if (status === "failed") frames.push({ type: "turn.failed", turn_id: turn, failure: failure ?? { kind: "internal", status: null } });
+  if (status === "stopped") frames.push({ type: "turn.stopped", turn_id: turn, reason: "requested" });
+  if (status === "interrupted") frames.push({ type: "turn.interrupted", turn_id: turn });
+  return frames.map((frame) => toFrameLine(frame, runtime.buffer.offset));
+}
+
+const EVENTS_PER_READ = 200;
+
+/** The log as server-sent events, from a seq on and then live. */
+export function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  let seq = input.after ?? runtime.state.seq;
+  let left = false;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      let events = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ);
+      while (events.length === 0 && !left) {
+        await runtime.buffer.next();
+        events = runtime.state.lifecycle === "open" ? readEvents(runtime.deps.sql, seq, EVENTS_PER_READ) : [];
+        if (runtime.state.lifecycle !== "open") break;
+      }
+      seq = events.at(-1)?.seq ?? seq;
+      const text = events.map((event) => formatSse({ offset: event.seq, type: event.type, json: JSON.stringify(event) })).join("");
+      if (text) controller.enqueue(utf8.encode(text));
+      else controller.close();
+    },
+    cancel() {
+      left = true;
+    },
+  });
+}

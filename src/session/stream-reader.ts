@@ -1,0 +1,98 @@
+/** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
+import { formatComment, formatSse } from "../lib/sse";
+import { endsTurn, type FrameLine } from "./frames";
+import type { Schedule, StreamBuffer } from "./stream-buffer";
+
+/** A comment this often keeps proxies from closing a silent stream. */
+const HEARTBEAT_MS = 15_000;
+const FRAMES_PER_READ = 256;
+
+export interface ReaderInput {
+  readonly after: number;
+  /** Only this turn's frames, and the end with it; null: everything, for ever. */
+  readonly turn: string | null;
+  /** Frames that stand in for what was pruned, before the live ones. */
+  readonly replay: readonly FrameLine[];
+  /** Whether the turn is over: nothing more will come. */
+  readonly isOver: () => boolean;
+}
+
+export function openReader(buffer: StreamBuffer, input: ReaderInput, schedule: Schedule): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  const cursor = new Cursor(buffer, input);
+  let cancelHeartbeat: (() => void) | null = null;
+  const heartbeat = (): Promise<string> =>
+    new Promise((resolve) => {
+      cancelHeartbeat = schedule(HEARTBEAT_MS, () => resolve(formatComment("heartbeat")));
+    });
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      let text = cursor.take();
+      while (text === "" && !cursor.ended) {
+        const beat = await Promise.race([buffer.next().then(() => ""), heartbeat()]);
+        cancelHeartbeat?.();
+        text = beat || cursor.take();
+      }
+      if (text) controller.enqueue(utf8.encode(text));
+      if (cursor.ended) controller.close();
+    },
+    cancel() {
+      cursor.ended = true;
+      cancelHeartbeat?.();
+    },
+  });
+}
+
+class Cursor {
+  ended = false;
+  #at: number;
+  #opening: string;
+
+  constructor(
+    readonly buffer: StreamBuffer,
+    readonly input: ReaderInput,
+  ) {
+    const start = buffer.locate(input.after);
+    this.#at = start.offset;
+    this.#opening = openingText(start, input);
+  }
+
+  /** Everything that may be shown since the last time; empty: nothing yet, unless it has `ended`. */
+  take(): string {
+    let text = this.#opening;
+    this.#opening = "";
+    let lines = this.buffer.read(this.#at, FRAMES_PER_READ);
+    text += this.#format(lines);
+    while (text === "" && !this.ended && lines.length === FRAMES_PER_READ) {
+      lines = this.buffer.read(this.#at, FRAMES_PER_READ);
+      text += this.#format(lines);
+    }
+    if (text === "" && this.input.turn !== null && this.#at >= this.buffer.offset) this.ended ||= this.input.isOver();
+    return text;
+  }
+
+  #format(lines: readonly FrameLine[]): string {
+    let text = "";
+    for (const line of lines) {
+      this.#at = line.offset;
+      if (this.input.turn !== null && line.turn !== this.input.turn) continue;
+      text += formatSse(line);
+      if (this.input.turn === null || !endsTurn(line.type)) continue;
+      this.ended = true;
+      break;
+    }
+    return text;
+  }
+}
+
+/**
+ * A client ahead of the log is told to go back to what is stored: what it heard beyond that was lost in a crash. One
+ * that is too far behind is told from where on there is still something to hear.
+ */
+function openingText(start: ReturnType<StreamBuffer["locate"]>, input: ReaderInput): string {
+  const replay = input.replay.map(formatSse).join("");
+  if (start.kind === "known" || replay) return replay;
+  const type = start.kind === "rewind" ? "stream.rewind" : "stream.gap";
+  return formatSse({ offset: start.offset, type, json: JSON.stringify({ type, to: start.offset }) });
+}

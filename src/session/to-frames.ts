@@ -1,0 +1,125 @@
+/** What clients hear of an event. Pure but for the content of items, which the reader brings. */
+import type { DisplayItem } from "../app/session-api";
+import type { CallUsage, StoredEvent } from "../domain/events";
+import type { ItemId, TurnId } from "../domain/ids";
+import type { ItemMeta, Part } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE } from "./frames";
+
+export interface FrameSource {
+  readonly before: SessionState;
+  readonly after: SessionState;
+  display(item: ItemMeta): DisplayItem;
+  /** What the turn's model calls reported, together. */
+  usage(turn: TurnId): CallUsage | null;
+  /** How full the window is now. */
+  context(): ContextNumbers;
+}
+
+export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
+  switch (event.type) {
+    case "MessageQueued":
+      return [{ type: "message.accepted", message_id: event.message.item.id, turn_id: event.message.turn, position: null, queued: true }];
+    case "MessagesAppended":
+      return event.items.filter((item) => !waited(item.id, source)).map((item) => accepted(item));
+    case "QueuedMessageCancelled":
+      return [{ type: "message.cancelled", message_id: event.message }];
+    case "TurnStarted":
+      return startFrames(event, source);
+    case "AssistantReplied":
+      return [{ type: "item.completed", turn_id: event.turn, item: source.display(event.item) }];
+    case "ToolCalled":
+      return calledFrames(event, source);
+    case "ToolResultRecorded":
+      return resultFrames(event, source);
+    case "SessionErased":
+      return [{ type: "session.erased" }];
+    default:
+      return [...endFrames(event, source), ...compactionFrames(event)];
+  }
+}
+
+const waited = (id: ItemId, { before }: FrameSource): boolean => before.queue.some((entry) => entry.item.id === id);
+
+const accepted = (item: ItemMeta): Frame => ({
+  type: "message.accepted",
+  message_id: item.id,
+  turn_id: item.turn,
+  position: item.position,
+  queued: false,
+});
+
+function startFrames(event: Extract<StoredEvent, { type: "TurnStarted" }>, source: FrameSource): Frame[] {
+  const { item, turn, attempt } = event;
+  const started: Frame = { type: "turn.started", turn_id: turn, attempt, message_id: item?.id ?? null, position: item?.position ?? null };
+  return item && !waited(item.id, source) ? [accepted(item), started] : [started];
+}
+
+const callView = (item: DisplayItem) => {
+  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
+  return call && item.execution_id
+    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
+    : [];
+};
+
+/** The last of a response's calls also says that the turn waits. */
+function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: FrameSource): Frame[] {
+  const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
+  const open = source.after.turn?.open_calls ?? [];
+  return open.at(-1)?.execution === event.item.tool?.execution ? [completed, awaiting(event.turn, source)] : [completed];
+}
+
+function awaiting(turn: Extract<StoredEvent, { type: "ToolCalled" }>["turn"], { after, display }: FrameSource): Frame {
+  const open = new Set((after.turn?.open_calls ?? []).map((call) => call.execution));
+  const calls = after.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
+  return { type: "turn.awaiting_tools", turn_id: turn, tool_calls: calls.flatMap((item) => callView(display(item))) };
+}
+
+/** The last result of a request says what comes next: the turn goes on, or still waits. */
+function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: FrameSource): Frame[] {
+  const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
+  if (source.after.next_position !== event.item.position + 1) return [completed];
+  return [
+    completed,
+    source.after.turn?.phase === "generating" ? { type: "turn.resumed", turn_id: event.turn } : awaiting(event.turn, source),
+  ];
+}
+
+function endFrames(event: StoredEvent, source: FrameSource): Frame[] {
+  switch (event.type) {
+    case "TurnCompleted":
+      return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, usage: source.usage(event.turn), ...source.context() }];
+    case "TurnFailed":
+      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure }];
+    case "TurnStopped":
+      return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason }];
+    case "TurnInterrupted":
+      return [{ type: "turn.interrupted", turn_id: event.turn }];
+    default:
+      return [];
+  }
+}
+
+function compactionFrames(event: StoredEvent): Frame[] {
+  switch (event.type) {
+    case "CompactionStarted":
+      return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
+    case "CompactionFailed":
+      return event.final
+        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure }]
+        : [];
+    case "EpochChanged":
+      return epochFrames(event);
+    default:
+      return [];
+  }
+}
+
+function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {
+  const frames: Frame[] = [];
+  const summarized = event.ops.some((op) => op.op === "summarize");
+  if (summarized && event.compaction)
+    frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null });
+  if (event.ops.some((op) => op.op === "drop")) frames.push({ type: "notice", code: "history_trimmed", text: TRIMMED_NOTICE });
+  return frames;
+}

@@ -1,0 +1,66 @@
+/** A turn as it stands, from the state while it is open and from the record afterwards. */
+import type * as api from "../app/session-api";
+import type { TurnId } from "../domain/ids";
+import type { Part } from "../domain/message";
+import { err, ok } from "../lib/result";
+import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "./log-tables";
+import type { SessionRuntime } from "./runtime";
+
+export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<api.TurnReport> {
+  const row = readTurn(runtime.deps.sql, id);
+  if (!row) return err({ code: "turn_not_found", turn: id });
+  const items =
+    row.from === 0
+      ? []
+      : runtime.content.display(
+          readItems(runtime.deps.sql, { from: row.from, to: ALL_POSITIONS, limit: ITEMS_PER_TURN, order: "asc" }).filter(
+            (item) => item.turn === id && item.kind !== "user",
+          ),
+        );
+  return ok({
+    id,
+    status: statusOf(runtime, row),
+    finish: row.finish,
+    failure: row.failure,
+    attempt: row.attempt,
+    message_id: row.message_id,
+    items,
+    open_calls: openCalls(runtime, id, items),
+    usage: row.usage,
+    context_window: runtime.spec?.context_window ?? null,
+    current_context_tokens: runtime.contextTokens(),
+  });
+}
+
+/** More than any turn makes: 250 rounds of a call and its result. */
+const ITEMS_PER_TURN = 1_000;
+
+function statusOf(runtime: SessionRuntime, row: TurnRow): api.TurnReport["status"] {
+  if (row.status !== "open") return row.status;
+  return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
+}
+
+function openCalls(runtime: SessionRuntime, id: TurnId, items: readonly api.DisplayItem[]): api.ToolCallView[] {
+  const { turn } = runtime.state;
+  if (turn?.id !== id) return [];
+  const open = new Set(turn.open_calls.map((call) => call.execution));
+  return items.filter((item) => item.execution_id && item.kind === "tool_call" && open.has(item.execution_id)).flatMap(toCallView);
+}
+
+export function toCallView(item: api.DisplayItem): api.ToolCallView[] {
+  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
+  return call && item.execution_id
+    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
+    : [];
+}
+
+/** Whether the turn still has something to say by itself. */
+export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
+  const { turn, queue } = runtime.state;
+  return (turn?.id === id && turn.phase === "generating") || queue.some((entry) => entry.turn === id);
+}
+
+export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<api.TurnReport>> {
+  while (isUnderWay(runtime, id)) await runtime.buffer.next();
+  return reportTurn(runtime, id);
+}

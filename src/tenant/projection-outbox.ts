@@ -1,0 +1,96 @@
+/**
+ * Brings the tenant to the read model: at once when something changed, and by alarm until it succeeded. What is
+ * kept is only how far the read model lags; what is written is the present truth, so nothing stale can be sent.
+ */
+import type { Clock, Log } from "../app/ports";
+import type { TenantChange, TenantProjection } from "../app/tenant-api";
+import type { TenantSql } from "./tenant-sql";
+
+const FIRST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 60 * 60 * 1000;
+
+/** The object's one alarm. */
+export interface Alarm {
+  set(at: number): void;
+  clear(): void;
+}
+
+export interface ProjectionOutboxDeps {
+  readonly sql: TenantSql;
+  readonly projection: TenantProjection;
+  readonly snapshot: () => TenantChange;
+  readonly alarm: Alarm;
+  readonly now: Clock;
+  readonly log: Log;
+}
+
+export interface ProjectionOutbox {
+  /** Notes a change. Call it inside the change's transaction: the alarm set with it survives a crash before `drain`. */
+  touch(): void;
+  /** Notes a change if the deployment's models are not those that were projected last. */
+  touchIfDeploymentChanged(fingerprint: string): void;
+  /** Writes until the read model is level. Never rejects for a failed write: the alarm repeats it. Single flight. */
+  drain(): Promise<void>;
+}
+
+type ProjectionRow = {
+  readonly revision: number;
+  readonly projected: number;
+  readonly attempts: number;
+  readonly deployment: string;
+};
+
+export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOutbox {
+  const { sql, projection, snapshot, alarm, now, log } = deps;
+  let running: Promise<void> | null = null;
+
+  function row(): ProjectionRow {
+    const found = sql.rows<ProjectionRow>("SELECT revision, projected, attempts, deployment FROM projection")[0];
+    if (!found) throw new Error("The projection's row is missing");
+    return found;
+  }
+  function touch(): void {
+    sql.rows("UPDATE projection SET revision = revision + 1");
+    alarm.set(now() + FIRST_RETRY_MS);
+  }
+  /** The revision is read before the write: a change that comes in between is written by the next round. */
+  async function writeSnapshot(): Promise<void> {
+    const { revision } = row();
+    await projection.write(snapshot());
+    sql.rows("UPDATE projection SET projected = ?, attempts = 0", revision);
+  }
+  function isBehind(): boolean {
+    const { revision, projected } = row();
+    return revision > projected;
+  }
+  function backOff(cause: unknown): void {
+    const attempts = row().attempts + 1;
+    const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), MAX_RETRY_MS);
+    sql.rows("UPDATE projection SET attempts = ?", attempts);
+    alarm.set(now() + retryInMs);
+    log.warn("tenant.projection_failed", { tenant: snapshot().tenant, attempts, retry_in_ms: retryInMs, cause });
+  }
+  async function run(): Promise<void> {
+    try {
+      while (isBehind()) await writeSnapshot();
+      alarm.clear();
+    } catch (cause) {
+      backOff(cause);
+    } finally {
+      running = null;
+    }
+  }
+  return {
+    touch,
+    touchIfDeploymentChanged: (fingerprint) => {
+      if (row().deployment === fingerprint) return;
+      sql.rows("UPDATE projection SET deployment = ?", fingerprint);
+      touch();
+    },
+    // `run` starts a tick later, so that its `finally` never comes before this assignment.
+    drain: () => {
+      running ??= Promise.resolve().then(run);
+      return running;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** Who the tenant is, and what its sessions get that name nothing. */
+import type { TenantSettings } from "../app/tenant-api";
+import { parseId, type TenantId } from "../domain/ids";
+import type { TenantSql } from "./tenant-sql";
+
+export const DEFAULT_MODEL = "embedded";
+export const DEFAULT_POLICY = "oneclaw";
+
+export interface TenantIdentity {
+  readonly tenant: TenantId;
+  readonly created_at: number;
+}
+
+export interface Settings {
+  insert(input: { readonly tenant: TenantId; readonly name: string; readonly at: number }): void;
+  read(): TenantSettings;
+  identity(): TenantIdentity;
+  /** Absent: unchanged. */
+  change(changes: Partial<TenantSettings>): TenantSettings;
+}
+
+type TenantRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly default_model: string;
+  readonly default_policy: string;
+  readonly created_at: number;
+};
+
+/** For a tenant that was created: its one row missing, or its id malformed, is a defect. */
+export function createSettings(sql: TenantSql): Settings {
+  function row(): TenantRow {
+    const found = sql.rows<TenantRow>("SELECT id, name, default_model, default_policy, created_at FROM tenant")[0];
+    if (!found) throw new Error("The tenant's row is missing");
+    return found;
+  }
+  function read(): TenantSettings {
+    const { name, default_model, default_policy } = row();
+    return { name, default_model, default_policy };
+  }
+  return {
+    insert: ({ tenant, name, at }) => {
+      sql.rows(
+        "INSERT INTO tenant (one, id, name, default_model, default_policy, created_at) VALUES (1, ?, ?, ?, ?, ?)",
+        tenant,
+        name,
+        DEFAULT_MODEL,
+        DEFAULT_POLICY,
+        at,
+      );
+    },
+    read,
+    identity: () => {
+      const { id, created_at } = row();
+      const tenant = parseId("ten", id);
+      if (!tenant) throw new Error("The stored tenant id is malformed");
+      return { tenant, created_at };
+    },
+    change: (changes) => {
+      const now = read();
+      sql.rows(
+        "UPDATE tenant SET name = ?, default_model = ?, default_policy = ?",
+        changes.name ?? now.name,
+        changes.default_model ?? now.default_model,
+        changes.default_policy ?? now.default_policy,
+      );
+      return read();
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * The owner of one tenant: keys, models, settings and the directory of its sessions. Thin: it checks that the tenant
+ * exists, keeps each change in one transaction and hands it to the read model. A tenant that was never created
+ * leaves nothing behind, however often its name is called.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type { ModelSpec } from "../app/ports";
+import type { Idempotency } from "../app/session-api";
+import type {
+  KeyView,
+  ModelOverride,
+  Principal,
+  Scope,
+  TenantApi,
+  TenantChange,
+  TenantError,
+  TenantExport,
+  TenantMaintenance,
+  TenantOutcome,
+  TenantSettings,
+} from "../app/tenant-api";
+import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import { type Env, parseConfig } from "../env";
+import { createLog } from "../lib/log";
+import { err, ok } from "../lib/result";
+import { createTenantProjection } from "../read-model/tenant-projection";
+import { createDirectory, type Directory, type DirectoryPage, type Registration } from "./directory";
+import { createKeys, type Keys } from "./keys";
+import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
+import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
+import { createSettings, type Settings } from "./settings";
+import { isCreated, migrate } from "./tenant-schema";
+import { createTenantSql, type TenantSql } from "./tenant-sql";
+
+interface AddKeyInput {
+  readonly id: KeyId;
+  readonly hash: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: number | null;
+}
+
+const NOT_FOUND: TenantError = { code: "tenant_not_found" };
+
+export class TenantObject extends DurableObject<Env> implements TenantApi, TenantMaintenance {
+  readonly #sql: TenantSql;
+  readonly #deployment: DeploymentModels;
+  readonly #settings: Settings;
+  readonly #keys: Keys;
+  readonly #registry: Registry;
+  readonly #directory: Directory;
+  readonly #outbox: ProjectionOutbox;
+  #created: boolean;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = createTenantSql(ctx.storage);
+    this.#deployment = buildDeploymentModels(parseConfig(env).MODELS);
+    this.#settings = createSettings(this.#sql);
+    this.#keys = createKeys(this.#sql);
+    this.#registry = createRegistry(this.#sql, this.#deployment);
+    this.#directory = createDirectory(this.#sql);
+    this.#outbox = createProjectionOutbox({
+      sql: this.#sql,
+      projection: createTenantProjection(env.DB),
+      snapshot: () => this.#snapshot(),
+      alarm: { set: (at) => void ctx.storage.setAlarm(at), clear: () => void ctx.storage.deleteAlarm() },
+      now: Date.now,
+      log: createLog({ component: "tenant" }),
+    });
+    this.#created = isCreated(this.#sql);
+    if (this.#created) this.#sql.transaction(() => this.#prepare());
+  }
+
+  async create({ tenant, name }: { readonly tenant: TenantId; readonly name: string }): Promise<TenantOutcome<TenantSettings>> {
+    if (this.#created) return err({ code: "tenant_exists" });
+    const created = this.#change(() => {
+      this.#prepare();
+      this.#settings.insert({ tenant, name, at: Date.now() });
+      return ok(this.#settings.read());
+    });
+    this.#created = true;
+    return created;
+  }
+
+  async settings(): Promise<TenantOutcome<TenantSettings>> {
+    return this.#created ? ok(this.#settings.read()) : err(NOT_FOUND);
+  }
+
+  async changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>> {
+    if (!this.#created) return err(NOT_FOUND);
+    const model = changes.default_model;
+    if (model !== undefined && !this.#registry.resolve(model)) return err({ code: "model_not_found", model });
+    return this.#change(() => ok(this.#settings.change(changes)));
+  }
+
+  async addKey(key: AddKeyInput): Promise<TenantOutcome<KeyView>> {
+    return this.#created ? ok(this.#keys.add({ ...key, at: Date.now() })) : err(NOT_FOUND);
+  }
+
+  async listKeys(): Promise<TenantOutcome<readonly KeyView[]>> {
+    return this.#created ? ok(this.#keys.list()) : err(NOT_FOUND);
+  }
+
+  async revokeKey(id: KeyId): Promise<TenantOutcome<KeyView>> {
+    return this.#created ? this.#keys.revoke(id, Date.now()) : err(NOT_FOUND);
+  }
+
+  async authenticate(hash: string): Promise<Principal | null> {
+    if (!this.#created) return null;
+    return this.#keys.authenticate({ hash, tenant: this.#settings.identity().tenant, at: Date.now() });
+  }
+
+  async registerSession(input: {
+    readonly session: SessionId;
+    readonly idempotency: Idempotency | null;
+  }): Promise<TenantOutcome<Registration>> {
+    if (!this.#created) return err(NOT_FOUND);
+    return this.#sql.transaction(() => this.#directory.register({ ...input, at: Date.now() }));
+  }
+
+  async forgetSession(session: SessionId): Promise<TenantOutcome<null>> {
+    if (!this.#created) return err(NOT_FOUND);
+    this.#directory.forget(session);
+    return ok(null);
+  }
+
+  async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<DirectoryPage>> {
+    return this.#created ? ok(this.#directory.list(page)) : err(NOT_FOUND);
+  }
+
+  async resolveModel(id: string): Promise<ModelSpec | null> {
+    return this.#created ? this.#registry.resolve(id) : null;
+  }
+
+  async listModels(): Promise<TenantOutcome<readonly ModelSpec[]>> {
+    return this.#created ? ok(this.#registry.list()) : err(NOT_FOUND);
+  }
+
+  async putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelSpec>> {
+    return this.#created ? this.#change(() => ok(this.#registry.put(id, model))) : err(NOT_FOUND);
+  }
+
+  async deleteModel(id: string): Promise<TenantOutcome<null>> {
+    return this.#created ? this.#change(() => this.#registry.remove(id)) : err(NOT_FOUND);
+  }
+
+  async exportTenant(): Promise<TenantOutcome<TenantExport>> {
+    if (!this.#created) return err(NOT_FOUND);
+    return ok({ ...this.#snapshot(), created_at: this.#settings.identity().created_at, keys: this.#keys.list() });
+  }
+
+  /** Only ever set for a tenant that exists: the read model is behind. */
+  override async alarm(): Promise<void> {
+    if (this.#created) await this.#outbox.drain();
+  }
+
+  #snapshot(): TenantChange {
+    return { tenant: this.#settings.identity().tenant, settings: this.#settings.read(), models: this.#registry.list() };
+  }
+
+  /** A wake after a deployment that brought other models changes what this tenant can name: the alarm then says so. */
+  #prepare(): void {
+    migrate(this.#sql);
+    this.#outbox.touchIfDeploymentChanged(JSON.stringify([...this.#deployment.values()]));
+  }
+
+  /** One transaction with the note that the read model is behind, then the write to it in the background: D1 is never waited for. */
+  #change<T>(body: () => TenantOutcome<T>): TenantOutcome<T> {
+    const outcome = this.#sql.transaction(() => {
+      const value = body();
+      if (value.ok) this.#outbox.touch();
+      return value;
+    });
+    if (outcome.ok) this.ctx.waitUntil(this.#outbox.drain());
+    return outcome;
+  }
+}

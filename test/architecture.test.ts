@@ -1,0 +1,131 @@
+/** The house's rules of direction and purity (docs/design.md §2), read off the files themselves. */
+import { describe, expect, test } from "vitest";
+import { type Import, readCode, readFiles, readImports } from "./support/source-files";
+
+const sources = readFiles("src", /\.tsx?$/);
+const paths = new Set(sources.map((file) => file.path));
+const imports = sources.flatMap(readImports);
+const internal = imports.filter(({ to }) => paths.has(to));
+
+/** lib ← domain ← context ← app ← the outer folders ← index and env. */
+const INNER = ["lib", "domain", "context", "app"];
+const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "channels", "console"]);
+/** The platform constructs these two, so they wire their own ports. */
+const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts"]);
+const ENV = "src/env.ts";
+const INDEX = "src/index.ts";
+
+/** `domain` for `src/domain/ids.ts`; empty for `src/index.ts`. */
+const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
+const rankOf = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
+const show = ({ from, to }: Import): string => `${from} → ${to}`;
+
+/** `env.ts` names the objects' types for their bindings; whoever is not a composition root may name its types only. */
+function isAllowed({ from, to, typeOnly }: Import): boolean {
+  if (from === INDEX || COMPOSITION_ROOTS.has(from)) return to !== INDEX;
+  if (from === ENV) return typeOnly || to.startsWith("src/lib/");
+  if (to === ENV) return typeOnly && OUTER.has(folderOf(from));
+  const source = folderOf(from);
+  const target = folderOf(to);
+  return target !== "" && (source === target || rankOf(target) < rankOf(source));
+}
+
+/** One path through the imports that returns to its start, or null. */
+function findCycle(edges: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): readonly string[] | null => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (done.has(path)) return null;
+    for (const next of edges.get(path) ?? []) {
+      const cycle = visit(next, [...trail, path]);
+      if (cycle) return cycle;
+    }
+    done.add(path);
+    return null;
+  };
+  for (const path of edges.keys()) {
+    const cycle = visit(path, []);
+    if (cycle) return cycle;
+  }
+  return null;
+}
+
+function edgesOf(chosen: readonly Import[]): ReadonlyMap<string, readonly string[]> {
+  return new Map([...paths].map((path) => [path, chosen.filter(({ from }) => from === path).map(({ to }) => to)]));
+}
+
+describe("direction of dependencies", () => {
+  test("every folder has its place in the order", () => {
+    const unknown = [...paths].filter((path) => folderOf(path) !== "" && rankOf(folderOf(path)) < 0);
+    expect(unknown).toEqual([]);
+    expect([...paths].filter((path) => folderOf(path) === "")).toEqual([ENV, INDEX]);
+  });
+
+  test("imports point inwards, and outer folders do not know one another", () => {
+    expect(internal.filter((each) => !isAllowed(each)).map(show)).toEqual([]);
+  });
+
+  test("every relative import names a file that is there", () => {
+    const missing = imports.filter(({ to }) => to.startsWith("src/") && !paths.has(to));
+    expect(missing.map(show)).toEqual([]);
+  });
+
+  test("no file imports itself by a detour", () => {
+    const withoutHub = internal.filter(({ from, typeOnly }) => !(from === ENV && typeOnly));
+    expect(findCycle(edgesOf(withoutHub))).toBeNull();
+  });
+
+  test("every file is reached from the wiring", () => {
+    const edges = edgesOf(internal);
+    const reached = new Set([INDEX]);
+    for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next);
+    expect([...paths].filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+describe("purity", () => {
+  const pure = sources.filter(({ path }) => ["domain", "context"].includes(folderOf(path)));
+
+  test("domain and context import nothing of the platform, the web framework, the database or the AI SDK", () => {
+    const forbidden = /^(cloudflare:|node:|hono|@hono\/|drizzle-orm|ai$|ai\/|@ai-sdk\/|workers-ai-provider)/;
+    expect(imports.filter(({ from, to }) => pure.some(({ path }) => path === from) && forbidden.test(to)).map(show)).toEqual([]);
+  });
+
+  test("domain and context use no clock, randomness, network or console", () => {
+    const impure = /\b(Date\.now|new Date\(|Math\.random|performance\.|crypto\.|fetch\(|setTimeout|setInterval|console\.)/;
+    const found = pure.flatMap((file) => {
+      const hit = impure.exec(readCode(file, "empty"));
+      return hit ? [`${file.path}: ${hit[0]}`] : [];
+    });
+    expect(found).toEqual([]);
+  });
+
+  test("only lib/log writes to the console", () => {
+    const writers = sources.filter((file) => /\bconsole\./.test(readCode(file, "empty"))).map(({ path }) => path);
+    expect(writers.filter((path) => path !== "src/lib/log.ts")).toEqual([]);
+  });
+
+  test("SQL is written in session, tenant and read-model only", () => {
+    const sql =
+      /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;
+    const elsewhere = sources.filter(({ path }) => !["session", "tenant", "read-model"].includes(folderOf(path)));
+    expect(elsewhere.filter((file) => sql.test(readCode(file, "keep"))).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("the files themselves", () => {
+  test("no source file is over 300 lines", () => {
+    const long = sources.filter(({ text }) => text.trimEnd().split("\n").length > 300);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("file names are in kebab-case", () => {
+    expect([...paths].filter((path) => !/^(src\/)([a-z0-9-]+\/)*[a-z0-9-]+\.tsx?$/.test(path))).toEqual([]);
+  });
+
+  test("no text names somebody's machine or package registry", () => {
+    const machine = /(?<![\w.~/-])\/(?:work|root|home|Users)\/\w|\bC:\\\w|https?:\/\/[^\s/"'`]*(?:registry|artifactory|verdaccio|nexus)/i;
+    const named = readFiles(".", /\.(md|mjs|ts|tsx|sql|toml|json)$|\/run$/).filter(({ text }) => machine.test(text));
+    expect(named.map(({ path }) => path)).toEqual([]);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import type { ModelRequest } from "../../src/app/ports";
+import { buildSummaryPrompt, SUMMARY_SYSTEM } from "../../src/context/prompts";
+import { checkSummary } from "../../src/context/summary-check";
+import { estimateTokens } from "../../src/context/tokens";
+import { createChatModel } from "../../src/model/chat-model";
+import { assistant, collect, modelRequest, modelSpec, spokenText, toolResult, user } from "./model-request";
+
+const model = createChatModel({ credentials: () => null, estimate: estimateTokens });
+const request = (changes: Partial<ModelRequest>) =>
+  modelRequest({ model: modelSpec({ provider: "embedded", base_url: null }), ...changes });
+const ask = (changes: Partial<ModelRequest>) => collect(model.stream(request(changes), { signal: new AbortController().signal }));
+const answer = async (changes: Partial<ModelRequest>) => spokenText(await ask(changes));
+
+const history = [
+  user("My cat is called Miso and she is 7 years old."),
+  assistant("What a name."),
+  user("We deploy on Friday at 14:30 with build a1b2c3."),
+  assistant("Understood."),
+  user("我的猫叫做小白，她今年七岁。"),
+  user("東京への出張は5月12日です。"),
+];
+
+describe("the embedded model answers a question from what it can see", () => {
+  for (const [question, expected] of [
+    ["What is my cat's name?", "Miso"],
+    ["How old is Miso?", "7 years"],
+    ["When are we deploying?", "14:30"],
+    ["Which build is it?", "a1b2c3"],
+    ["我的猫叫什么名字？", "小白"],
+    ["東京への出張はいつですか？", "5月12日"],
+  ] as const) {
+    it(`${question} → ${expected}`, async () => {
+      const said = await answer({ messages: [...history, user(question)] });
+      expect(said).toContain(expected);
+      expect(said).toContain("stand-in");
+    });
+  }
+
+  it("a summary and the system prompt are seen too", async () => {
+    const system = "Previous conversation summary:\nThe user booked flight HAT136 to Boston.\n\n---\n\nBe brief.";
+    expect(await answer({ system, messages: [user("Which flight did I book?")] })).toContain("HAT136");
+  });
+
+  it("of two answers the later one comes first", async () => {
+    const messages = [user("The code word is heron."), user("The code word is otter."), user("What is the code word?")];
+    const said = await answer({ messages });
+    expect(said.indexOf("otter")).toBe("The code word is ".length);
+  });
+
+  it("and says so when it cannot find one, however often it was asked", async () => {
+    const question = user("Who won the 1998 world cup?");
+    const first = await answer({ messages: [...history, question] });
+    const second = await answer({ messages: [...history, question, assistant(first), question] });
+    expect(first).toContain("I am Longhand's embedded stand-in model");
+    expect(first).toContain("I cannot find that in what I can see");
+    expect(second).toBe(first);
+  });
+});
+
+describe("the embedded model", () => {
+  it("acknowledges a statement by its topic", async () => {
+    expect(await answer({ messages: [user("I like trains. They are fast.")] })).toMatch(/^Noted: "I like trains\."/);
+  });
+
+  it("answers from a tool's result when that is the last thing said", async () => {
+    const messages = [
+      user("What is the status of order 55?"),
+      toolResult("call_1", "Order 54 is lost.\nOrder 55 status: shipped on Monday."),
+    ];
+    const said = await answer({ messages });
+    expect(said).toContain("shipped on Monday");
+    expect(said).not.toContain("lost");
+  });
+
+  it("streams in a few dozen pieces and reports the estimate as its usage", async () => {
+    const messages = [...history, user("When do we deploy?")];
+    const chunks = await ask({ messages });
+    expect(chunks.length).toBeGreaterThan(10);
+    expect(chunks.length).toBeLessThanOrEqual(33);
+    expect(chunks.at(-1)).toMatchObject({
+      type: "finish",
+      finish: "stop",
+      usage: { output: estimateTokens(spokenText(chunks)), cached: 0 },
+    });
+  });
+
+  it("says the same to the same request", async () => {
+    const messages = [...history, user("When do we deploy?")];
+    expect(await ask({ messages })).toEqual(await ask({ messages }));
+  });
+
+  it("stops at the most tokens asked for, and says that it did", async () => {
+    const chunks = await ask({ messages: [...history, user("When do we deploy?")], maxOutput: 8 });
+    expect(chunks.at(-1)).toMatchObject({ finish: "length" });
+    expect(estimateTokens(spokenText(chunks))).toBeLessThanOrEqual(8);
+  });
+
+  it("stops between two pieces when it is aborted", async () => {
+    const controller = new AbortController();
+    const seen: string[] = [];
+    for await (const chunk of model.stream(request({ messages: history }), { signal: controller.signal })) {
+      seen.push(chunk.type);
+      controller.abort();
+    }
+    expect(seen).toEqual(["text", "failure"]);
+  });
+
+  it("renders the body that it tells of when it is called", async () => {
+    const told: string[] = [];
+    const input = request({ messages: history, system: "Be brief." });
+    await collect(model.stream(input, { signal: new AbortController().signal, onRequest: (body) => told.push(body) }));
+    expect(told).toEqual([(await model.render(input)).body]);
+    expect(JSON.parse(told[0] ?? "")).toMatchObject({ system: "Be brief." });
+  });
+});
+
+describe("a summary by the embedded model", () => {
+  const small = ["That is nice.", "Sure, no problem at all.", "Hm, let me see about that.", "Thanks a lot, that was kind of you."];
+  const talk = Array.from(
+    { length: 60 },
+    (_, turn) => `User: ${small[turn % 4]}\n\nAssistant: ${small[(turn + 1) % 4]} It is step ${"i".repeat(turn)}.`,
+  );
+  const facts = [
+    "User: We decided to use ledger_v2 in src/billing/ledger.ts.",
+    "User: Die Frist ist der 12.03. und muss eingehalten werden.",
+    "User: 我们决定在5月3日发布。",
+  ];
+  const summarise = (maxOutput: number) =>
+    ask({
+      purpose: "compaction",
+      system: SUMMARY_SYSTEM,
+      messages: [user(buildSummaryPrompt({ previous: "The budget is 4,200 EUR.", transcript: [...talk, ...facts] }))],
+      maxOutput,
+    });
+
+  it("keeps decisions, numbers and identifiers in any language, and those of the summary before", async () => {
+    const said = spokenText(await summarise(1_000));
+    for (const kept of ["ledger_v2 in src/billing/ledger.ts", "12.03.", "5月3日", "4,200 EUR"]) expect(said).toContain(kept);
+  });
+
+  it("is accepted: whole, within the cap and smaller than what it stands for", async () => {
+    for (const cap of [100, 2_048]) {
+      const chunks = await summarise(cap);
+      const replaced = estimateTokens(talk.join("\n"));
+      expect(checkSummary({ text: spokenText(chunks), finish: "stop", cap, replaced })).toMatchObject({ ok: true });
+      expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "stop" });
+      expect(estimateTokens(spokenText(chunks))).toBeLessThanOrEqual(cap);
+    }
+  });
+});

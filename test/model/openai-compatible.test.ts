@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { CallOptions, ModelRequest, ModelSpec } from "../../src/app/ports";
+import { createChatModel } from "../../src/model/chat-model";
+import { type StandIn, startStandIn } from "../support/stand-in/stand-in.ts";
+import { assistant, collect, modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
+
+let standIn: StandIn;
+beforeAll(async () => {
+  standIn = await startStandIn({ window: 2_000, reserve: 100 });
+});
+afterAll(() => standIn.close());
+beforeEach(() => standIn.clearLog());
+
+const model = createChatModel({ credentials: () => "the-deployment-key", estimate: (text) => text.length });
+const never = (): AbortSignal => new AbortController().signal;
+const spec = (changes: Partial<ModelSpec> = {}) => modelSpec({ base_url: standIn.baseUrl, ...changes });
+const request = (changes: Partial<ModelRequest> = {}) => modelRequest({ model: spec(), ...changes });
+const ask = (changes: Partial<ModelRequest> = {}, options: Partial<CallOptions> = {}) =>
+  collect(model.stream(request(changes), { signal: never(), ...options }));
+
+/** A conversation with everything a body can hold. */
+const rich: Partial<ModelRequest> = {
+  system: "Be brief.",
+  tools: [{ name: "lookup", description: "Looks things up.", parameters: { type: "object", properties: { q: { type: "string" } } } }],
+  messages: [
+    {
+      role: "user",
+      parts: [
+        { type: "text", text: "What is this? – “naïve” 日本語 🦒" },
+        { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
+        { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" },
+      ],
+    },
+    {
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: "I should look it up." },
+        { type: "text", text: "Looking." },
+        toolCall({ call_id: "call_1", name: "lookup", arguments: '{ "q" : "a",\n "n": 1.0 }' }),
+        toolCall({ call_id: "call_1", name: "lookup", arguments: "{broken" }),
+      ],
+    },
+    toolResult("call_1", '{"found": true}'),
+    toolResult("call_1", "nothing"),
+    assistant("Found."),
+    user("Thanks"),
+  ],
+};
+
+describe("the request", () => {
+  it("is told to the caller exactly as the provider receives it", async () => {
+    standIn.enqueue({ text: "You are welcome." });
+    const told: string[] = [];
+    await ask(rich, { onRequest: (body) => told.push(body) });
+    expect(told).toEqual([standIn.log[0]?.raw]);
+  });
+
+  it("is rendered byte for byte as it is sent, without being sent", async () => {
+    const rendered = await model.render(request(rich));
+    expect(standIn.log).toHaveLength(0);
+    standIn.enqueue({ text: "You are welcome." });
+    await ask(rich);
+    expect(rendered.body).toBe(standIn.log[0]?.raw);
+    expect(rendered.url).toBe(`${standIn.baseUrl}/chat/completions`);
+  });
+
+  it("carries repeated call ids and the arguments as the model wrote them", async () => {
+    standIn.enqueue({ text: "You are welcome." });
+    await ask(rich);
+    const messages = standIn.log[0]?.body.messages ?? [];
+    expect(messages[2]?.tool_calls).toEqual([
+      { id: "call_1", type: "function", function: { name: "lookup", arguments: '{ "q" : "a",\n "n": 1.0 }' } },
+      { id: "call_1", type: "function", function: { name: "lookup", arguments: "{broken" } },
+    ]);
+    expect(messages.slice(3, 5)).toEqual([
+      { role: "tool", tool_call_id: "call_1", content: '{"found": true}' },
+      { role: "tool", tool_call_id: "call_1", content: "nothing" },
+    ]);
+  });
+
+  it("sends images by reference, names other files, and leaves unsigned reasoning out", async () => {
+    standIn.enqueue({ text: "You are welcome." });
+    await ask(rich);
+    const messages = standIn.log[0]?.body.messages ?? [];
+    expect(messages[1]?.content).toEqual([
+      { type: "text", text: "What is this? – “naïve” 日本語 🦒" },
+      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+      { type: "text", text: "[file: b.pdf (application/pdf) https://example.com/b.pdf]" },
+    ]);
+    expect(Object.keys(messages[2] ?? {})).toEqual(["role", "content", "tool_calls"]);
+  });
+
+  it("asks for a stream with usage, and caps the reply only when there is a cap", async () => {
+    standIn.enqueue({ text: "One." }, { text: "Two." });
+    await ask({ maxOutput: 77 });
+    await ask({ maxOutput: null });
+    expect(standIn.log[0]?.body).toMatchObject({
+      model: "upstream-model",
+      max_tokens: 77,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    expect(standIn.log[1]?.body).not.toHaveProperty("max_tokens");
+  });
+
+  it("only grows at its end when a message is appended", async () => {
+    const before = await model.render(request({ ...rich, tools: [] }));
+    const after = await model.render(
+      request({ ...rich, tools: [], messages: [...(rich.messages ?? []), assistant("Bye."), user("Bye.")] }),
+    );
+    const end = before.body.indexOf('],"stream"');
+    expect(after.body.startsWith(before.body.slice(0, end))).toBe(true);
+  });
+
+  it("carries the deployment's key to the deployment's models and to no others", async () => {
+    standIn.enqueue({ text: "One." }, { text: "Two." });
+    await ask({ model: spec({ source: "deployment" }) });
+    await ask({ model: spec({ source: "tenant" }) });
+    expect(standIn.log.map((entry) => entry.authorization)).toEqual(["Bearer the-deployment-key", null]);
+  });
+});
+
+describe("the reply", () => {
+  it("arrives as text, then the finish with the provider's own usage", async () => {
+    standIn.enqueue({ text: "The sky is blue\n today. 🦒 Really!", chunks: 5 });
+    const chunks = await ask();
+    expect(spokenText(chunks)).toBe("The sky is blue\n today. 🦒 Really!");
+    const { prompt_tokens, completion_tokens } = standIn.log[0] ?? { prompt_tokens: 0, completion_tokens: 0 };
+    expect(prompt_tokens).toBeGreaterThan(0);
+    expect(chunks.at(-1)).toEqual({
+      type: "finish",
+      finish: "stop",
+      usage: { input: prompt_tokens, output: completion_tokens, cached: 0, reasoning: 0 },
+    });
+  });
+
+  it("gives tool calls whole, with their arguments untouched, even when two share an id", async () => {
+    const odd = '{ "path" : "a/ü.ts",\n  "n":1.0 }';
+    standIn.enqueue({
+      text: "Two calls.",
+      tool_calls: [
+        { id: "call_9", name: "lookup", arguments: odd },
+        { id: "call_9", name: "lookup", arguments: "{}" },
+      ],
+    });
+    const chunks = await ask();
+    expect(chunks.filter((chunk) => chunk.type === "tool_call").map(({ call }) => call)).toEqual([
+      { type: "tool_call", call_id: "call_9", name: "lookup", arguments: odd },
+      { type: "tool_call", call_id: "call_9", name: "lookup", arguments: "{}" },
+    ]);
+    expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "tool_calls" });
+  });
+
+  it("keeps reasoning apart from text", async () => {
+    standIn.enqueue({ reasoning: "Hmm.", text: "Yes." });
+    const chunks = await ask();
+    expect(chunks.slice(0, -1)).toEqual([
+      { type: "reasoning", text: "Hmm." },
+      { type: "text", text: "Yes." },
+    ]);
+  });
+
+  it("that was cut by length says so", async () => {
+    standIn.enqueue({ text: "And then", finish: "length" });
+    expect((await ask()).at(-1)).toMatchObject({ type: "finish", finish: "length" });
+  });
+});
+
+describe("a failure is the last chunk", () => {
+  it("overflow, when the provider says that the request does not fit", async () => {
+    const chunks = await ask({ messages: [user("many words ".repeat(2_000))] });
+    expect(chunks).toEqual([{ type: "failure", failure: { kind: "overflow", status: 400 } }]);
+    expect(standIn.totals()).toMatchObject({ overflows: 1, requests: 1 });
+  });
+
+  it("rate_limit and unavailable, by the provider's answer", async () => {
+    standIn.enqueue({ status: 429, error: { message: "Slow down." } }, { status: 500, error: { message: "Oops." } });
+    expect(await ask()).toEqual([{ type: "failure", failure: { kind: "rate_limit", status: 429 } }]);
+    expect(await ask()).toEqual([{ type: "failure", failure: { kind: "unavailable", status: 500 } }]);
+  });
+
+  it("of its own class, when the error comes inside the stream", async () => {
+    standIn.enqueue({ text: "So far", error: { message: "The engine is overloaded.", type: "overloaded_error" } });
+    const chunks = await ask();
+    expect(spokenText(chunks)).toBe("So far");
+    expect(chunks.at(-1)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
+  });
+
+  it("unavailable, when the connection breaks in the middle; what was said is kept", async () => {
+    standIn.enqueue({ text: "one two three four five six seven eight nine ten eleven twelve", cutAfterChunks: 3 });
+    const chunks = await ask();
+    expect(spokenText(chunks)).toBe("one two three four five six seven eight");
+    expect(chunks.at(-1)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
+  });
+
+  it("unavailable, when nobody listens or the model has no address", async () => {
+    const nobody = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
+    const closed = await startStandIn();
+    await closed.close();
+    expect(await ask({ model: spec({ base_url: closed.baseUrl }) })).toEqual(nobody);
+    expect(await ask({ model: spec({ base_url: null }) })).toEqual(nobody);
+  });
+
+  it("aborted, when a provider that never answers is given up; its connection is closed", async () => {
+    standIn.enqueue({ hang: true });
+    const controller = new AbortController();
+    const reply = ask({}, { signal: controller.signal });
+    const entry = await standIn.request(1);
+    controller.abort();
+    expect(await reply).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
+    await standIn.settled(entry);
+    expect(entry.aborted).toBe(true);
+  });
+
+  it("aborted, when it is stopped in the middle of a reply; its connection is closed", async () => {
+    standIn.enqueue(endless());
+    const controller = new AbortController();
+    const seen: string[] = [];
+    for await (const chunk of model.stream(request(), { signal: controller.signal })) {
+      seen.push(chunk.type === "failure" ? chunk.failure.kind : chunk.type);
+      controller.abort();
+    }
+    expect(seen).toEqual(["text", "aborted"]);
+    const entry = await standIn.request(1);
+    await standIn.settled(entry);
+    expect(entry.aborted).toBe(true);
+  });
+
+  it("aborted, without a request, when it was stopped before it began", async () => {
+    expect(await ask({}, { signal: AbortSignal.abort() })).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
+    expect(standIn.log).toHaveLength(0);
+  });
+});
+
+it("a reader that leaves in the middle closes the provider's connection", async () => {
+  standIn.enqueue(endless());
+  for await (const chunk of model.stream(request(), { signal: never() })) if (chunk.type === "text") break;
+  const entry = await standIn.request(1);
+  await standIn.settled(entry);
+  expect(entry.aborted).toBe(true);
+});
+
+/** One delta, then nothing more until the client leaves. */
+async function* endless(): AsyncGenerator<string> {
+  yield "Once upon a time";
+  await new Promise(() => undefined);
+}

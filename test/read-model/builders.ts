@@ -1,0 +1,132 @@
+/** Events and logs as a session would have written them, with the few values that a test cares about. */
+import type { ProjectionBatch } from "../../src/app/ports";
+import type { Event, Receipt, SessionSettings, StoredEvent, TextRef } from "../../src/domain/events";
+import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
+import type { ItemKind, ItemMeta, Part } from "../../src/domain/message";
+
+/** Ids that tell in which order they were asked for, and are the same in every run. */
+export function idOf<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {
+  const id = parseId(prefix, `${prefix}_${String(number).padStart(26, "0")}`);
+  if (!id) throw new Error(`${number} makes no id`);
+  return id;
+}
+
+export const TENANT: TenantId = idOf("ten", 1);
+export const SESSION: SessionId = idOf("ses", 1);
+export const START = 1_700_000_000_000;
+
+export const RECEIPT: Receipt = {
+  tokens_before: 900,
+  tokens_after: 300,
+  items_before: 9,
+  items_after: 3,
+  model: "gpt-4o",
+  usage: null,
+  ms: 40,
+};
+
+/** A model call that went well. */
+export function modelCall(change: Partial<Extract<Event, { type: "ModelCallFinished" }>> = {}): Event {
+  return {
+    type: "ModelCallFinished",
+    turn: null,
+    purpose: "turn",
+    model: "gpt-4o",
+    epoch: 0,
+    up_to: 2,
+    usage: { input: 11, output: 7, cached: 3, reasoning: 2 },
+    estimate: 12,
+    request_digest: null,
+    outcome: "stop",
+    ms: 250,
+    ...change,
+  };
+}
+
+/** A log in the making. Each call appends one event, a second after the one before. */
+export class LogBuilder {
+  readonly events: StoredEvent[] = [];
+  readonly bodies = new Map<BodyId, string>();
+  #position = 0;
+
+  constructor(
+    readonly session: SessionId = SESSION,
+    readonly tenant: TenantId = TENANT,
+  ) {}
+
+  event(event: Event): this {
+    const seq = this.events.length + 1;
+    this.events.push({ ...event, seq, at: START + seq * 1000 });
+    return this;
+  }
+
+  open(settings: { readonly model?: string; readonly title?: string } = {}): this {
+    const full: SessionSettings = {
+      model: settings.model ?? "gpt-4o",
+      policy: "oneclaw",
+      system: null,
+      tools: null,
+      title: settings.title === undefined ? null : this.text(settings.title),
+      metadata: {},
+    };
+    return this.event({ type: "SessionOpened", tenant: this.tenant, session: this.session, settings: full });
+  }
+
+  text(text: string): TextRef {
+    const body = idOf("bod", this.bodies.size + 1);
+    this.bodies.set(body, text);
+    return { body, bytes: text.length, tokens: 1 };
+  }
+
+  /** An item and its body, not yet in an event. */
+  item(kind: ItemKind, parts: readonly Part[]): ItemMeta {
+    const position = ++this.#position;
+    const id = idOf("msg", position);
+    this.bodies.set(id, JSON.stringify(parts));
+    return { id, kind, position, turn: null, at: START + position, bytes: 1, tokens: 10 + position };
+  }
+
+  says(kind: "system" | "user" | "assistant", text: string): this {
+    return this.event({ type: "MessagesAppended", items: [this.item(kind, [{ type: "text", text }])], dequeued: [] });
+  }
+
+  /** A summary over positions in the place of earlier overlays; `number` names it. */
+  summary(number: number, text: string, covers: { from: number; to: number; replaces?: readonly number[] }): this {
+    const overlay = idOf("ovl", number);
+    this.bodies.set(overlay, text);
+    const replaces = (covers.replaces ?? []).map((other) => idOf("ovl", other));
+    return this.epoch({
+      ops: [
+        {
+          op: "summarize",
+          overlay,
+          replaces,
+          from: covers.from,
+          to: covers.to,
+          tokens: 5,
+          bytes: text.length,
+          items: covers.to - covers.from + 1,
+          boundary_timestamp: START + covers.to + 1,
+        },
+      ],
+    });
+  }
+
+  epoch(change: Pick<Extract<Event, { type: "EpochChanged" }>, "ops"> & Partial<Extract<Event, { type: "EpochChanged" }>>): this {
+    const epoch = this.events.filter((event) => event.type === "EpochChanged").length + 1;
+    return this.event({
+      base_epoch: epoch - 1,
+      epoch,
+      trigger: "threshold",
+      compaction: null,
+      receipt: RECEIPT,
+      ...change,
+      type: "EpochChanged",
+    });
+  }
+
+  /** Events `from..to`, both included, with all bodies. */
+  batch(from = 1, to = this.events.length): ProjectionBatch {
+    return { tenant: this.tenant, session: this.session, events: this.events.slice(from - 1, to), bodies: this.bodies };
+  }
+}

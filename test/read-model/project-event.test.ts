@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import type { Event, StoredEvent } from "../../src/domain/events";
+import { knownEventTypes } from "../../src/domain/evolve";
+import type { Part } from "../../src/domain/message";
+import { MAX_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
+import { projectEvent } from "../../src/read-model/project-event";
+import { idOf, LogBuilder, RECEIPT } from "./builders";
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+const last = (log: LogBuilder): StoredEvent => {
+  const event = log.events.at(-1);
+  if (!event) throw new Error("the log is empty");
+  return event;
+};
+const project = (log: LogBuilder) => projectEvent(last(log), log.bodies);
+
+describe("preview", () => {
+  test("a text of 120 characters is shown whole", () => {
+    const text = "長".repeat(120);
+    expect(toPreview([{ type: "text", text }])).toBe(text);
+  });
+
+  test("a longer text is cut at 120 characters", () => {
+    expect(toPreview([{ type: "text", text: "長".repeat(121) }])).toBe("長".repeat(120));
+  });
+
+  test("a character outside the basic plane is never cut in half", () => {
+    const preview = toPreview([{ type: "text", text: `${"x".repeat(119)}🙂🙂` }]);
+    expect(preview).toBe("x".repeat(119));
+  });
+
+  test("it is of the text alone: reasoning, media and calls do not show", () => {
+    const parts: Part[] = [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "one " },
+      { type: "image", url: "https://example.org/a.png", media_type: "image/png" },
+      { type: "text", text: "two" },
+    ];
+    expect(toPreview(parts)).toBe("one two");
+  });
+
+  test("a message without text has none", () => {
+    expect(toPreview([{ type: "image", url: "https://example.org/a.png", media_type: "image/png" }])).toBeNull();
+    expect(toPreview([{ type: "text", text: " \n" }])).toBeNull();
+  });
+
+  test("only what users and assistants say is previewed", () => {
+    const log = new LogBuilder();
+    const parts: Part[] = [{ type: "text", text: "You are kind." }];
+    const row = (kind: "system" | "user" | "assistant") => toMessageRow(log.item(kind, parts), JSON.stringify(parts));
+    expect([row("system"), row("user"), row("assistant")].map(({ preview }) => preview)).toEqual([null, "You are kind.", "You are kind."]);
+  });
+});
+
+describe("content of a message's row", () => {
+  const rowOf = (parts: readonly Part[]) => toMessageRow(new LogBuilder().item("user", parts), JSON.stringify(parts));
+
+  test("is the parts, word for word, while they fit a row", () => {
+    const parts: Part[] = [{ type: "text", text: '你好 🙂 "quoted"\n' }];
+    expect(rowOf(parts)).toMatchObject({ content: JSON.stringify(parts), content_state: "full" });
+  });
+
+  test.each([
+    ["Latin", "a"],
+    ["Chinese", "汉"],
+    ["emoji", "🙂"],
+    ["control characters, which JSON makes six bytes long", "\u0001"],
+  ])("is cut to fit a row and stays JSON without broken characters: %s", (_, character) => {
+    const row = rowOf([{ type: "text", text: character.repeat(2_000_000) }]);
+    expect(bytesOf(row.content)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+    expect(row.content_state).toBe("cut");
+    const [part] = JSON.parse(row.content) as Part[];
+    if (part?.type !== "text") throw new Error("the part is gone");
+    expect(part.text.length).toBeGreaterThan(100_000);
+    expect(part.text.isWellFormed()).toBe(true);
+  });
+
+  test("loses opaque metadata before text", () => {
+    const row = rowOf([{ type: "text", text: "short", provider_metadata: { blob: { signature: "s".repeat(2_000_000) } } }]);
+    expect(row).toMatchObject({ content: '[{"type":"text","text":"short"}]', content_state: "cut" });
+  });
+
+  test("is empty and marked when the body was erased or is no list of parts", () => {
+    const item = new LogBuilder().item("user", []);
+    const missing = { content: "[]", content_state: "missing", preview: null };
+    expect(toMessageRow(item, undefined)).toMatchObject(missing);
+    expect(toMessageRow(item, "{")).toMatchObject(missing);
+    expect(toMessageRow(item, "{}")).toMatchObject(missing);
+  });
+});
+
+describe("events as row operations", () => {
+  test("a call is the assistant's and a result the tool's", () => {
+    const log = new LogBuilder().open();
+    const tool = { execution: idOf("exe", 1), call_id: "call_1", name: "search" };
+    const call: Part = { type: "tool_call", call_id: "call_1", name: "search", arguments: "{}" };
+    const result: Part = { type: "tool_result", call_id: "call_1", name: "search", output: "ok", is_error: false };
+    const turn = idOf("trn", 1);
+    log.event({ type: "ToolCalled", turn, item: { ...log.item("tool_call", [call]), tool, turn } });
+    log.event({ type: "ToolResultRecorded", turn, item: { ...log.item("tool_result", [result]), tool, turn }, incarnation: "a" });
+    const rows = log.events
+      .flatMap((event) => projectEvent(event, log.bodies))
+      .flatMap((op) => (op.op === "insert_message" ? [op.row] : []));
+    expect(rows.map(({ kind, role, execution_id, turn_id }) => ({ kind, role, execution_id, turn_id }))).toEqual([
+      { kind: "tool_call", role: "assistant", execution_id: tool.execution, turn_id: turn },
+      { kind: "tool_result", role: "tool", execution_id: tool.execution, turn_id: turn },
+    ]);
+  });
+
+  test("a turn that runs again brings no second message", () => {
+    const log = new LogBuilder().open();
+    const started: Event = {
+      type: "TurnStarted",
+      turn: idOf("trn", 1),
+      incarnation: "b",
+      attempt: 2,
+      item: null,
+      tools: null,
+      retry_of: null,
+    };
+    expect(project(log.event(started))).toEqual([]);
+  });
+
+  test("settings that no list shows change no row of their own", () => {
+    const log = new LogBuilder().open();
+    expect(project(log.event({ type: "SettingsChanged", changes: { metadata: { a: "b" } } }))).toEqual([]);
+  });
+
+  test("a title is the text that its reference names, and null when it was removed", () => {
+    const log = new LogBuilder().open();
+    const title = log.text("旅行 ✈️");
+    expect(project(log.event({ type: "SettingsChanged", changes: { title } }))).toMatchObject([{ changes: { title: "旅行 ✈️" } }]);
+    expect(project(log.event({ type: "SettingsChanged", changes: { title: null } }))).toMatchObject([{ changes: { title: null } }]);
+  });
+
+  test("an epoch change keeps the number of the items that came back, not their metas", () => {
+    const log = new LogBuilder().open();
+    const items = [log.item("user", []), log.item("assistant", [])];
+    const ops = project(log.epoch({ trigger: "manual", ops: [{ op: "reset", items }] }));
+    expect(ops.map((op) => (op.op === "change_epoch" ? JSON.parse(op.row.ops) : op.op))).toEqual([
+      "hide_overlays",
+      [{ op: "reset", items: 2 }],
+    ]);
+  });
+
+  test("a trim after a failed summary is not a compaction that succeeded", () => {
+    const log = new LogBuilder().open();
+    const ops = project(
+      log.epoch({
+        trigger: "fallback",
+        compaction: idOf("cmp", 1),
+        ops: [{ op: "drop", overlay: idOf("ovl", 1), replaces: [], from: 1, to: 4, items: 4 }],
+      }),
+    );
+    const row = { id: idOf("cmp", 1), status: "failed", did_compact: 0, summary: null, receipt: JSON.stringify(RECEIPT) };
+    expect(ops.at(-1)).toMatchObject({ op: "change_epoch", row });
+  });
+
+  test("there is no known event that the projection refuses", () => {
+    const log = new LogBuilder();
+    // Each type once, with as little in it as the projection reads.
+    const item = log.item("user", []);
+    const bare = { item: null, items: [], ops: [], receipt: RECEIPT, changes: {}, settings: { title: null }, usage: null };
+    for (const type of knownEventTypes) {
+      const needsItem = ["AssistantReplied", "ToolCalled", "ToolResultRecorded"].includes(type);
+      const event = { ...bare, type, seq: 1, at: 1, ...(needsItem && { item }) } as unknown as StoredEvent;
+      expect(() => projectEvent(event, log.bodies), type).not.toThrow();
+    }
+  });
+});

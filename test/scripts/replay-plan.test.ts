@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { deriveTools, expectItems, planSteps } from "../../scripts/replay/plan";
+import { findDifference, type ReadItem } from "../../scripts/replay/read-back";
+import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
+
+const user = (content: string): RecordedMessage => ({ role: "user", content });
+const says = (content: string): RecordedMessage => ({ role: "assistant", content });
+const calls = (content: string, ...ids: string[]): RecordedMessage => ({
+  role: "assistant",
+  content,
+  tool_calls: ids.map((id) => ({ id, name: `tool_${id}`, arguments: `{"id":"${id}"}` })),
+});
+const result = (tool_call_id: string, content = ""): RecordedMessage => ({ role: "tool", tool_call_id, content });
+const recorded = (...messages: RecordedMessage[]): Conversation => ({ id: "c", messages });
+
+describe("the plan of a replay", () => {
+  test("a user message with a recorded reply starts a turn, one without is only appended", () => {
+    const steps = planSteps(recorded(user("a"), says("b"), user("c"), user("d")));
+    expect(steps).toEqual([
+      { type: "ask", content: "a", reply: { text: "b", calls: [] } },
+      { type: "append", role: "user", content: "c" },
+      { type: "append", role: "user", content: "d" },
+    ]);
+  });
+
+  test("results go back together, and the reply after them is the next one spoken", () => {
+    const [, answer] = planSteps(recorded(user("a"), calls("", "x", "y"), result("x", "1"), result("y", "2"), says("done")));
+    expect(answer).toEqual({
+      type: "answer",
+      outputs: [
+        { call_id: "x", output: "1" },
+        { call_id: "y", output: "2" },
+      ],
+      reply: { text: "done", calls: [] },
+    });
+  });
+
+  test("results that end the recording have no reply", () => {
+    expect(planSteps(recorded(user("a"), calls("", "x"), result("x"))).at(-1)).toMatchObject({ type: "answer", reply: null });
+  });
+
+  test("a second assistant message in a row is appended as one", () => {
+    expect(planSteps(recorded(user("a"), says("b"), says("c"))).at(-1)).toEqual({ type: "append", role: "assistant", content: "c" });
+  });
+
+  test("a call id may repeat from turn to turn", () => {
+    const steps = planSteps(recorded(user("a"), calls("", "x"), result("x"), calls("", "x"), result("x")));
+    expect(steps.map((step) => step.type)).toEqual(["ask", "answer", "answer"]);
+  });
+
+  test.each([
+    ["a result that answers no call", recorded(user("a"), says("b"), result("x"))],
+    ["a reply while a call is open", recorded(user("a"), calls("", "x", "y"), result("x"), says("b"))],
+    ["a call that nobody asked for", recorded(user("a"), says("b"), calls("", "x"), result("x"))],
+  ])("%s is refused by the conversation's name", (_, conversation) => {
+    expect(() => planSteps(conversation)).toThrow(/Conversation c/);
+  });
+
+  test("each tool is offered once, taking anything", () => {
+    const tools = deriveTools([recorded(user("a"), calls("", "y", "x"), result("y"), result("x"), calls("", "x"))]);
+    expect(tools).toEqual(["tool_x", "tool_y"].map((name) => ({ name, parameters: { type: "object", additionalProperties: true } })));
+  });
+});
+
+describe("reading back", () => {
+  const conversation = recorded(user("a"), calls("text", "x"), result("x", "out"), says("b"));
+  const read = (): ReadItem[] => [
+    { id: "1", position: 1, kind: "user", parts: [{ type: "text", text: "a" }] },
+    { id: "2", position: 2, kind: "assistant", parts: [{ type: "text", text: "text" }] },
+    { id: "3", position: 3, kind: "tool_call", parts: [{ type: "tool_call", name: "tool_x", arguments: '{"id":"x"}' }] },
+    { id: "4", position: 4, kind: "tool_result", parts: [{ type: "tool_result", call_id: "x", output: "out" }] },
+    { id: "5", position: 5, kind: "assistant", parts: [{ type: "text", text: "b" }] },
+  ];
+  const expected = expectItems(conversation);
+
+  test("the same items in order are no difference", () => {
+    expect(findDifference(expected, read())).toBeNull();
+  });
+
+  test("a missing, a further, a changed and a displaced item are told, the first one", () => {
+    expect(findDifference(expected, read().slice(0, 4))).toMatch(/item 5 is missing/);
+    expect(findDifference(expected.slice(0, 4), read())).toMatch(/item 5 was not recorded/);
+    expect(findDifference(expected, read().with(1, { id: "2", position: 2, kind: "assistant", parts: [] }))).toMatch(/item 2 differs/);
+    expect(findDifference(expected, read().toReversed())).toMatch(/item 1 differs/);
+  });
+
+  test("a position given twice is a difference", () => {
+    const doubled = read().map((item) => ({ ...item, position: 1 }));
+    expect(findDifference(expected, doubled)).toMatch(/position 1 after 1/);
+  });
+
+  test("a result over the record's limit must have kept its beginning", () => {
+    const long = "x".repeat(40_000);
+    const [, , , kept] = read();
+    const cut: ReadItem[] = kept
+      ? [{ ...kept, parts: [{ type: "tool_result", call_id: "x", output: `${long.slice(0, 30_000)} [cut]` }] }]
+      : [];
+    expect(findDifference([{ kind: "tool_result", call_id: "x", output: long }], cut)).toBeNull();
+    expect(findDifference([{ kind: "tool_result", call_id: "x", output: `y${long}` }], cut)).toMatch(/item 1 differs/);
+  });
+});

@@ -1,0 +1,31 @@
+/** True token counts, by the tokenizer of the GPT-4o family and later (o200k). */
+import { countTokens as countText } from "gpt-tokenizer/encoding/o200k_base";
+import { contentText, type WireMessage, type WireRequest } from "./wire.ts";
+
+/** What a message adds around its content: role and delimiters. */
+const MESSAGE_TOKENS = 4;
+/** The start of the reply. */
+const PRIMING_TOKENS = 3;
+/** A conversation is sent again with every request; its messages are counted once. */
+const REMEMBERED_TEXTS = 20_000;
+
+const counted = new Map<string, number>();
+
+export function countTokens(text: string): number {
+  const known = counted.get(text);
+  if (known !== undefined) return known;
+  // Text that looks like a control token is counted as the text that it is.
+  const tokens = text === "" ? 0 : countText(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
+  if (counted.size >= REMEMBERED_TEXTS) counted.clear();
+  counted.set(text, tokens);
+  return tokens;
+}
+
+const countMessage = (message: WireMessage): number =>
+  MESSAGE_TOKENS +
+  countTokens(contentText(message.content)) +
+  (message.tool_calls ?? []).reduce((sum, call) => sum + countTokens(call.function.name) + countTokens(call.function.arguments), 0);
+
+export const countPrompt = (request: WireRequest): number =>
+  request.messages.reduce((sum, message) => sum + countMessage(message), PRIMING_TOKENS) +
+  (request.tools && request.tools.length > 0 ? countTokens(JSON.stringify(request.tools)) : 0);

@@ -1,0 +1,51 @@
+/** What the stand-in saw: the only witness of what was really sent. */
+import type { WireRequest } from "./wire.ts";
+
+export interface LogEntry {
+  /** Epoch milliseconds at which the request was complete. */
+  readonly at: number;
+  /** The body as it came in. */
+  readonly raw: string;
+  readonly body: WireRequest;
+  readonly authorization: string | null;
+  readonly kind: "turn" | "compaction";
+  readonly prompt_tokens: number;
+  completion_tokens: number;
+  /** 0 while it is not answered. */
+  status: number;
+  /** The client left before the reply was complete. */
+  aborted: boolean;
+  /** The stand-in itself broke the connection, as it was told to. */
+  cut: boolean;
+  /** Refused because it did not fit. */
+  overflow: boolean;
+}
+
+export interface Totals {
+  readonly requests: number;
+  readonly turns: number;
+  readonly compactions: number;
+  readonly overflows: number;
+  readonly peak_tokens: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** Of all summaries written. */
+  readonly summary_tokens: number;
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** `peak_tokens`: the largest prompt that was asked for, refused ones included. */
+export function totalsOf(log: readonly LogEntry[]): Totals {
+  const compactions = log.filter((entry) => entry.kind === "compaction");
+  return {
+    requests: log.length,
+    turns: log.length - compactions.length,
+    compactions: compactions.length,
+    overflows: log.filter((entry) => entry.overflow).length,
+    peak_tokens: log.reduce((peak, entry) => Math.max(peak, entry.prompt_tokens), 0),
+    prompt_tokens: sum(log.map((entry) => entry.prompt_tokens)),
+    completion_tokens: sum(log.map((entry) => entry.completion_tokens)),
+    summary_tokens: sum(compactions.map((entry) => entry.completion_tokens)),
+  };
+}

@@ -1,0 +1,32 @@
+/** The stand-in's own summaries: every few sentences of the input, so that something of each part remains. */
+import { countTokens } from "./count-tokens.ts";
+import { contentText, type WireRequest } from "./wire.ts";
+
+const MARKER = "You are summarizing a conversation";
+const SHARE = 0.15;
+
+/** A summary request is known by its system prompt (RFC-011's wording). */
+export const isSummaryRequest = (request: WireRequest): boolean =>
+  request.messages.some((message) => message.role === "system" && contentText(message.content).includes(MARKER));
+
+/** About 15 % of the input's tokens, at most `max_tokens`. */
+export function cutSummary(request: WireRequest): string {
+  const input = request.messages
+    .filter((message) => message.role !== "system")
+    .map((message) => contentText(message.content))
+    .join("\n")
+    .replaceAll(/<\/?[a-z]+>/g, "");
+  const most = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY;
+  const cap = Math.max(8, Math.min(Math.floor(countTokens(input) * SHARE), most - 1));
+  const sentences = input.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u).filter((sentence) => sentence.trim() !== "");
+  const step = Math.max(1, Math.floor(1 / SHARE));
+  const kept: string[] = [];
+  let used = 0;
+  for (const [place, sentence] of sentences.entries()) {
+    const tokens = countTokens(sentence) + 1;
+    if (place % step !== 0 || used + tokens > cap) continue;
+    kept.push(sentence.trim());
+    used += tokens;
+  }
+  return kept.length > 0 ? kept.join("\n") : "A short exchange.";
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { generateApiKey, hashApiKey, parseApiKey } from "../../src/tenant/api-key";
+import { idOf } from "./support";
+
+const tenant = idOf("ten", 7);
+const ulid = tenant.slice(4);
+const secret = "a".repeat(43);
+
+describe("the form of a key", () => {
+  it("a generated key names its environment and its tenant", () => {
+    expect(parseApiKey(generateApiKey({ env: "dev", tenant }))).toEqual({ env: "dev", tenant });
+  });
+
+  it("always has 43 characters of secret without an underscore, and never the same twice", () => {
+    const keys = Array.from({ length: 500 }, () => generateApiKey({ env: "prod", tenant }));
+    for (const key of keys) expect(key).toMatch(/^lh_prod_[0-9A-Z]{26}_[0-9A-Za-z]{43}$/);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["another prefix", `sk_dev_${ulid}_${secret}`],
+    ["no environment", `lh__${ulid}_${secret}`],
+    ["an environment in capitals", `lh_DEV_${ulid}_${secret}`],
+    ["an environment that is too long", `lh_${"a".repeat(13)}_${ulid}_${secret}`],
+    ["a tenant that is no ULID", `lh_dev_${"U".repeat(26)}_${secret}`],
+    ["a tenant in lower case", `lh_dev_${ulid.toLowerCase()}_${secret}`],
+    ["a short secret", `lh_dev_${ulid}_${"a".repeat(42)}`],
+    ["a long secret", `lh_dev_${ulid}_${"a".repeat(44)}`],
+    ["an underscore in the secret", `lh_dev_${ulid}_${"a".repeat(42)}_`],
+    ["a line break at the end", `lh_dev_${ulid}_${secret}\n`],
+    ["a space in front", ` lh_dev_${ulid}_${secret}`],
+    ["a full-width letter", `lh_dev_${ulid}_${"a".repeat(42)}ａ`],
+    ["a megabyte", `lh_dev_${ulid}_${"a".repeat(1_000_000)}`],
+  ])("%s is not a key", (_, text) => {
+    expect(parseApiKey(text)).toBeNull();
+  });
+});
+
+describe("the hash of a key", () => {
+  it("is HMAC-SHA-256 in hex (RFC 4231, test case 2)", async () => {
+    const hash = await hashApiKey("what do ya want for nothing?", "Jefe");
+    expect(hash).toBe("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  });
+
+  it("depends on every character of the key and on the pepper", async () => {
+    const key = generateApiKey({ env: "dev", tenant });
+    const hashes = await Promise.all([hashApiKey(key, "pepper-one"), hashApiKey(key, "pepper-two"), hashApiKey(`${key}0`, "pepper-one")]);
+    expect(new Set(hashes).size).toBe(3);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Principal } from "../../src/app/tenant-api";
+import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
+import { createTestClock, idOf } from "./support";
+
+function principal(changes: Partial<Principal> = {}): Principal {
+  return { tenant: idOf("ten", 1), key: idOf("key", 1), scopes: ["sessions:read"], expires_at: null, ...changes };
+}
+
+function given({ max = 10 }: { max?: number } = {}) {
+  const clock = createTestClock();
+  const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max, now: clock.now });
+  const answers = new Map<string, Principal>();
+  const ask = vi.fn(async (hash: string) => answers.get(hash) ?? null);
+  return { clock, answers, ask, find: (hash: string) => cache.find(hash, () => ask(hash)), cache };
+}
+
+describe("a valid key", () => {
+  it("is asked for once within its time", async () => {
+    const { clock, answers, ask, find } = given();
+    answers.set("a", principal());
+    await find("a");
+    clock.advance(KEY_CACHE_TTL_MS - 1);
+    expect(await find("a")).toEqual(principal());
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it("that was revoked is refused when its time is over", async () => {
+    const { clock, answers, find } = given();
+    answers.set("a", principal());
+    await find("a");
+    answers.delete("a");
+    clock.advance(KEY_CACHE_TTL_MS);
+    expect(await find("a")).toBeNull();
+  });
+
+  it("holds from the question, not from a slow answer", async () => {
+    const { clock, cache, ask, find } = given();
+    await cache.find("a", async () => {
+      clock.advance(KEY_CACHE_TTL_MS);
+      return principal();
+    });
+    expect(await find("a")).toBeNull();
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it("is not served past its own expiry", async () => {
+    const { clock, answers, find } = given();
+    answers.set("a", principal({ expires_at: clock.now() + 10_000 }));
+    await find("a");
+    answers.delete("a");
+    clock.advance(9_999);
+    expect(await find("a")).not.toBeNull();
+    clock.advance(1);
+    expect(await find("a")).toBeNull();
+  });
+});
+
+describe("a refused key", () => {
+  it("is asked for again after the short time only", async () => {
+    const { clock, answers, ask, find } = given();
+    expect(await find("a")).toBeNull();
+    answers.set("a", principal());
+    clock.advance(KEY_CACHE_NEGATIVE_TTL_MS - 1);
+    expect(await find("a")).toBeNull();
+    expect(ask).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    expect(await find("a")).toEqual(principal());
+  });
+});
+
+describe("the cache", () => {
+  it("keeps the keys of different callers apart", async () => {
+    const { answers, find } = given();
+    answers.set("a", principal({ tenant: idOf("ten", 1) }));
+    answers.set("b", principal({ tenant: idOf("ten", 2) }));
+    await find("a");
+    expect((await find("b"))?.tenant).toBe(idOf("ten", 2));
+    expect((await find("a"))?.tenant).toBe(idOf("ten", 1));
+  });
+
+  it("forgets the least recently used when it is full", async () => {
+    const { answers, ask, find } = given({ max: 2 });
+    for (const hash of ["a", "b", "c"]) answers.set(hash, principal());
+    for (const hash of ["a", "b", "a", "c"]) await find(hash);
+    ask.mockClear();
+    await find("a");
+    expect(ask).not.toHaveBeenCalled();
+    await find("b");
+    expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it("loses no good key to a flood of bad ones", async () => {
+    const { answers, ask, find } = given({ max: 2 });
+    answers.set("good", principal());
+    await find("good");
+    for (let i = 0; i < 100; i++) await find(`bad-${i}`);
+    ask.mockClear();
+    expect(await find("good")).toEqual(principal());
+    expect(ask).not.toHaveBeenCalled();
+  });
+
+  it("does not remember that the tenant was out of reach", async () => {
+    const { answers, find, cache } = given();
+    await expect(cache.find("a", () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
+    answers.set("a", principal());
+    expect(await find("a")).toEqual(principal());
+  });
+});

@@ -1,0 +1,19 @@
+/** What the tests of the tenant's modules share: ids by number, a clock that is set. */
+import { type IdKinds, type IdPrefix, parseId } from "../../src/domain/ids";
+
+/** The `n`th id of its kind: ids sort as their numbers do. */
+export function idOf<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
+  const id = parseId(prefix, `${prefix}_01K${String(n).padStart(23, "0")}`);
+  if (!id) throw new Error(`No id ${prefix} ${n}`);
+  return id;
+}
+
+export function createTestClock(start = 1_000_000): { readonly now: () => number; advance(ms: number): void } {
+  let at = start;
+  return {
+    now: () => at,
+    advance: (ms) => {
+      at += ms;
+    },
+  };
+}

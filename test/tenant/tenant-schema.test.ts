@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { createSettings } from "../../src/tenant/settings";
+import { isCreated, migrate } from "../../src/tenant/tenant-schema";
+import type { TenantSql } from "../../src/tenant/tenant-sql";
+import { createEmptySql, createMigratedSql } from "./memory-sql";
+import { idOf } from "./support";
+
+const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
+
+describe("the tables of a tenant", () => {
+  it("asking whether the tenant was created creates nothing", () => {
+    const sql = createEmptySql();
+    expect(isCreated(sql)).toBe(false);
+    expect(sql.rows(TABLES)).toEqual([]);
+  });
+
+  it("migrating again keeps every row", () => {
+    const sql = createMigratedSql();
+    createSettings(sql).insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    sql.transaction(() => migrate(sql));
+    expect(createSettings(sql).read().name).toBe("Ada");
+    expect(isCreated(sql)).toBe(true);
+  });
+
+  it("a migration that fails leaves nothing", () => {
+    const sql = createEmptySql();
+    const failing: TenantSql = {
+      ...sql,
+      rows: (statement, ...params) => {
+        if (statement.includes("TABLE models")) throw new Error("disk full");
+        return sql.rows(statement, ...params);
+      },
+    };
+    expect(() => sql.transaction(() => migrate(failing))).toThrow("disk full");
+    expect(sql.rows(TABLES)).toEqual([]);
+  });
+
+  it("what a newer build left is not touched", () => {
+    const sql = createMigratedSql();
+    sql.rows("UPDATE schema_version SET version = 999");
+    migrate(sql);
+    expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 999 }]);
+  });
+});
+
+describe("settings", () => {
+  it("a new tenant gets the embedded model and the policy oneclaw", () => {
+    const settings = createSettings(createMigratedSql());
+    settings.insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "oneclaw" });
+    expect(settings.identity()).toEqual({ tenant: idOf("ten", 1), created_at: 5 });
+  });
+
+  it("a change leaves what it does not name", () => {
+    const settings = createSettings(createMigratedSql());
+    settings.insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
+    expect(settings.change({ default_policy: "opal" })).toEqual({ name: "Ada", default_model: "embedded", default_policy: "opal" });
+  });
+});

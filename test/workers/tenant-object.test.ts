@@ -1,0 +1,277 @@
+import { applyD1Migrations, type D1Migration, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { ulid } from "ulidx";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { ModelSpec } from "../../src/app/ports";
+import type { ModelOverride, Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
+import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
+import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
+import { createModelDirectory } from "../../src/tenant/model-directory";
+import type { TenantObject } from "../../src/tenant/tenant-object";
+
+declare global {
+  namespace Cloudflare {
+    interface Env {
+      readonly TENANTS: DurableObjectNamespace<TenantObject>;
+      readonly DB: D1Database;
+      readonly MIGRATIONS: D1Migration[];
+    }
+  }
+}
+
+const PEPPER = "a-pepper-for-tests-only";
+const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
+  const id = parseId(prefix, `${prefix}_${ulid()}`);
+  if (!id) throw new Error("ulidx made no ULID");
+  return id;
+}
+
+function stubOf(tenant: TenantId): DurableObjectStub<TenantObject> {
+  return env.TENANTS.getByName(tenant);
+}
+
+/** Once its alarm has run, or none is set, the tenant's write to the read model is over. */
+async function settle(stub: DurableObjectStub<TenantObject>): Promise<void> {
+  await runDurableObjectAlarm(stub);
+}
+
+async function givenTenant() {
+  const tenant = newId("ten");
+  const stub = stubOf(tenant);
+  await stub.create({ tenant, name: "Ada" });
+  return { tenant, stub };
+}
+
+async function givenKey(
+  stub: DurableObjectStub<TenantObject>,
+  { tenant, scopes = ["sessions:read"], expires_at = null }: { tenant: TenantId; scopes?: readonly Scope[]; expires_at?: number | null },
+) {
+  const key = generateApiKey({ env: "dev", tenant });
+  const hash = await hashApiKey(key, PEPPER);
+  const id = newId("key");
+  await stub.addKey({ id, hash, name: "ci", scopes, expires_at });
+  return { key, hash, id };
+}
+
+function model(changes: Partial<ModelOverride> = {}): ModelOverride {
+  return {
+    provider: "openai-compatible",
+    upstream_id: "gpt-4o",
+    base_url: "https://x.example",
+    context_window: 9_000,
+    max_output: 512,
+    ...changes,
+  };
+}
+
+/** Every value of every row of every table of the object, as one text. */
+function dump(stub: DurableObjectStub<TenantObject>): Promise<string> {
+  return runInDurableObject(stub, (_, state) => {
+    const tables = state.storage.sql.exec<{ name: string }>(TABLES).toArray();
+    return JSON.stringify(tables.map(({ name }) => state.storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
+  });
+}
+
+beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
+afterEach(() => vi.restoreAllMocks());
+
+describe("a tenant that was never created", () => {
+  it("answers tenant_not_found to everything and leaves no tables and no alarm behind", async () => {
+    const stub = stubOf(newId("ten"));
+    const answers = await Promise.all([
+      stub.settings(),
+      stub.changeSettings({ name: "x" }),
+      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null }),
+      stub.listKeys(),
+      stub.revokeKey(newId("key")),
+      stub.registerSession({ session: newId("ses"), idempotency: null }),
+      stub.forgetSession(newId("ses")),
+      stub.listSessions({ after: null, limit: 10 }),
+      stub.listModels(),
+      stub.putModel("m", model()),
+      stub.deleteModel("m"),
+      stub.exportTenant(),
+    ]);
+    for (const answer of answers) expect(answer).toMatchObject({ ok: false, error: { code: "tenant_not_found" } });
+    expect(await stub.authenticate("h")).toBeNull();
+    expect(await stub.resolveModel("embedded")).toBeNull();
+    const left = await runInDurableObject(stub, async (_, state) => ({
+      tables: state.storage.sql.exec(TABLES).toArray(),
+      alarm: await state.storage.getAlarm(),
+    }));
+    expect(left).toEqual({ tables: [], alarm: null });
+  });
+});
+
+describe("creating a tenant", () => {
+  it("gives it the embedded model and the policy oneclaw", async () => {
+    const { stub } = await givenTenant();
+    expect(await stub.settings()).toMatchObject({
+      ok: true,
+      value: { name: "Ada", default_model: "embedded", default_policy: "oneclaw" },
+    });
+  });
+
+  it("twice is refused and changes nothing", async () => {
+    const { tenant, stub } = await givenTenant();
+    expect(await stub.create({ tenant, name: "Eve" })).toMatchObject({ ok: false, error: { code: "tenant_exists" } });
+    expect(await stub.settings()).toMatchObject({ value: { name: "Ada" } });
+  });
+
+  it("two at once make one", async () => {
+    const tenant = newId("ten");
+    const stub = stubOf(tenant);
+    const outcomes = await Promise.all([stub.create({ tenant, name: "one" }), stub.create({ tenant, name: "two" })]);
+    expect(outcomes.map((outcome) => outcome.ok).sort()).toEqual([false, true]);
+  });
+});
+
+describe("keys", () => {
+  it("are never stored, nor any part of their secret", async () => {
+    const { tenant, stub } = await givenTenant();
+    const { key, hash } = await givenKey(stub, { tenant });
+    const stored = await dump(stub);
+    expect(stored).toContain(hash);
+    expect(stored).not.toContain(key);
+    expect(stored).not.toContain(key.split("_")[3]);
+  });
+
+  it("of one tenant are unknown to another", async () => {
+    const one = await givenTenant();
+    const two = await givenTenant();
+    const { hash, id } = await givenKey(one.stub, { tenant: one.tenant });
+    expect((await one.stub.authenticate(hash))?.tenant).toBe(one.tenant);
+    expect(await two.stub.authenticate(hash)).toBeNull();
+    expect(await two.stub.revokeKey(id)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
+    expect(await one.stub.authenticate(hash)).not.toBeNull();
+  });
+
+  it("that have expired are refused", async () => {
+    const { tenant, stub } = await givenTenant();
+    const past = await givenKey(stub, { tenant, expires_at: Date.now() - 1 });
+    const future = await givenKey(stub, { tenant, expires_at: Date.now() + 60_000 });
+    expect(await stub.authenticate(past.hash)).toBeNull();
+    expect((await stub.authenticate(future.hash))?.key).toBe(future.id);
+  });
+
+  it("that were revoked are refused, also after an eviction", async () => {
+    const { tenant, stub } = await givenTenant();
+    const { hash, id } = await givenKey(stub, { tenant });
+    const first = await stub.revokeKey(id);
+    expect(await stub.revokeKey(id)).toEqual(first);
+    expect(await stub.authenticate(hash)).toBeNull();
+    await evictDurableObject(stub);
+    expect(await stubOf(tenant).authenticate(hash)).toBeNull();
+  });
+});
+
+describe("sessions", () => {
+  it("two requests at once with one key make one session", async () => {
+    const { stub } = await givenTenant();
+    const idempotency = { key: "k", digest: "d" };
+    const outcomes = await Promise.all([1, 2, 3].map(() => stub.registerSession({ session: newId("ses"), idempotency })));
+    const sessions = outcomes.map((outcome) => (outcome.ok ? outcome.value.session : null));
+    expect(new Set(sessions).size).toBe(1);
+    expect(outcomes.filter((outcome) => outcome.ok && outcome.value.replayed)).toHaveLength(2);
+  });
+
+  it("another body under the same key is a conflict, also after an eviction", async () => {
+    const { tenant, stub } = await givenTenant();
+    await stub.registerSession({ session: newId("ses"), idempotency: { key: "k", digest: "d" } });
+    await evictDurableObject(stub);
+    const other = await stubOf(tenant).registerSession({ session: newId("ses"), idempotency: { key: "k", digest: "e" } });
+    expect(other).toMatchObject({ ok: false, error: { code: "idempotency_conflict" } });
+  });
+});
+
+describe("models", () => {
+  it("the tenant's own goes before the deployment's, and the other tenants see none of it", async () => {
+    const one = await givenTenant();
+    const two = await givenTenant();
+    await one.stub.putModel("embedded", model({ provider: "embedded", base_url: null }));
+    expect(await one.stub.resolveModel("embedded")).toMatchObject({ context_window: 9_000, source: "tenant" });
+    expect(await two.stub.resolveModel("embedded")).toMatchObject({ context_window: 32_000, source: "deployment" });
+    await one.stub.deleteModel("embedded");
+    expect(await one.stub.resolveModel("embedded")).toMatchObject({ context_window: 32_000, source: "deployment" });
+  });
+
+  it("a default model that does not exist is refused and changes nothing", async () => {
+    const { stub } = await givenTenant();
+    const outcome = await stub.changeSettings({ name: "Eve", default_model: "nope" });
+    expect(outcome).toMatchObject({ ok: false, error: { code: "model_not_found", model: "nope" } });
+    expect(await stub.settings()).toMatchObject({ value: { name: "Ada", default_model: "embedded" } });
+  });
+
+  it("a session's look-up gets plain data over RPC", async () => {
+    const { tenant, stub } = await givenTenant();
+    await stub.putModel("mine", model());
+    const directory = createModelDirectory({ stub: { resolveModel: (id) => stubOf(tenant).resolveModel(id) }, now: Date.now });
+    const expected: ModelSpec = { ...model(), id: "mine", source: "tenant" };
+    expect(await directory.resolve("mine")).toEqual(expected);
+  });
+});
+
+describe("a tenant as a whole", () => {
+  it("survives eviction with everything it knew", async () => {
+    const { tenant, stub } = await givenTenant();
+    const { hash } = await givenKey(stub, { tenant, scopes: ["models:write"] });
+    const session = newId("ses");
+    await stub.registerSession({ session, idempotency: null });
+    await stub.putModel("mine", model());
+    await stub.changeSettings({ default_model: "mine" });
+    const before = await stub.exportTenant();
+    await evictDurableObject(stub);
+    const after: TenantApi & TenantMaintenance = stubOf(tenant);
+    expect(await after.exportTenant()).toEqual(before);
+    expect(await after.authenticate(hash)).toMatchObject({ tenant, scopes: ["models:write"] });
+    expect(await after.listSessions({ after: null, limit: 10 })).toMatchObject({ value: { data: [{ id: session }] } });
+  });
+
+  it("is exported with settings, models and keys, but no hash", async () => {
+    const { tenant, stub } = await givenTenant();
+    const { id, hash } = await givenKey(stub, { tenant });
+    const exported = await stub.exportTenant();
+    expect(exported).toMatchObject({
+      value: { tenant, settings: { name: "Ada" }, models: [{ id: "embedded" }], keys: [{ id, revoked_at: null }] },
+    });
+    expect(JSON.stringify(exported)).not.toContain(hash);
+  });
+});
+
+describe("the read model", () => {
+  async function rowsOf(tenant: TenantId) {
+    const rows = await env.DB.prepare("SELECT name, default_model FROM tenants WHERE tenant_id = ?").bind(tenant).all();
+    return rows.results;
+  }
+
+  it("learns of a new tenant and of each change", async () => {
+    const { tenant, stub } = await givenTenant();
+    await settle(stub);
+    expect(await rowsOf(tenant)).toEqual([{ name: "Ada", default_model: "embedded" }]);
+    await stub.putModel("mine", model());
+    await stub.changeSettings({ name: "Eve", default_model: "mine" });
+    await settle(stub);
+    expect(await rowsOf(tenant)).toEqual([{ name: "Eve", default_model: "mine" }]);
+    const models = await env.DB.prepare("SELECT id, context_window_size FROM models WHERE tenant_id = ? ORDER BY id").bind(tenant).all();
+    expect(models.results).toEqual([
+      { id: "embedded", context_window_size: 32_000 },
+      { id: "mine", context_window_size: 9_000 },
+    ]);
+  });
+
+  it("out of order does not stop a change, and the alarm catches up", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    await env.DB.exec("ALTER TABLE tenants RENAME TO tenants_away");
+    const { tenant, stub } = await givenTenant();
+    expect(await stub.changeSettings({ name: "Eve" })).toMatchObject({ ok: true });
+    await settle(stub);
+    const alarm = await runInDurableObject(stub, (_, state) => state.storage.getAlarm());
+    expect(alarm).toBeGreaterThan(Date.now());
+    await env.DB.exec("ALTER TABLE tenants_away RENAME TO tenants");
+    await settle(stub);
+    expect(await rowsOf(tenant)).toEqual([{ name: "Eve", default_model: "embedded" }]);
+    expect(await runInDurableObject(stub, (_, state) => state.storage.getAlarm())).toBeNull();
+  });
+});

@@ -1,0 +1,28 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+const migrations = await readD1Migrations("./migrations");
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: "node", include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: {
+              bindings: {
+                MIGRATIONS: migrations,
+                KEY_PEPPER: "a-pepper-for-tests-only",
+                ADMIN_KEY: "an-admin-key-for-tests-only",
+                ALLOW_PRIVATE_MODEL_URLS: "true",
+              },
+            },
+          }),
+        ],
+        test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
+      },
+    ],
+  },
+});
