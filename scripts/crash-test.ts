@@ -61,8 +61,8 @@ async function openSessions(connection: Connection, provider: StandIn, count: nu
   return sessions;
 }
 
-/** Kills and restarts; resolves with the server that stands at the end. */
-async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<LocalServer> {
+/** Kills and restarts; the server stands at the end. */
+async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<void> {
   const progress = startProgress("kills", by.kills);
   let server = first;
   for (let kill = 1; kill <= by.kills; kill++) {
@@ -72,7 +72,6 @@ async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: 
     progress.show(kill);
   }
   progress.end();
-  return server;
 }
 
 async function readUserMessages(connection: Connection, sessions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -107,3 +106,41 @@ function report(
   for (const text of wrong) say(`wrong: ${text}`);
   return wrong.length === 0;
 }
+
+interface Stage {
+  readonly sandbox: Sandbox;
+  readonly provider: StandIn;
+}
+
+async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof readOptions>): Promise<boolean> {
+  const startedAt = performance.now();
+  const server = await sandbox.start();
+  const connection = await createTenant(server.url, sandbox.adminKey);
+  const sessions = await openSessions(connection, provider, Math.ceil(options.clients / CLIENTS_PER_SESSION));
+  let isOver = false;
+  const talking = Array.from({ length: options.clients }, (_, index) => {
+    const session = sessions[index % sessions.length] ?? "";
+    return talk({ name: `client-${index + 1}`, connection, session, isOver: () => isOver });
+  });
+  const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed) }).finally(() => {
+    isOver = true;
+  });
+  const [clients] = await Promise.all([Promise.all(talking), raging]);
+  const verdict = verify(clients, await readUserMessages(connection, sessions));
+  return report(verdict, { clients, kills: options.kills, wall: performance.now() - startedAt });
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  say(`seed ${options.seed}: the same kills again with --seed ${options.seed}`);
+  const provider = await startStandIn({ respond: speak });
+  const sandbox = await createSandbox();
+  try {
+    return (await untilStopped(perform({ sandbox, provider }, options))) ? 0 : 1;
+  } finally {
+    await sandbox.close();
+    await provider.close();
+  }
+}
+
+await runScript(main);

@@ -118,7 +118,7 @@ async function perform(stage: Stage, conversations: readonly Conversation[], tog
 
 async function main(): Promise<number> {
   const { files, window, together, limit, url, key, json } = readOptions();
-  const conversations = files.flatMap((file) => readConversations(resolve(process.env["INIT_CWD"] ?? ".", file), limit));
+  const conversations = files.flatMap((file) => readConversations(resolve(process.env.INIT_CWD ?? ".", file), limit));
   const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
   const provider = await startStandIn({ window, reserve });
   try {

@@ -85,6 +85,8 @@ function findNode() {
 const environment = {
   ...process.env,
   PATH: `${bin}${delimiter}${process.env.PATH ?? ""}`,
+  // Paths on the command line are the caller's; npm tells where that was, as commands run in the root.
+  INIT_CWD: process.env.npm_lifecycle_event ? process.env.INIT_CWD : process.cwd(),
   // Wrangler works offline and says nothing of its own accord.
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
   WRANGLER_SEND_METRICS: "false",

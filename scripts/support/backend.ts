@@ -29,13 +29,9 @@ async function startBackend(): Promise<Backend> {
   const sandbox = await createSandbox();
   try {
     const server = await sandbox.start();
-    const close = async (): Promise<void> => {
-      await server.stop();
-      sandbox.remove();
-    };
-    return { connection: await createTenant(server.url, sandbox.adminKey), close };
+    return { connection: await createTenant(server.url, sandbox.adminKey), close: () => sandbox.close() };
   } catch (error) {
-    sandbox.remove();
+    await sandbox.close();
     throw error;
   }
 }

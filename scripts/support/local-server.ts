@@ -72,9 +72,11 @@ export async function waitUntilReady(server: LocalServer): Promise<void> {
 function supervisorArguments(options: LocalServerOptions): string[] {
   const supervisor = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "supervisor.ts")];
   const source = options.bundle === undefined ? [] : [options.bundle, "--no-bundle"];
+  // Named, because Wrangler looks for it beside the bundle.
+  const config = ["--config", join(ROOT, "wrangler.toml")];
   const where = ["--ip", HOST, "--port", String(options.port), "--inspector-port", "0", "--persist-to", options.state];
   const how = ["--env-file", options.secrets, "--show-interactive-dev-session=false"];
-  return [...supervisor, "dev", ...source, ...where, ...how];
+  return [...supervisor, "dev", ...source, ...config, ...where, ...how];
 }
 
 function killGroup(leader: number): void {

@@ -11,16 +11,14 @@ import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
   readonly adminKey: string;
-  readonly log: string;
-  /** Ready when it resolves; on the same port and data each time. */
+  /** Ready when it resolves; on the same port and data each time. The one before must have ended. */
   start(): Promise<LocalServer>;
-  /** Removes all of it. The server must have ended. */
-  remove(): void;
+  /** Stops the server and removes all of it. */
+  close(): Promise<void>;
 }
 
 export async function createSandbox(): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-"));
-  const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   try {
     const secrets = join(directory, "secrets.env");
     const state = join(directory, "state");
@@ -28,22 +26,29 @@ export async function createSandbox(): Promise<Sandbox> {
     const bundle = await build(join(directory, "bundle"));
     await applyMigrations(state);
     const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle };
-    return { adminKey: readAdminKey(secrets), log: options.log, start: () => start(options), remove };
+    return openSandbox(directory, options, readAdminKey(secrets));
   } catch (error) {
-    remove();
+    remove(directory);
     throw error;
   }
 }
 
-async function start(options: LocalServerOptions): Promise<LocalServer> {
-  const server = spawnLocalServer(options);
-  try {
-    await waitUntilReady(server);
-    return server;
-  } catch (error) {
-    await server.kill();
-    throw error;
-  }
+const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+
+function openSandbox(directory: string, options: LocalServerOptions, adminKey: string): Sandbox {
+  let server: LocalServer | null = null;
+  return {
+    adminKey,
+    async start() {
+      server = spawnLocalServer(options);
+      await waitUntilReady(server);
+      return server;
+    },
+    async close() {
+      await server?.stop();
+      remove(directory);
+    },
+  };
 }
 
 /** The Worker as it would be deployed: a start then need not build, and an edit meanwhile changes nothing. */

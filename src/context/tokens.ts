@@ -54,7 +54,8 @@ function wideTokens(code: number): number {
   return 1;
 }
 
-function runTokens(kind: number, length: number): number {
+/** `next`: the kind of what follows. A space joins the word after it, but not a number. */
+function runTokens(kind: number, length: number, next: number): number {
   switch (kind) {
     case WIDE:
       return 0;
@@ -65,7 +66,7 @@ function runTokens(kind: number, length: number): number {
     case DIGIT:
       return Math.ceil(length / DIGITS_PER_TOKEN);
     case SPACE:
-      return length === 1 ? 0 : 1;
+      return length === 1 && next !== DIGIT ? 0 : 1;
     case NEWLINE:
       return 1;
     default:
@@ -88,11 +89,11 @@ export function estimateTokens(text: string): number {
       kind = LOWER; // a capital begins the word that follows it
       length = 2;
     } else {
-      total += runTokens(kind, length);
+      total += runTokens(kind, length, next);
       kind = next;
       length = 1;
     }
   }
-  total += runTokens(kind, length);
+  total += runTokens(kind, length, WIDE);
   return text.length === 0 ? 0 : Math.max(1, Math.round(total));
 }

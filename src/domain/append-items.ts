@@ -5,7 +5,12 @@ import type { SessionState } from "./state";
 export function appendItems(state: SessionState, items: readonly ItemMeta[]): SessionState {
   const last = items.at(-1);
   if (!last) return state;
-  return { ...state, next_position: last.position + 1, messages: state.messages + items.filter(isMessage).length, view: { ...state.view, items: [...state.view.items, ...items] } };
+  return {
+    ...state,
+    next_position: last.position + 1,
+    messages: state.messages + items.filter(isMessage).length,
+    view: { ...state.view, items: [...state.view.items, ...items] },
+  };
 }
 
 const isMessage = (item: ItemMeta): boolean => item.kind !== "tool_call" && item.kind !== "tool_result";

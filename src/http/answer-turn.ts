@@ -54,5 +54,5 @@ export async function answerTurn(c: Context<HttpEnv>, calls: SessionCalls, accep
   }
   if (!acceptsEventStream(c.req.header("accept"))) return await answerFinished(c, calls, turn);
   const stream = await calls.repeatable((api, caller) => api.stream(caller, { after: cursor, turn }));
-  return stream.ok ? sendEvents(stream.value) : sendProblem(c, stream.error);
+  return stream.ok ? await sendEvents(c, stream.value) : sendProblem(c, stream.error);
 }

@@ -1,5 +1,7 @@
 /** Server-sent events out: bytes are passed through as the object made them. */
 import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { HttpEnv } from "./deps";
 import { counter } from "./schemas/page";
 
 const headers = {
@@ -9,8 +11,11 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
-export function sendEvents(stream: ReadableStream<Uint8Array>): Response {
-  return new Response(stream, { status: 200, headers });
+export async function sendEvents(c: Context<HttpEnv>, stream: ReadableStream<Uint8Array>): Promise<Response> {
+  if (c.req.method !== "HEAD") return new Response(stream, { status: 200, headers });
+  // Nobody will read it, and left open it would keep its object awake.
+  await stream.cancel();
+  return new Response(null, { status: 200, headers });
 }
 
 export const resumeHeaders = z.object({

@@ -4,7 +4,7 @@
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../app/ports";
 import { buildChatRequest, type ChatRequest, type Credentials } from "./chat-request";
-import { readChatStream } from "./chat-stream";
+import { ReplyDecoder } from "./chat-stream";
 import { classifyFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 
@@ -25,24 +25,52 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): C
   };
 }
 
+type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
+
+const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
+
 interface Call {
   readonly request: ModelRequest;
   readonly call: CallOptions;
   readonly options: OpenAiCompatibleOptions;
 }
 
+/** One generator all the way: in workerd every nested one costs as much a chunk as decoding it. */
 async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelChunk, void, undefined> {
+  const { signal } = call;
+  let reader: ByteReader | null = null;
+  const close = (): void => void reader?.cancel().catch(() => undefined);
   try {
-    call.signal.throwIfAborted();
-    const built = await buildChatRequest(request, options.credentials);
-    call.signal.throwIfAborted();
-    call.onRequest?.(built.body);
-    const response = await send(built, { call, options });
-    if (response.ok) yield* readReply(response, call.signal);
-    else yield { type: "failure", failure: await readFailure(response) };
+    const reply = await open({ request, call, options });
+    if ("kind" in reply) return yield { type: "failure", failure: reply };
+    reader = reply;
+    signal.addEventListener("abort", close, { once: true });
+    signal.throwIfAborted();
+    const decoder = new ReplyDecoder();
+    while (!decoder.over) {
+      const { done, value } = await reader.read();
+      for (const chunk of done ? decoder.end() : decoder.read(value)) {
+        if (signal.aborted) return yield ABORTED;
+        yield chunk;
+      }
+    }
   } catch (error) {
-    yield { type: "failure", failure: toFailure(error, call.signal) };
+    yield { type: "failure", failure: toFailure(error, signal) };
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
   }
+}
+
+/** Sends the request: the reply's bytes, or why there are none. */
+async function open({ request, call, options }: Call): Promise<ByteReader | ModelFailure> {
+  call.signal.throwIfAborted();
+  const built = await buildChatRequest(request, options.credentials);
+  call.signal.throwIfAborted();
+  call.onRequest?.(built.body);
+  const response = await send(built, { call, options });
+  if (!response.ok || isJson(response)) return readFailure(response);
+  return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
 }
 
 /** Redirects are not followed: a key or a conversation must not end up at an address that nobody configured. */
@@ -54,25 +82,6 @@ function send(built: ChatRequest, { call, options }: Pick<Call, "call" | "option
 async function readFailure(response: Response): Promise<ModelFailure> {
   const error = describeError(await readErrorText(response));
   return { kind: classifyFailure({ status: response.status, ...error }), status: response.status };
-}
-
-async function* readReply(response: Response, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined> {
-  if (!response.body) return yield { type: "failure", failure: { kind: "unavailable", status: response.status } };
-  if (isJson(response)) return yield { type: "failure", failure: await readFailure(response) };
-  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
-  const close = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener("abort", close, { once: true });
-  try {
-    for await (const chunks of readChatStream(reader)) {
-      for (const chunk of chunks) {
-        if (signal.aborted) return yield { type: "failure", failure: { kind: "aborted", status: null } };
-        yield chunk;
-      }
-    }
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
-  }
 }
 
 /** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */

@@ -1,67 +1,81 @@
 /** The outbox's drain: one at a time, from the checkpoint to the end of the log; the alarm comes back for what is left. */
+
+import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/project";
 import type { StoredEvent } from "../domain/events";
-import type { BodyId } from "../domain/ids";
+import type { BodyId, TenantId } from "../domain/ids";
+import type { SessionState } from "../domain/state";
 import { readBodies } from "./bodies";
 import { readEvents } from "./event-log";
+import type { Jobs } from "./jobs";
 import { readMeta, writeMeta } from "./log-schema";
-import type { SessionRuntime } from "./runtime";
+import type { Sql } from "./sql";
 
 const CHECKPOINT = "projected_seq";
+
+/** What the drain needs of the session around it. */
+export interface DrainHost {
+  readonly state: SessionState;
+  readonly exists: boolean;
+  readonly jobs: Jobs;
+  readonly deps: {
+    readonly sql: Sql;
+    readonly clock: Clock;
+    readonly log: Log;
+    projection(tenant: TenantId): Projection;
+    background(work: Promise<void>): void;
+  };
+  syncAlarm(): void;
+}
 
 export interface Drain {
   /** Projects what is new, unless that is going on. */
   start(): void;
 }
 
-export function createDrain(runtime: SessionRuntime): Drain {
+export function createDrain(host: DrainHost): Drain {
   let running = false;
   const run = async (): Promise<void> => {
-    const { tenant } = runtime.state;
+    const { tenant } = host.state;
     if (!tenant) return;
-    const attempt = runtime.jobs.get("project")?.attempts ?? 0;
-    const { clock, log } = runtime.deps;
-    const outcome = await projectSession({ source: sourceOf(runtime), projection: runtime.deps.projection(tenant), log }, attempt);
-    if (!runtime.exists || runtime.state.lifecycle !== "open") return;
-    if (outcome.done) runtime.jobs.disarm("project");
-    else runtime.jobs.arm("project", clock() + outcome.retryInMs, attempt + 1);
-    runtime.syncAlarm();
+    const attempt = host.jobs.get("project")?.attempts ?? 0;
+    const { clock, log } = host.deps;
+    const outcome = await projectSession({ source: sourceOf(host), projection: host.deps.projection(tenant), log }, attempt);
+    if (!host.exists || host.state.lifecycle !== "open") return;
+    if (outcome.done) host.jobs.disarm("project");
+    else host.jobs.arm("project", clock() + outcome.retryInMs, attempt + 1);
+    host.syncAlarm();
   };
   return {
     start() {
-      if (running || !isBehind(runtime)) return;
+      if (running || !isBehind(host)) return;
       running = true;
       const done = run().finally(() => {
         running = false;
       });
-      runtime.deps.background(done);
+      host.deps.background(done);
     },
   };
 }
 
-const checkpointOf = (runtime: SessionRuntime): number => (runtime.exists ? Number(readMeta(runtime.deps.sql, CHECKPOINT) ?? 0) : 0);
-const isBehind = (runtime: SessionRuntime): boolean => checkpointOf(runtime) < runtime.state.seq;
+const checkpointOf = (host: DrainHost): number => (host.exists ? Number(readMeta(host.deps.sql, CHECKPOINT) ?? 0) : 0);
+const isBehind = (host: DrainHost): boolean => checkpointOf(host) < host.state.seq;
 
-function sourceOf(runtime: SessionRuntime): ProjectionSource {
-  const { sql } = runtime.deps;
+function sourceOf(host: DrainHost): ProjectionSource {
+  const { sql } = host.deps;
   return {
-    checkpoint: () => checkpointOf(runtime),
+    checkpoint: () => checkpointOf(host),
     setCheckpoint: (seq) => writeMeta(sql, CHECKPOINT, String(seq)),
     read(after, limit) {
-      const { tenant, session } = runtime.state;
+      const { tenant, session } = host.state;
       if (!tenant || !session) throw new TypeError("a session without a name has nothing to project");
-      return { tenant, session, ...readPage(runtime, after, limit) };
+      return { tenant, session, ...readPage(sql, after, limit) };
     },
   };
 }
 
 /** Events after `after` with their bodies, within the limit; the first event always, whatever it weighs. */
-export function readPage(
-  runtime: SessionRuntime,
-  after: number,
-  limit: ProjectionLimit,
-): { events: StoredEvent[]; bodies: Map<BodyId, string> } {
-  const { sql } = runtime.deps;
+export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { events: StoredEvent[]; bodies: Map<BodyId, string> } {
   const events: StoredEvent[] = [];
   const bodies = new Map<BodyId, string>();
   let bytes = 0;

@@ -127,7 +127,7 @@ export async function eraseProjection(runtime: SessionRuntime, caller: api.Calle
 const EXPORT_BYTES = 4_000_000;
 
 export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): api.LogPage {
-  const { events, bodies } = readPage(runtime, input.after, { events: input.limit, bytes: EXPORT_BYTES });
+  const { events, bodies } = readPage(runtime.deps.sql, input.after, { events: input.limit, bytes: EXPORT_BYTES });
   const last = events.at(-1)?.seq ?? runtime.state.seq;
   return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < runtime.state.seq };
 }

@@ -183,5 +183,9 @@ function applyEpoch(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged"
   const row = readCompaction(sql, id) ?? requested(id, event);
   const did_compact = event.ops.some((op) => op.op === "summarize");
   const done = { ...row, did_compact, epoch: event.epoch, ops: event.ops, receipt: event.receipt, finished_at: event.at };
-  writeCompaction(sql, { ...done, status: row.status === "failed" ? "failed" : "completed" }, event.seq);
+  writeCompaction(
+    sql,
+    { ...done, ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }) },
+    event.seq,
+  );
 }

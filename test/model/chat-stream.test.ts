@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelChunk } from "../../src/app/ports";
-import { readChatStream } from "../../src/model/chat-stream";
+import { ReplyDecoder } from "../../src/model/chat-stream";
 
 const event = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
@@ -8,50 +8,43 @@ const call = (changes: object, fn: object = {}) => event({ tool_calls: [{ ...cha
 const done = "data: [DONE]\n\n";
 
 /** What comes out when the wire brings these pieces, one a read. */
-async function read(...pieces: readonly (string | Uint8Array)[]): Promise<readonly ModelChunk[]> {
-  const bytes = pieces.map((piece) => (typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const piece of bytes) controller.enqueue(piece);
-      controller.close();
-    },
-  });
-  const all: ModelChunk[] = [];
-  for await (const chunks of readChatStream(body.getReader())) all.push(...chunks);
-  return all;
+function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelChunk[] {
+  const decoder = new ReplyDecoder();
+  const read = pieces.flatMap((piece) => decoder.read(typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
+  return decoder.over ? read : [...read, ...decoder.end()];
 }
 
 const calls = (chunks: readonly ModelChunk[]) => chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 const stopped = { type: "finish", finish: "stop", usage: null };
 
 describe("a streamed chat completion", () => {
-  it("is read wherever the network cuts it, even inside a character", async () => {
+  it("is read wherever the network cuts it, even inside a character", () => {
     const whole = new TextEncoder().encode(`: comment\r\n\r\n${event({ content: "日本🦒" })}${event({ content: "!" }, "stop")}${done}`);
     const pieces = Array.from(whole, (byte) => new Uint8Array([byte]));
-    const chunks = await read(...pieces);
+    const chunks = read(...pieces);
     expect(chunks).toEqual([{ type: "text", text: "日本🦒" }, { type: "text", text: "!" }, stopped]);
   });
 
-  it("gives the text of one read as one chunk", async () => {
-    const chunks = await read(event({ content: "a" }) + event({ content: "b" }), event({}, "stop") + done);
+  it("gives the text of one read as one chunk", () => {
+    const chunks = read(event({ content: "a" }) + event({ content: "b" }), event({}, "stop") + done);
     expect(chunks).toEqual([{ type: "text", text: "ab" }, stopped]);
   });
 
-  it("takes reasoning by each of its names, and content given as parts", async () => {
+  it("takes reasoning by each of its names, and content given as parts", () => {
     const thinking = { content: [{ type: "thinking", thinking: [{ type: "text", text: "c" }] }] };
-    const chunks = await read(
+    const chunks = read(
       event({ reasoning_content: "a" }) + event({ reasoning: "b" }) + event(thinking) + event({ content: [{ type: "text", text: "d" }] }),
       event({}, "stop"),
     );
     expect(chunks).toEqual([{ type: "reasoning", text: "abc" }, { type: "text", text: "d" }, stopped]);
   });
 
-  it("takes a refusal as text", async () => {
-    expect(await read(event({ refusal: "I will not." }), event({}, "stop"))).toEqual([{ type: "text", text: "I will not." }, stopped]);
+  it("takes a refusal as text", () => {
+    expect(read(event({ refusal: "I will not." }), event({}, "stop"))).toEqual([{ type: "text", text: "I will not." }, stopped]);
   });
 
-  it("puts interleaved tool calls together by their index", async () => {
-    const chunks = await read(
+  it("puts interleaved tool calls together by their index", () => {
+    const chunks = read(
       call({ index: 0, id: "a" }, { name: "one", arguments: "" }),
       call({ index: 1, id: "b" }, { name: "two", arguments: '{"y"' }),
       call({ index: 0 }, { arguments: '{"x"' }),
@@ -65,13 +58,13 @@ describe("a streamed chat completion", () => {
     ]);
   });
 
-  it("tells calls apart when the provider numbers all of them 0, or none", async () => {
-    const sameIndex = await read(
+  it("tells calls apart when the provider numbers all of them 0, or none", () => {
+    const sameIndex = read(
       call({ index: 0, id: "a" }, { name: "f", arguments: "1" }),
       call({ index: 0, id: "b" }, { name: "f", arguments: "2" }),
       event({}, "stop"),
     );
-    const noIndex = await read(
+    const noIndex = read(
       call({ id: "a" }, { name: "f", arguments: "1" }),
       call({}, { arguments: "0" }),
       call({ id: "a" }, { name: "f", arguments: "2" }),
@@ -87,25 +80,25 @@ describe("a streamed chat completion", () => {
     ]);
   });
 
-  it("says tool_calls when a provider ends a reply with calls by stop", async () => {
-    const chunks = await read(call({ index: 0, id: "a" }, { name: "f", arguments: "{}" }), event({}, "stop"));
+  it("says tool_calls when a provider ends a reply with calls by stop", () => {
+    const chunks = read(call({ index: 0, id: "a" }, { name: "f", arguments: "{}" }), event({}, "stop"));
     expect(chunks.at(-1)).toMatchObject({ finish: "tool_calls" });
   });
 
-  it("keeps the signature that must come back with a call", async () => {
+  it("keeps the signature that must come back with a call", () => {
     const signed = { index: 0, id: "a", extra_content: { google: { thought_signature: "sig" } } };
-    const chunks = await read(call(signed, { name: "f", arguments: "{}" }), event({}, "tool_calls"));
+    const chunks = read(call(signed, { name: "f", arguments: "{}" }), event({}, "tool_calls"));
     expect(calls(chunks)[0]?.provider_metadata).toEqual({ google: { thoughtSignature: "sig" } });
   });
 
-  it("counts cached and reasoning tokens from the last usage that it saw", async () => {
+  it("counts cached and reasoning tokens from the last usage that it saw", () => {
     const usage = {
       prompt_tokens: 90,
       completion_tokens: 20,
       prompt_tokens_details: { cached_tokens: 64 },
       completion_tokens_details: { reasoning_tokens: 8 },
     };
-    const chunks = await read(event({ content: "a" }, "stop"), `data: ${JSON.stringify({ choices: [], usage })}\n\n`, done);
+    const chunks = read(event({ content: "a" }, "stop"), `data: ${JSON.stringify({ choices: [], usage })}\n\n`, done);
     expect(chunks.at(-1)).toEqual({ type: "finish", finish: "stop", usage: { input: 90, output: 20, cached: 64, reasoning: 8 } });
   });
 });
@@ -113,27 +106,27 @@ describe("a streamed chat completion", () => {
 describe("a stream fails", () => {
   const cut = { type: "failure", failure: { kind: "unavailable", status: null } };
 
-  it("as unavailable when it ends without a finish reason, also after [DONE]", async () => {
-    expect((await read(event({ content: "a" }))).at(-1)).toEqual(cut);
-    expect((await read(event({ content: "a" }), done)).at(-1)).toEqual(cut);
-    expect(await read()).toEqual([cut]);
+  it("as unavailable when it ends without a finish reason, also after [DONE]", () => {
+    expect(read(event({ content: "a" })).at(-1)).toEqual(cut);
+    expect(read(event({ content: "a" }), done).at(-1)).toEqual(cut);
+    expect(read()).toEqual([cut]);
   });
 
-  it("as unavailable when an event is not JSON", async () => {
-    expect((await read("data: <html>\n\n", event({}, "stop"))).at(-1)).toEqual(cut);
+  it("as unavailable when an event is not JSON", () => {
+    expect(read("data: <html>\n\n", event({}, "stop")).at(-1)).toEqual(cut);
   });
 
-  it("by the class and status of an error event, and nothing follows it", async () => {
+  it("by the class and status of an error event, and nothing follows it", () => {
     const error = { message: "Rate limit reached", code: 429 };
-    const chunks = await read(`${event({ content: "a" })}data: ${JSON.stringify({ error })}\n\n${event({ content: "b" }, "stop")}`);
+    const chunks = read(`${event({ content: "a" })}data: ${JSON.stringify({ error })}\n\n${event({ content: "b" }, "stop")}`);
     expect(chunks).toEqual([
       { type: "text", text: "a" },
       { type: "failure", failure: { kind: "rate_limit", status: 429 } },
     ]);
   });
 
-  it("as overflow when the finish reason says so and nothing was said", async () => {
-    const chunks = await read(event({}, "model_context_window_exceeded"));
+  it("as overflow when the finish reason says so and nothing was said", () => {
+    const chunks = read(event({}, "model_context_window_exceeded"));
     expect(chunks).toEqual([{ type: "failure", failure: { kind: "overflow", status: null } }]);
   });
 });

@@ -1,5 +1,5 @@
 /** Messages in, tool results in, and the conversation as people read it. */
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";

@@ -51,7 +51,7 @@ export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const after = c.req.valid("header")["Last-Event-ID"] ?? c.req.valid("query").after ?? null;
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null }));
-    return opened.ok ? sendEvents(opened.value) : sendProblem(c, opened.error);
+    return opened.ok ? await sendEvents(c, opened.value) : sendProblem(c, opened.error);
   });
 
   app.openapi(events, async (c) => {
@@ -60,7 +60,7 @@ export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     if (acceptsEventStream(c.req.header("accept"))) {
       const after = c.req.valid("header")["Last-Event-ID"] ?? asked ?? null;
       const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null, of: "events" }));
-      return opened.ok ? sendEvents(opened.value) : sendProblem(c, opened.error);
+      return opened.ok ? await sendEvents(c, opened.value) : sendProblem(c, opened.error);
     }
     const page = await calls.repeatable((api, caller) => api.events(caller, { after: asked ?? null, limit, order }));
     return page.ok

@@ -10,7 +10,7 @@ function describe(prefix: IdPrefix) {
 
 export function id<P extends IdPrefix>(prefix: P) {
   return z
-    .custom<IdKinds[P]>((value) => typeof value === "string" && idPattern(prefix).test(value))
+    .custom<IdKinds[P]>((value) => typeof value === "string" && idPattern(prefix).test(value), `must have the form ${prefix}_…`)
     .openapi({ type: "string", ...describe(prefix) });
 }
 

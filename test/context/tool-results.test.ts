@@ -1,0 +1,41 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { headOf, shortenToolResult, TOOL_RESULT_MAX_CHARS, tailOf, truncateToolResult } from "../../src/context/tool-results";
+
+const isWellFormed = (text: string): boolean => text === text.toWellFormed();
+
+describe("a tool result", () => {
+  test("of exactly the limit is stored as it is (FEAT-011)", () => {
+    const output = "x".repeat(TOOL_RESULT_MAX_CHARS);
+    expect(truncateToolResult(output)).toBe(output);
+  });
+
+  test("over the limit keeps its head and says how much there was, in RFC-011's words", () => {
+    const output = "x".repeat(TOOL_RESULT_MAX_CHARS + 1);
+    expect(truncateToolResult(output)).toBe(
+      `${"x".repeat(30_000)}\n\n[... content truncated, showing first 30000 of 30001 characters ...]`,
+    );
+  });
+
+  test("is never cut inside a character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.integer({ min: 1, max: 50 }), (text, limit) => {
+        expect(isWellFormed(headOf(text, limit))).toBe(true);
+        expect(isWellFormed(tailOf(text, limit))).toBe(true);
+        expect(text.startsWith(headOf(text, limit))).toBe(true);
+        expect(text.endsWith(tailOf(text, limit))).toBe(true);
+      }),
+    );
+  });
+
+  test("of emoji at the edge loses the half character, not the text", () => {
+    expect(truncateToolResult("😀".repeat(20_000)).startsWith("😀".repeat(15_000))).toBe(true);
+    expect(headOf("a😀", 2)).toBe("a");
+    expect(tailOf("😀a", 2)).toBe("a");
+  });
+
+  test("shortened for the view shows both ends and counts what is missing", () => {
+    const shown = shortenToolResult(`start${"-".repeat(500)}end`, 20);
+    expect(shown).toBe("start-----\n\n[... 488 characters left out of this view ...]\n\n-------end");
+  });
+});

@@ -1,0 +1,95 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { buildView, NO_RESULT, type ViewEntry } from "../../src/context/view";
+import type { ItemMeta, Part } from "../../src/domain/message";
+import { call, item, result } from "../support/builders";
+
+const entry = (meta: ItemMeta): ViewEntry => ({ meta, parts: [partOf(meta)] });
+function partOf(meta: ItemMeta): Part {
+  const tool = meta.tool ?? { call_id: "", name: "" };
+  if (meta.kind === "tool_call") return { type: "tool_call", call_id: tool.call_id, name: tool.name, arguments: "{}" };
+  if (meta.kind === "tool_result") return { type: "tool_result", call_id: tool.call_id, name: tool.name, output: "found", is_error: false };
+  return { type: "text", text: `${meta.kind} ${meta.position}` };
+}
+const view = (metas: readonly ItemMeta[], change: Partial<Parameters<typeof buildView>[0]> = {}) =>
+  buildView({ system: "Be kind.", summaries: [], dropped: 0, entries: metas.map(entry), shortened: new Set(), ...change });
+
+describe("the system prompt (RFC-011 §4)", () => {
+  test("without a summary is the original", () => {
+    expect(view([]).system).toBe("Be kind.");
+  });
+
+  test("has the summary before it", () => {
+    expect(view([], { summaries: ["They met."] }).system).toBe("Previous conversation summary:\nThey met.\n\n---\n\nBe kind.");
+  });
+
+  test("of a session without one goes on from the summary", () => {
+    expect(view([], { system: null, summaries: ["They met."] }).system).toBe(
+      "Previous conversation summary:\nThey met.\n\n---\n\nContinue the conversation based on the summary above.",
+    );
+  });
+
+  test("says that messages were trimmed", () => {
+    expect(view([], { dropped: 4 }).system).toContain("4 earlier messages");
+  });
+});
+
+describe("messages", () => {
+  test("a response is one message with its calls, and its results follow in the order of the calls", () => {
+    const { messages } = view([item(1, "user"), item(2, "assistant"), call(3, 1), call(4, 2), result(5, 2), result(6, 1)]);
+    expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool"]);
+    expect(messages.slice(2).map((message) => message.parts.map((part) => (part.type === "tool_result" ? part.call_id : "")))).toEqual([
+      ["call_1"],
+      ["call_2"],
+    ]);
+  });
+
+  test("a call that was never answered gets a placeholder on the copy", () => {
+    const { messages } = view([item(1, "user"), call(2, 1), item(3, "user")]);
+    expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "user"]);
+    expect(messages[2]?.parts).toEqual([{ type: "tool_result", call_id: "call_1", name: "look_up", output: NO_RESULT, is_error: true }]);
+  });
+
+  test("two rounds of calls without words between them stay two responses", () => {
+    const { messages } = view([item(1, "user"), call(2, 1), result(3, 1), call(4, 2), result(5, 2)]);
+    expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "assistant", "tool"]);
+  });
+
+  test("a shortened result is shorter in the view and whole in what it was built from", () => {
+    const long: ViewEntry = {
+      meta: result(3, 1),
+      parts: [{ type: "tool_result", call_id: "call_1", name: "look_up", output: "x".repeat(9_000), is_error: false }],
+    };
+    const built = buildView({ system: null, summaries: [], dropped: 0, entries: [entry(call(2, 1)), long], shortened: new Set([3]) });
+    expect(JSON.stringify(built.messages).length).toBeLessThan(2_000);
+    expect(long.parts[0]).toMatchObject({ output: "x".repeat(9_000) });
+  });
+
+  test("every call has exactly one result right after its response, whatever the history", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom<"u" | "a" | "c" | "r">("u", "a", "c", "r"), { maxLength: 40 }), (shape) => {
+        const { messages } = view(history(shape));
+        for (const [index, message] of messages.entries()) {
+          if (message.role !== "assistant") continue;
+          const calls = message.parts.filter((part) => part.type === "tool_call").length;
+          const following = messages.slice(index + 1, index + 1 + calls);
+          expect(following.every((next) => next.role === "tool")).toBe(true);
+          expect(messages[index + 1 + calls]?.role).not.toBe("tool");
+        }
+      }),
+    );
+  });
+});
+
+/** Any order of things that a log can hold: a result only answers a call that is open. */
+function history(shape: readonly ("u" | "a" | "c" | "r")[]): ItemMeta[] {
+  const open: number[] = [];
+  return shape.map((what, index): ItemMeta => {
+    const position = index + 1;
+    if (what === "c") open.push(position);
+    const answered = what === "r" ? open.shift() : undefined;
+    if (what === "c") return call(position, position);
+    if (answered !== undefined) return result(position, answered);
+    return item(position, what === "u" ? "user" : "assistant");
+  });
+}

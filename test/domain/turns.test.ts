@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest";
+import type { Command } from "../../src/domain/commands";
+import { decide } from "../../src/domain/decide";
+import type { Event, FinishReason } from "../../src/domain/events";
+import { draft, given, id, itemId, play, turnId } from "../support/builders";
+
+const INC = "life-1";
+
+const submit = (n: number, change: Partial<Extract<Command, { type: "SubmitMessage" }>> = {}): Command => ({
+  type: "SubmitMessage",
+  at: n,
+  message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), tools: null },
+  onBusy: "queue",
+  incarnation: INC,
+  queueLimit: 2,
+  partial: null,
+  ...change,
+});
+
+const modelCall = (n: number, outcome: FinishReason = "stop") =>
+  ({
+    turn: turnId(n),
+    purpose: "turn",
+    model: "test-model",
+    epoch: 0,
+    up_to: n,
+    usage: null,
+    estimate: 10,
+    request_digest: null,
+    outcome,
+    ms: 5,
+  }) as const;
+
+const reply = (n: number, change: Partial<Extract<Command, { type: "RecordAssistant" }>> = {}): Command => ({
+  type: "RecordAssistant",
+  at: 50 + n,
+  turn: turnId(n),
+  incarnation: INC,
+  call: modelCall(n),
+  reply: draft(100 + n, { kind: "assistant", turn: turnId(n) }),
+  calls: [],
+  finish: "stop",
+  ...change,
+});
+
+const asks = (n: number, executions: readonly number[]): Command =>
+  reply(n, {
+    reply: null,
+    finish: "tool_calls",
+    calls: executions.map((e) =>
+      draft(200 + e, { kind: "tool_call", turn: turnId(n), tool: { execution: id("exe", e), call_id: `call_${e}`, name: "look_up" } }),
+    ),
+  });
+
+const answer = (executions: readonly number[]): Command => ({
+  type: "RecordToolResults",
+  at: 70,
+  incarnation: INC,
+  results: executions.map((e) => ({ execution: id("exe", e), call_id: null, item: draft(300 + e), is_error: false })),
+});
+
+const types = (events: readonly Event[]): string[] => events.map((event) => event.type);
+
+describe("a message enters the conversation", () => {
+  test("when nothing runs, it gets its position and its turn at once", () => {
+    const { events } = play([submit(1)], given());
+    expect(events).toMatchObject([{ type: "TurnStarted", turn: turnId(1), attempt: 1, item: { id: itemId(1), position: 1 } }]);
+  });
+
+  test("while a turn runs it waits, and takes its place after the reply", () => {
+    const { state, events } = play([submit(1), submit(2), reply(1), { type: "StartTurn", at: 60, incarnation: INC }], given());
+    expect(types(events)).toEqual([
+      "TurnStarted",
+      "MessageQueued",
+      "ModelCallFinished",
+      "AssistantReplied",
+      "TurnCompleted",
+      "TurnStarted",
+    ]);
+    expect(state.view.items.map((entry) => [entry.id, entry.position])).toEqual([
+      [itemId(1), 1],
+      [itemId(101), 2],
+      [itemId(2), 3],
+    ]);
+  });
+
+  test("a full queue refuses, and keeps what waits", () => {
+    const { state, rejected } = play([submit(1), submit(2), submit(3), submit(4)], given());
+    expect(rejected).toBe("queue_full");
+    expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(2), itemId(3)]);
+  });
+
+  test("on_busy reject refuses while a turn runs and appends nothing", () => {
+    const running = play([submit(1)], given()).state;
+    expect(decide(submit(2, { onBusy: "reject" }), running)).toEqual({ ok: false, error: { code: "turn_running", turn: turnId(1) } });
+  });
+
+  test("on_busy interrupt stops the turn, keeps what it said, and goes before what waits", () => {
+    const partial = draft(9, { kind: "assistant", turn: turnId(1) });
+    const { state } = play(
+      [submit(1), submit(2), submit(3, { onBusy: "interrupt", partial }), { type: "StartTurn", at: 60, incarnation: INC }],
+      given(),
+    );
+    expect(state.view.items.map((entry) => [entry.id, entry.incomplete ?? false])).toEqual([
+      [itemId(1), false],
+      [itemId(9), true],
+      [itemId(3), false],
+    ]);
+    expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(2)]);
+  });
+
+  test("run false appends without a turn, and waits its turn when one runs", () => {
+    const append = (n: number): Command => submit(n, { message: { item: draft(n), turn: null, tools: null } });
+    const { state } = play([append(1), submit(2), append(3), reply(2), { type: "StartTurn", at: 60, incarnation: INC }], given());
+    expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1), itemId(2), itemId(102), itemId(3)]);
+    expect(state.turn).toBeNull();
+  });
+
+  test("a queued message can be cancelled; one that entered cannot", () => {
+    const busy = play([submit(1), submit(2)], given()).state;
+    expect(play([{ type: "CancelQueued", at: 9, message: itemId(2) }], busy).state.queue).toEqual([]);
+    expect(play([{ type: "CancelQueued", at: 9, message: itemId(1) }], busy).rejected).toBe("message_not_queued");
+  });
+});
+
+describe("client tools", () => {
+  test("calls pause the turn until every result is in, in any order", () => {
+    const waiting = play([submit(1), asks(1, [1, 2])], given()).state;
+    expect(waiting.turn?.phase).toBe("awaiting_tools");
+    const half = play([answer([2])], waiting).state;
+    expect(half.turn?.open_calls.map((open) => open.execution)).toEqual([id("exe", 1)]);
+    expect(play([answer([1])], half).state.turn).toMatchObject({ phase: "generating", incarnation: INC });
+  });
+
+  test("a result for a call that is not open refuses the whole request", () => {
+    const waiting = play([submit(1), asks(1, [1, 2])], given()).state;
+    const { rejected, state } = play([answer([1, 7])], waiting);
+    expect(rejected).toBe("call_not_open");
+    expect(state).toBe(waiting);
+  });
+
+  test("a provider's call id that repeats means the first open call of that id", () => {
+    const twice = reply(1, {
+      reply: null,
+      calls: [1, 2].map((e) => draft(200 + e, { kind: "tool_call", tool: { execution: id("exe", e), call_id: "same", name: "look_up" } })),
+    });
+    const waiting = play([submit(1), twice], given()).state;
+    const byCallId = (n: number): Command => ({
+      type: "RecordToolResults",
+      at: 70,
+      incarnation: INC,
+      results: [{ execution: null, call_id: "same", item: draft(n), is_error: false }],
+    });
+    const { state, rejected } = play([byCallId(301), byCallId(302), byCallId(303)], waiting);
+    expect(state.view.items.filter((entry) => entry.kind === "tool_result").map((entry) => entry.tool?.execution)).toEqual([
+      id("exe", 1),
+      id("exe", 2),
+    ]);
+    expect(rejected).toBe("call_not_open");
+  });
+
+  test("a new message supersedes a turn that waits for tools", () => {
+    const waiting = play([submit(1), asks(1, [1])], given()).state;
+    const { events, state } = play([submit(2)], waiting);
+    expect(events).toMatchObject([
+      { type: "TurnStopped", reason: "superseded" },
+      { type: "TurnStarted", turn: turnId(2) },
+    ]);
+    expect(play([answer([1])], state).rejected).toBe("call_not_open");
+  });
+
+  test("expiry ends only a turn that waits", () => {
+    const expire: Command = { type: "StopTurn", at: 99, turn: turnId(1), reason: "tools_expired", partial: null };
+    expect(play([submit(1), expire], given()).rejected).toBe("stale");
+    expect(play([submit(1), asks(1, [1]), expire], given()).state.last_turn).toMatchObject({
+      status: "stopped",
+      stop_reason: "tools_expired",
+    });
+  });
+});
+
+describe("a result of a run that is over decides to nothing", () => {
+  test("after a stop", () => {
+    const stopped = play([submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null }], given()).state;
+    expect(decide(reply(1), stopped)).toEqual({ ok: false, error: { code: "stale", reason: "turn_over" } });
+  });
+
+  test("from an earlier incarnation", () => {
+    const rerun = play([submit(1), { type: "RecoverTurn", at: 9, incarnation: "life-2", attemptLimit: 3, partial: null }], given()).state;
+    expect(decide(reply(1), rerun)).toEqual({ ok: false, error: { code: "stale", reason: "other_incarnation" } });
+    expect(play([reply(1, { incarnation: "life-2" })], rerun).state.last_turn?.status).toBe("completed");
+  });
+
+  test("the same reply twice", () => {
+    expect(play([submit(1), reply(1), reply(1)], given()).rejected).toBe("stale");
+  });
+});
+
+describe("a turn whose object died", () => {
+  const recover = (life: string, change: Partial<Extract<Command, { type: "RecoverTurn" }>> = {}): Command => ({
+    type: "RecoverTurn",
+    at: 9,
+    incarnation: life,
+    attemptLimit: 2,
+    partial: null,
+    ...change,
+  });
+
+  test("runs again when it had said nothing, and so often only", () => {
+    const again = play([submit(1), recover("life-2")], given());
+    expect(again.events.at(-1)).toMatchObject({ type: "TurnStarted", turn: turnId(1), attempt: 2, incarnation: "life-2" });
+    expect(play([recover("life-3")], again.state).events).toMatchObject([{ type: "TurnFailed", failure: { kind: "crashed" } }]);
+  });
+
+  test("is interrupted when it had said something, and that is kept", () => {
+    const { state } = play([submit(1), recover("life-2", { partial: draft(9, { kind: "assistant" }) })], given());
+    expect(state.last_turn?.status).toBe("interrupted");
+    expect(state.view.items.at(-1)).toMatchObject({ id: itemId(9), incomplete: true });
+  });
+
+  test("is left alone by the life that runs it, and when it waits for tools", () => {
+    expect(play([submit(1), recover(INC)], given()).events).toHaveLength(1);
+    expect(play([submit(1), asks(1, [1]), recover("life-2")], given()).state.turn?.phase).toBe("awaiting_tools");
+  });
+});
+
+describe("retry", () => {
+  const retry: Command = { type: "RetryTurn", at: 80, turn: turnId(8), incarnation: INC };
+
+  test("answers again, and the view forgets the cut-off reply while the record keeps it", () => {
+    const partial = draft(9, { kind: "assistant" });
+    const stopped = play([submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial }], given()).state;
+    const { state, events } = play([retry], stopped);
+    expect(events).toMatchObject([{ type: "TurnStarted", turn: turnId(8), item: null, retry_of: turnId(1) }]);
+    expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1)]);
+    expect(state.next_position).toBe(3);
+  });
+
+  test("refuses a turn that was completed, one that runs, and none", () => {
+    expect(play([submit(1), reply(1), retry], given()).rejected).toBe("not_retryable");
+    expect(play([submit(1), retry], given()).rejected).toBe("turn_running");
+    expect(play([retry], given()).rejected).toBe("no_turn");
+  });
+});
+
+describe("the anchor", () => {
+  const usage = { input: 700, output: 50, cached: 0, reasoning: 20 };
+
+  test("counts the request and its reply, reasoning left out", () => {
+    const { state } = play([submit(1), reply(1, { call: { ...modelCall(1), usage } })], given());
+    expect(state.anchor).toMatchObject({ input: 700, output: 30, up_to: 1, reply_to: 2 });
+  });
+
+  test("of an earlier epoch is not taken", () => {
+    const { state } = play([submit(1), reply(1, { call: { ...modelCall(1), usage, epoch: 4 } })], given());
+    expect(state.anchor).toBeNull();
+  });
+
+  test("is void after a change of model, system prompt or tools, and holds after a change of title", () => {
+    const anchored = play([submit(1), reply(1, { call: { ...modelCall(1), usage } })], given()).state;
+    const change = (changes: Extract<Command, { type: "ChangeSettings" }>["changes"]): Command => ({
+      type: "ChangeSettings",
+      at: 90,
+      changes,
+    });
+    expect(play([change({ model: "other" })], anchored).state.anchor).toBeNull();
+    expect(play([change({ system: null })], anchored).state.anchor).toBeNull();
+    expect(play([change({ title: null })], anchored).state.anchor).not.toBeNull();
+  });
+});
+
+test("an erased session refuses everything but another erasure", () => {
+  const erased = play([{ type: "EraseSession", at: 1 }], given()).state;
+  expect(play([submit(1)], erased).rejected).toBe("session_erased");
+  expect(play([{ type: "EraseSession", at: 2 }], erased)).toMatchObject({ events: [], rejected: null });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import type { SessionApi, StreamInput, SubmitInput, ToolResultInput } from "../../src/app/session-api";
+import { ok } from "../../src/lib/result";
+import { accepted, makeId, problemOf, SESSION, streamOf, turn, world } from "./support";
+
+const base = `/v1/sessions/${SESSION}`;
+const asEvents = { accept: "text/event-stream" };
+const asAsync = { prefer: "respond-async" };
+
+/** The three calls that start or continue a turn. */
+const starters = [
+  ["messages", { content: "Hello" }],
+  ["tool_results", { results: [{ call_id: "c", output: "42" }] }],
+  ["retry", {}],
+] as const;
+
+function accepting(changes: Partial<SessionApi> = {}, outcome = accepted()): Partial<SessionApi> {
+  const yes = async () => ok(outcome);
+  return { submit: yes, toolResults: yes, retry: yes, waitForTurn: async () => ok(turn()), ...changes };
+}
+
+describe.each(starters)("POST …/%s", (path, body) => {
+  it("answers with the finished turn", async () => {
+    const { call } = world({ session: accepting() });
+
+    const response = await call("POST", `${base}/${path}`, { body });
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(turn());
+  });
+
+  it("answers with the stream from the acknowledgement on, if events are asked for", async () => {
+    const asked: StreamInput[] = [];
+    const stream: SessionApi["stream"] = async (_, input) => {
+      asked.push(input);
+      return ok(streamOf("id: 42\nevent: message.accepted\n\n"));
+    };
+    const { call } = world({ session: accepting({ stream }) });
+
+    const response = await call("POST", `${base}/${path}`, { body, headers: asEvents });
+
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("cache-control")).toBe("no-cache");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
+    expect(await response.text()).toBe("id: 42\nevent: message.accepted\n\n");
+    expect(asked).toEqual([{ after: accepted().cursor, turn: accepted().turn_id }]);
+  });
+
+  it("answers at once, if an acknowledgement is enough, whatever Accept says", async () => {
+    const { call } = world({ session: accepting() });
+
+    const response = await call("POST", `${base}/${path}`, { body, headers: { ...asEvents, prefer: "wait=10, Respond-Async" } });
+
+    expect(response.status).toBe(202);
+    expect(response.headers.get("preference-applied")).toBe("respond-async");
+    const { message_id, turn_id, position, queued, cursor } = accepted();
+    expect(await response.json()).toEqual({ message_id, turn_id, position, queued, cursor });
+  });
+
+  it("marks the answer to a repetition", async () => {
+    const { call } = world({ session: accepting({}, accepted({ replayed: true })) });
+
+    expect((await call("POST", `${base}/${path}`, { body })).headers.get("idempotent-replayed")).toBe("true");
+    expect((await call("POST", `${base}/${path}`, { body, headers: asAsync })).headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  it.each([
+    ["rate_limit", 503],
+    ["unavailable", 503],
+    ["timeout", 504],
+    ["auth", 502],
+    ["cannot_fit", 422],
+    ["crashed", 500],
+  ] as const)("answers a turn that failed by %s with %i, and says not to send the message again", async (kind, status) => {
+    const failed = turn({ status: "failed", finish: null, failure: { kind, status: null } });
+    const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
+
+    const response = await call("POST", `${base}/${path}`, { body });
+
+    expect(response.status).toBe(status);
+    expect(response.headers.get("x-should-retry")).toBe("false");
+    const problem = await problemOf(response);
+    expect(problem.turn).toEqual(failed);
+    expect(problem.failure).toEqual({ kind, status: null });
+  });
+
+  it.each(["stopped", "interrupted", "awaiting_tools"] as const)("answers a turn that is %s with the turn", async (status) => {
+    const { call } = world({ session: accepting({ waitForTurn: async () => ok(turn({ status })) }) });
+
+    expect((await call("POST", `${base}/${path}`, { body })).status).toBe(200);
+  });
+});
+
+describe("what Accept asks for", () => {
+  it.each([
+    ["text/event-stream", "text/event-stream"],
+    ["TEXT/Event-Stream", "text/event-stream"],
+    ["application/json, text/event-stream", "text/event-stream"],
+    ["text/event-stream;q=0.5, application/json", "application/json"],
+    ["text/event-stream;q=0", "application/json"],
+    ["text/event-stream;q=x", "application/json"],
+    ["*/*", "application/json"],
+    ["text/html", "application/json"],
+  ])("%s is answered with %s", async (accept, type) => {
+    const { call } = world({ session: accepting({ stream: async () => ok(streamOf("")) }) });
+
+    const response = await call("POST", `${base}/messages`, { body: { content: "x" }, headers: { accept } });
+
+    expect(response.headers.get("content-type")).toBe(type);
+  });
+});
+
+describe("a message without a turn", () => {
+  it.each([
+    ["no header", {}],
+    ["Accept: text/event-stream", asEvents],
+    ["Prefer: respond-async", asAsync],
+  ])("is answered with 201, with %s", async (_, headers) => {
+    const { call } = world({ session: accepting({}, accepted({ turn_id: null })) });
+
+    const response = await call("POST", `${base}/messages`, { body: { content: "x", role: "assistant", run: false }, headers });
+
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ message_id: accepted().message_id, turn_id: null });
+  });
+});
+
+describe("what the session is told", () => {
+  async function submitted(body: unknown): Promise<SubmitInput | undefined> {
+    const seen: SubmitInput[] = [];
+    const submit: SessionApi["submit"] = async (_, input) => {
+      seen.push(input);
+      return ok(accepted());
+    };
+    await world({ session: accepting({ submit }) }).call("POST", `${base}/messages`, { body });
+    return seen[0];
+  }
+
+  it("of a plain message: a user's, queued when busy, with a turn", async () => {
+    expect(await submitted({ content: "Hello" })).toEqual({
+      role: "user",
+      parts: [{ type: "text", text: "Hello" }],
+      run: true,
+      onBusy: "queue",
+      tools: null,
+      idempotency: null,
+    });
+  });
+
+  it("of everything that can be said", async () => {
+    const parts = [
+      { type: "text", text: "See:" },
+      { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
+      { type: "file", url: "https://example.com/a.pdf", media_type: "application/pdf", name: "a.pdf" },
+    ];
+    const tools = [{ name: "look_up", description: "Looks up", parameters: { type: "object" } }];
+
+    expect(await submitted({ content: parts, on_busy: "interrupt", tools })).toMatchObject({ parts, onBusy: "interrupt", tools });
+  });
+
+  it.each([
+    ["text as it is", "42", "42"],
+    ["an object as JSON", { a: [1] }, '{"a":[1]}'],
+    ["a number as JSON", 42, "42"],
+    ["null as JSON", null, "null"],
+    ["empty text as it is", "", ""],
+  ])("of a tool's result: %s", async (_, output, recorded) => {
+    const seen: ToolResultInput[] = [];
+    const toolResults: SessionApi["toolResults"] = async (_caller, { results }) => {
+      seen.push(...results);
+      return ok(accepted());
+    };
+    const execution_id = makeId("exe");
+
+    await world({ session: accepting({ toolResults }) }).call("POST", `${base}/tool_results`, {
+      body: { results: [{ execution_id, output }] },
+    });
+
+    expect(seen).toEqual([{ execution_id, call_id: null, output: recorded, is_error: false }]);
+  });
+});
+
+describe("the live stream", () => {
+  async function resumed(path: string, headers: Record<string, string> = {}) {
+    const asked: StreamInput[] = [];
+    const stream: SessionApi["stream"] = async (_, input) => {
+      asked.push(input);
+      return ok(streamOf("data: {}\n\n"));
+    };
+    const response = await world({ session: { stream } }).call("GET", `${base}/${path}`, { headers });
+    return { asked, response };
+  }
+
+  it.each([
+    ["from the running turn's start", "stream", {}, null],
+    ["after ?after", "stream?after=7", {}, 7],
+    ["after Last-Event-ID", "stream", { "last-event-id": "9" }, 9],
+    ["after Last-Event-ID rather than ?after", "stream?after=7", { "last-event-id": "9" }, 9],
+  ])("begins %s", async (_, path, headers, after) => {
+    const { asked, response } = await resumed(path, headers);
+
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(asked).toEqual([{ after, turn: null }]);
+  });
+
+  it.each([
+    ["after ?after", "events?after=7", {}, 7],
+    ["after Last-Event-ID rather than ?after", "events?after=7", { "last-event-id": "9" }, 9],
+  ])("of the log begins %s", async (_, path, headers, after) => {
+    const { asked } = await resumed(path, { ...asEvents, ...headers });
+
+    expect(asked).toEqual([{ after, turn: null, of: "events" }]);
+  });
+
+  it("is left at once by a HEAD", async () => {
+    let cancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const { call } = world({ session: { stream: async () => ok(stream) } });
+
+    const response = await call("HEAD", `${base}/stream`);
+
+    expect([response.status, cancelled]).toEqual([200, true]);
+  });
+});

@@ -1,0 +1,261 @@
+import { describe, expect, it } from "vitest";
+import { BODY_LIMIT } from "../../src/http/body";
+import { err } from "../../src/lib/result";
+import { problemOf, SESSION, world } from "./support";
+
+const MESSAGES = `/v1/sessions/${SESSION}/messages`;
+const RESULTS = `/v1/sessions/${SESSION}/tool_results`;
+const tool = { name: "look_up", parameters: { type: "object" } };
+
+async function send(method: string, path: string, body?: unknown) {
+  const { call, asked } = world();
+  const response = await call(method, path, { body });
+  return { status: response.status, problem: await problemOf(response), asked };
+}
+
+describe("a body that is not what the route takes is refused, with the field's name, before any session is asked", () => {
+  it.each([
+    ["an unknown field", "POST", "/v1/sessions", { modle: "embedded" }, "modle"],
+    ["a wrong type", "POST", "/v1/sessions", { title: 7 }, "title"],
+    ["an unknown policy", "POST", "/v1/sessions", { policy: "yolo" }, "policy"],
+    ["a model's name with odd characters", "POST", "/v1/sessions", { model: "a b" }, "model"],
+    ["metadata that is no text", "POST", "/v1/sessions", { metadata: { a: 1 } }, "metadata.a"],
+    ["a body that is a list", "POST", "/v1/sessions", [], "body"],
+    ["a body that is null", "POST", "/v1/sessions", "null", "body"],
+    ["two tools of one name", "POST", "/v1/sessions", { tools: [tool, tool] }, "tools.1.name"],
+    ["a tool without parameters", "PATCH", `/v1/sessions/${SESSION}`, { tools: [{ name: "x" }] }, "tools.0.parameters"],
+    ["an unknown field of a tool", "PATCH", `/v1/sessions/${SESSION}`, { tools: [{ ...tool, strict: true }] }, "tools.0.strict"],
+    ["no content", "POST", MESSAGES, {}, "content"],
+    ["content of a wrong type", "POST", MESSAGES, { content: 7 }, "content"],
+    ["empty content", "POST", MESSAGES, { content: "" }, "content"],
+    ["blank content", "POST", MESSAGES, { content: " \n\t" }, "content"],
+    ["no parts", "POST", MESSAGES, { content: [] }, "content"],
+    ["blank parts", "POST", MESSAGES, { content: [{ type: "text", text: " " }] }, "content"],
+    ["a part without text", "POST", MESSAGES, { content: [{ type: "text" }] }, "content.0.text"],
+    ["a part of an unknown type", "POST", MESSAGES, { content: [{ type: "audio" }] }, "content.0.type"],
+    ["an unknown field of a part", "POST", MESSAGES, { content: [{ type: "text", text: "x", lang: "en" }] }, "content.0.lang"],
+    [
+      "an image as base64",
+      "POST",
+      MESSAGES,
+      { content: [{ type: "image", url: "data:image/png;base64,AA==", media_type: "image/png" }] },
+      "content.0.url",
+    ],
+    ["reasoning from a user", "POST", MESSAGES, { content: [{ type: "reasoning", text: "hm" }] }, "content.0.type"],
+    ["an unknown role", "POST", MESSAGES, { content: "x", role: "tool", run: false }, "role"],
+    ["a turn on behalf of the assistant", "POST", MESSAGES, { content: "x", role: "assistant" }, "role"],
+    ["tools without a turn", "POST", MESSAGES, { content: "x", run: false, tools: [tool] }, "tools"],
+    ["an unknown on_busy", "POST", MESSAGES, { content: "x", on_busy: "wait" }, "on_busy"],
+    ["run as text", "POST", MESSAGES, { content: "x", run: "false" }, "run"],
+    ["no results", "POST", RESULTS, { results: [] }, "results"],
+    ["a result for no call", "POST", RESULTS, { results: [{ output: "x" }] }, "results.0.execution_id"],
+    ["a malformed execution id", "POST", RESULTS, { results: [{ execution_id: "exe_1", output: "x" }] }, "results.0.execution_id"],
+    ["a result without output", "POST", RESULTS, { results: [{ call_id: "c" }] }, "results.0.output"],
+    ["something to stop", "POST", `/v1/sessions/${SESSION}/stop`, { turn: "x" }, "turn"],
+    ["an unknown scope", "POST", "/v1/keys", { name: "ci", scopes: ["root"] }, "scopes.0"],
+    ["an end in the past", "POST", "/v1/keys", { name: "ci", expires_at: 1 }, "expires_at"],
+    ["an unknown model as default", "PATCH", "/v1/tenant", { default_model: "nope" }, "default_model"],
+    ["a window of text", "PUT", "/v1/models/m", { provider: "embedded", context_window: "16k", max_output: 1 }, "context_window"],
+    ["a model without its URL", "PUT", "/v1/models/m", { provider: "openai-compatible", context_window: null, max_output: 1 }, "base_url"],
+    [
+      "a model's id with odd characters",
+      "PUT",
+      "/v1/models/a%20b",
+      { provider: "embedded", context_window: null, max_output: 1 },
+      "model_id",
+    ],
+    ["broken JSON", "POST", MESSAGES, '{"content": "x"', "body"],
+    ["what is no JSON at all", "POST", MESSAGES, "content=x", "body"],
+    ["a lone surrogate in a text", "POST", MESSAGES, '{"content": "a\\ud83d"}', "content"],
+    [
+      "a lone surrogate deep inside",
+      "POST",
+      RESULTS,
+      '{"results": [{"call_id": "c", "output": {"a": ["\\udc00"]}}]}',
+      "results.0.output.a.0",
+    ],
+    ["a lone surrogate in a name", "POST", "/v1/sessions", '{"metadata": {"\\ud800": "x"}}', "metadata"],
+    ["nesting without end", "POST", RESULTS, `{"results": [{"call_id": "c", "output": ${"[".repeat(9_000)}${"]".repeat(9_000)}}]}`, "body"],
+  ])("%s", async (_, method, path, body, field) => {
+    const { status, problem, asked } = await send(method, path, body);
+
+    expect(status).toBe(400);
+    expect(problem.errors?.map((error) => error.field)).toContain(field);
+    expect(problem.detail).toContain(field);
+    expect(asked.sessions).toEqual([]);
+  });
+
+  it("names every unknown field", async () => {
+    const { problem } = await send("POST", "/v1/sessions", { a: 1, b: 2 });
+
+    expect(problem.errors?.map(({ field }) => field)).toEqual(["a", "b"]);
+  });
+
+  it("does not repeat what was sent", async () => {
+    const { problem } = await send("POST", MESSAGES, { content: { secret: "hunter2" }, on_busy: "hunter3" });
+
+    expect(JSON.stringify(problem)).not.toMatch(/hunter/);
+  });
+
+  it("refuses bytes that are no UTF-8", async () => {
+    const { app } = world();
+    const headers = { authorization: "Bearer lh_test_a-key", "content-type": "application/json" };
+
+    const response = await app.request(MESSAGES, { method: "POST", headers, body: new Uint8Array([34, 0xff, 34]) });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors).toEqual([{ field: "body", detail: "not UTF-8" }]);
+  });
+});
+
+describe("a query that is not what the route takes is refused, with the parameter's name", () => {
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=201", "limit"],
+    ["limit=ten", "limit"],
+    ["limit=", "limit"],
+    ["limit=1&limit=2", "limit"],
+    ["limit=1e2", "limit"],
+    ["after=-1", "after"],
+    ["after=9007199254740993", "after"],
+    ["order=up", "order"],
+    ["befor=3", "befor"],
+  ])("%s", async (query, field) => {
+    const { status, problem, asked } = await send("GET", `${MESSAGES}?${query}`);
+
+    expect(status).toBe(400);
+    expect(problem.errors?.map((error) => error.field)).toEqual([field]);
+    expect(asked.sessions).toEqual([]);
+  });
+});
+
+describe("headers", () => {
+  it.each(["", "with space", "ümlaut", "x".repeat(256)])("an Idempotency-Key %j is refused by name", async (key) => {
+    const { call } = world();
+
+    const response = await call("POST", MESSAGES, { body: { content: "x" }, headers: { "idempotency-key": key } });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["Idempotency-Key"]);
+  });
+
+  it("a Last-Event-ID that is no offset is refused by name", async () => {
+    const response = await world().call("GET", `/v1/sessions/${SESSION}/stream`, { headers: { "last-event-id": "abc" } });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["Last-Event-ID"]);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "application/problem+json"])(
+    "a body of type %s is refused",
+    async (type) => {
+      const response = await world().call("POST", MESSAGES, { body: { content: "x" }, headers: { "content-type": type } });
+
+      expect(response.status).toBe(415);
+      expect((await problemOf(response)).type).toBe("urn:longhand:problem:unsupported_media_type");
+    },
+  );
+
+  it.each(["application/json", "application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])(
+    "a body of type %s is read",
+    async (type) => {
+      const response = await world().call("POST", MESSAGES, { body: { content: "x" }, headers: { "content-type": type } });
+
+      expect((await problemOf(response)).type).toBe("urn:longhand:problem:session_not_found");
+    },
+  );
+});
+
+describe("the size of a body", () => {
+  const frame = JSON.stringify({ content: "" }).length;
+
+  it("is counted in bytes up to the limit", async () => {
+    const response = await world().call("POST", MESSAGES, { body: { content: "x".repeat(BODY_LIMIT - frame) } });
+
+    expect((await problemOf(response)).type).toBe("urn:longhand:problem:session_not_found");
+  });
+
+  it.each([
+    ["one byte over", "x".repeat(BODY_LIMIT - frame + 1)],
+    ["few characters of many bytes", "漢".repeat(BODY_LIMIT / 2)],
+  ])("%s is refused", async (_, content) => {
+    const { status, problem, asked } = await send("POST", MESSAGES, { content });
+
+    expect(status).toBe(413);
+    expect(problem.limit).toBe(BODY_LIMIT);
+    expect(asked.sessions).toEqual([]);
+  });
+
+  it("is counted as it arrives, whatever the header says, and the rest is not read", async () => {
+    const { app } = world();
+    let sent = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536).fill(0x20));
+      },
+    });
+    const headers = { authorization: "Bearer lh_test_a-key", "content-type": "application/json", "content-length": "10" };
+
+    const response = await app.request(new Request(`http://local${MESSAGES}`, { method: "POST", headers, body, duplex: "half" }));
+
+    expect(response.status).toBe(413);
+    expect(sent).toBeLessThan(2 * BODY_LIMIT);
+  });
+
+  it("that is claimed to be too large is refused unread", async () => {
+    const response = await world().call("POST", MESSAGES, {
+      body: { content: "x" },
+      headers: { "content-length": String(BODY_LIMIT + 1) },
+    });
+
+    expect(response.status).toBe(413);
+  });
+});
+
+describe("a session's own refusals name the field", () => {
+  it.each([
+    ["an unknown model", { code: "unknown_model", model: "nope" } as const, 400, "model"],
+    ["a system prompt over the window", { code: "invalid", field: "system", detail: "larger than the window" } as const, 400, "system"],
+  ])("%s", async (_, error, status, field) => {
+    const { call } = world({ session: { open: async () => err(error) } });
+
+    const response = await call("POST", "/v1/sessions", { body: {} });
+
+    expect(response.status).toBe(status);
+    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+  });
+
+  it("results for a call that is not open", async () => {
+    const { call } = world({ session: { toolResults: async () => err({ code: "call_not_open", index: 1, call: "c2" }) } });
+
+    const response = await call("POST", RESULTS, {
+      body: {
+        results: [
+          { call_id: "c1", output: "" },
+          { call_id: "c2", output: "" },
+        ],
+      },
+    });
+
+    expect(response.status).toBe(409);
+    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual(["results.1"]);
+  });
+});
+
+describe("paths", () => {
+  it("that nobody knows are 404", async () => {
+    const { status, problem } = await send("GET", "/v1/nothing");
+
+    expect([status, problem.type]).toEqual([404, "urn:longhand:problem:not_found"]);
+    expect((await world().app.request("/nothing")).status).toBe(404);
+  });
+
+  it("that know other methods say which", async () => {
+    const response = await world().call("PUT", `/v1/sessions/${SESSION}`, { body: {} });
+
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("DELETE, GET, PATCH");
+    expect((await problemOf(response)).type).toBe("urn:longhand:problem:method_not_allowed");
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import type { SessionApi, SessionError } from "../../src/app/session-api";
+import type { TurnFailureKind } from "../../src/domain/events";
+import { describeFailure } from "../../src/http/turn-failure";
+import { err, ok } from "../../src/lib/result";
+import { accepted, description, problemOf, SESSION, turn, world } from "./support";
+
+const base = `/v1/sessions/${SESSION}`;
+const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
+
+/** One of each: a reason that is missing here does not compile. */
+const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<SessionError, { code: C }>, number] } = {
+  session_not_found: [{ code: "session_not_found" }, 404],
+  session_erased: [{ code: "session_erased" }, 404],
+  session_exists: [{ code: "session_exists" }, 409],
+  turn_running: [{ code: "turn_running", turn: "trn_x" }, 409],
+  queue_full: [{ code: "queue_full", limit: 16 }, 409],
+  no_turn: [{ code: "no_turn" }, 409],
+  not_retryable: [{ code: "not_retryable", status: "completed" }, 409],
+  call_not_open: [{ code: "call_not_open", index: 0, call: "c" }, 409],
+  message_not_queued: [{ code: "message_not_queued", message: "msg_x" }, 409],
+  stale: [{ code: "stale", reason: "turn_over" }, 409],
+  lease_held: [{ code: "lease_held", expires_at: 1 }, 409],
+  idempotency_conflict: [{ code: "idempotency_conflict" }, 422],
+  unknown_model: [{ code: "unknown_model", model: "m" }, 400],
+  turn_not_found: [{ code: "turn_not_found", turn: "trn_x" }, 404],
+  compaction_not_found: [{ code: "compaction_not_found", compaction: "cmp_x" }, 404],
+  cannot_fit: [{ code: "cannot_fit", fit }, 422],
+  invalid: [{ code: "invalid", field: "content", detail: "no" }, 400],
+};
+
+describe("every reason of a session is a problem document", () => {
+  it.each(Object.values(sessionErrors).map(([error, status]) => [error.code, status, error] as const))(
+    "%s is %i",
+    async (code, status, error) => {
+      const { call } = world({ session: { submit: async () => err(error) } });
+
+      const response = await call("POST", `${base}/messages`, { body: { content: "x" }, headers: { "x-request-id": "req-1" } });
+
+      expect(response.status).toBe(status);
+      const problem = await problemOf(response);
+      expect(problem).toMatchObject({ type: `urn:longhand:problem:${code}`, status, request_id: "req-1" });
+      expect(problem.title).not.toBe("");
+      expect(problem.detail).not.toBe("");
+    },
+  );
+
+  it("a full queue says when to come back", async () => {
+    const { call } = world({ session: { submit: async () => err({ code: "queue_full", limit: 16 }) } });
+
+    const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
+
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect((await problemOf(response)).limit).toBe(16);
+  });
+
+  it("what cannot fit comes with the floor, the limit and what weighs most", async () => {
+    const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit }) } });
+
+    expect((await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }))).fit).toEqual(fit);
+  });
+});
+
+describe("a failed turn", () => {
+  it.each<[TurnFailureKind, number, number | null]>([
+    ["overflow", 422, null],
+    ["payload", 413, null],
+    ["invalid_param", 502, null],
+    ["quota", 503, 5],
+    ["timeout", 504, null],
+    ["internal", 500, null],
+  ])("by %s is %i, to be tried again after %j seconds", (kind, status, retryAfter) => {
+    expect(describeFailure({ kind, status: 418 })).toMatchObject({ status, retryAfter });
+  });
+});
+
+class Marked extends Error {
+  readonly retryable?: boolean;
+  readonly overloaded?: boolean;
+  constructor(marks: { retryable?: boolean; overloaded?: boolean }) {
+    super("secret words of the runtime");
+    Object.assign(this, marks);
+  }
+}
+
+/** Fails as often as there are errors, then answers. */
+function failing<T>(errors: readonly Error[], value: T): { call: () => Promise<T>; count: () => number } {
+  let calls = 0;
+  return {
+    call: () => {
+      const error = errors[calls++];
+      return error ? Promise.reject(error) : Promise.resolve(value);
+    },
+    count: () => calls,
+  };
+}
+
+describe("an object out of reach", () => {
+  const reset = new Marked({ retryable: true });
+
+  it("is asked once more with a fresh stub, when that is safe", async () => {
+    const read = failing([reset], ok(description()));
+    const { call, asked } = world({ session: { describe: read.call } });
+
+    expect((await call("GET", base)).status).toBe(200);
+    expect(asked.sessions).toHaveLength(2);
+  });
+
+  it("twice is 503, with a time to come back", async () => {
+    const read = failing([reset, reset], ok(description()));
+    const { call } = world({ session: { describe: read.call } });
+
+    const response = await call("GET", base);
+
+    expect([response.status, response.headers.get("retry-after"), read.count()]).toEqual([503, "1", 2]);
+    expect((await problemOf(response)).type).toBe("urn:longhand:problem:unavailable");
+  });
+
+  it("is not told a message twice, unless the message has a key", async () => {
+    const attempt = async (headers: Record<string, string>) => {
+      const submit = failing([reset], ok(accepted()));
+      const session: Partial<SessionApi> = { submit: submit.call, waitForTurn: async () => ok(turn()) };
+      const response = await world({ session }).call("POST", `${base}/messages`, { body: { content: "x" }, headers });
+      return [response.status, submit.count()];
+    };
+
+    expect(await attempt({})).toEqual([503, 1]);
+    expect(await attempt({ "idempotency-key": "k" })).toEqual([200, 2]);
+  });
+
+  it("is waited for again, when it was reset during a turn", async () => {
+    const wait = failing([reset], ok(turn()));
+    const session: Partial<SessionApi> = { submit: async () => ok(accepted()), waitForTurn: wait.call };
+
+    expect((await world({ session }).call("POST", `${base}/messages`, { body: { content: "x" } })).status).toBe(200);
+  });
+
+  it("is not asked again when it has too much to do", async () => {
+    const read = failing([new Marked({ overloaded: true, retryable: true })], ok(description()));
+    const { call } = world({ session: { describe: read.call } });
+
+    const response = await call("GET", base);
+
+    expect([response.status, response.headers.get("retry-after"), read.count()]).toEqual([503, "1", 1]);
+    expect((await problemOf(response)).type).toBe("urn:longhand:problem:overloaded");
+  });
+});
+
+describe("a defect", () => {
+  it("is 500 with the request's id, and its words are neither told nor logged", async () => {
+    const { call, log } = world({ session: { describe: () => Promise.reject(new TypeError("secret content")) } });
+
+    const response = await call("GET", base, { headers: { "x-request-id": "req-9" } });
+
+    expect(response.status).toBe(500);
+    expect(await problemOf(response)).toMatchObject({ type: "urn:longhand:problem:internal", request_id: "req-9" });
+    expect(log.filter(({ level }) => level === "error")).toMatchObject([
+      { event: "http.defect", fields: { request_id: "req-9", name: "TypeError", route: "/v1/sessions/:session_id" } },
+    ]);
+    expect(JSON.stringify(log)).not.toContain("secret");
+  });
+});
+
+describe("the request id", () => {
+  it("is the client's, if it has the form of one", async () => {
+    const response = await world().app.request("/healthz", { headers: { "x-request-id": "Abc-1._z" } });
+
+    expect(response.headers.get("x-request-id")).toBe("Abc-1._z");
+  });
+
+  it.each(["with space", "x".repeat(65), "a/b", ""])("is ours in place of %j", async (given) => {
+    const response = await world().app.request("/healthz", { headers: { "x-request-id": given } });
+
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it("is on every answer and in one line of the log, which has the route's pattern and no path", async () => {
+    const { call, log } = world();
+
+    const response = await call("GET", `${base}/context?content=secret`);
+
+    expect(log).toMatchObject([
+      {
+        event: "http.request",
+        fields: { request_id: response.headers.get("x-request-id"), method: "GET", route: "/v1/sessions/:session_id/context", status: 404 },
+      },
+    ]);
+    expect(JSON.stringify(log)).not.toMatch(/secret|lh_test/);
+  });
+
+  it("is on answers that were never authenticated too", async () => {
+    const response = await world().call("GET", base, { key: null });
+
+    expect((await problemOf(response)).request_id).toBe(response.headers.get("x-request-id"));
+  });
+});
+
+describe("answers", () => {
+  it("are not kept by caches", async () => {
+    const { call } = world({ session: { describe: async () => ok(description()) } });
+
+    expect((await call("GET", base)).headers.get("cache-control")).toBe("no-store");
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { routesOf, world } from "./support";
+
+interface Operation {
+  readonly summary?: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  readonly requestBody?: unknown;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>>; readonly securitySchemes: Readonly<Record<string, unknown>> };
+}
+
+const { app } = world();
+const response = await app.request("/openapi.json");
+const document: Document = await response.json();
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, path, operation] as const),
+);
+
+function refsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => (key === "$ref" && typeof child === "string" ? [child] : refsOf(child)));
+}
+
+describe("the OpenAPI document", () => {
+  it("is OpenAPI 3.1", () => {
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(document.openapi).toBe("3.1.0");
+  });
+
+  it("has every route, and no other", () => {
+    const routes = routesOf(app).map(({ method, path }) => `${method} ${path.replace(/:([a-z_]+)/g, "{$1}")}`);
+
+    expect(operations.map(([name]) => name).sort()).toEqual([...routes].sort());
+  });
+
+  it("refers to nothing that it does not hold", () => {
+    const known = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+
+    expect(known).toEqual(expect.arrayContaining([...new Set(refsOf(document))]));
+  });
+
+  it.each(operations)("says of %s what it is, its path's parameters and its answers", (_, path, operation) => {
+    const named = [...path.matchAll(/{([a-z_]+)}/g)].map(([, name]) => name);
+    const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === "path").map(({ name }) => name);
+
+    expect(operation.summary).toBeTruthy();
+    expect(declared).toEqual(named);
+    expect(Object.keys(operation.responses)).toContain("default");
+    expect(Object.keys(operation.responses).filter((status) => /^2\d\d$/.test(status))).not.toEqual([]);
+  });
+
+  it("names both kinds of key", () => {
+    expect(Object.keys(document.components.securitySchemes).sort()).toEqual(["admin_key", "api_key"]);
+  });
+
+  it("needs no key, as the health check", async () => {
+    expect(await (await app.request("/healthz")).json()).toEqual({ status: "ok" });
+  });
+});

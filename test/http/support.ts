@@ -1,0 +1,261 @@
+/** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Accepted, Caller, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
+import { type Principal, SCOPES, type Scope, type TenantApi } from "../../src/app/tenant-api";
+import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
+import { parseId } from "../../src/domain/ids";
+import { createApp } from "../../src/http/app";
+import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
+import { err, ok } from "../../src/lib/result";
+
+export const NOW = 1_795_000_000_000;
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** A well-formed id; the same number gives the same id. */
+export function makeId<P extends IdPrefix>(prefix: P, n = 1): IdKinds[P] {
+  const id = parseId(prefix, `${prefix}_01JD8Z3V6Q4N7R2T5W9X0Y1A${DIGITS[Math.floor(n / 32)]}${DIGITS[n % 32]}`);
+  if (!id) throw new Error(`No id for ${prefix} ${n}`);
+  return id;
+}
+
+export const TENANT = makeId("ten", 1);
+export const FOREIGN_TENANT = makeId("ten", 2);
+export const SESSION = makeId("ses", 1);
+export const KEY = "lh_test_a-key";
+export const ADMIN_KEY = "an-admin-key-for-tests";
+
+export function principal(scopes: readonly Scope[] = SCOPES, expires_at: number | null = null): Principal {
+  return { tenant: TENANT, key: makeId("key"), scopes, expires_at };
+}
+
+export function accepted(changes: Partial<Accepted> = {}): Accepted {
+  return { message_id: makeId("msg"), turn_id: makeId("trn"), position: 3, queued: false, replayed: false, cursor: 41, ...changes };
+}
+
+export function turn(changes: Partial<TurnReport> = {}): TurnReport {
+  return {
+    id: makeId("trn"),
+    status: "completed",
+    finish: "stop",
+    failure: null,
+    attempt: 1,
+    message_id: makeId("msg"),
+    items: [],
+    open_calls: [],
+    usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
+    context_window: 16_000,
+    current_context_tokens: 12,
+    ...changes,
+  };
+}
+
+export function description(changes: Partial<SessionDescription> = {}): SessionDescription {
+  return {
+    id: SESSION,
+    model: "embedded",
+    policy: "oneclaw",
+    system: null,
+    tools: [],
+    title: null,
+    metadata: {},
+    created_at: NOW,
+    updated_at: NOW,
+    message_count: 0,
+    epoch: 0,
+    compacted_summary: null,
+    compact_boundary_timestamp: null,
+    context_window: 16_000,
+    current_context_tokens: { tokens: 0, source: "estimated", error_bound: 0 },
+    total_tokens: 0,
+    turn: null,
+    last_turn: null,
+    queued: [],
+    stream_offset: 0,
+    ...changes,
+  };
+}
+
+export function streamOf(text: string): ReadableStream<Uint8Array> {
+  return new Response(text).body ?? new ReadableStream();
+}
+
+/** A session that does not exist: what any object says that was never opened, a foreign one among them. */
+function unknownSession(): SessionApi {
+  const no = async () => err({ code: "session_not_found" } as const);
+  return {
+    open: no,
+    describe: no,
+    patch: no,
+    erase: no,
+    submit: no,
+    cancelQueued: no,
+    toolResults: no,
+    stop: no,
+    retry: no,
+    waitForTurn: no,
+    turn: no,
+    stream: no,
+    items: no,
+    events: no,
+    compactions: no,
+    compaction: no,
+    context: no,
+    leaseCompaction: no,
+    recordCompaction: no,
+    exportLog: no,
+  };
+}
+
+function emptyTenant(): TenantApi {
+  const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
+  return {
+    create: async ({ name }) => ok({ ...settings, name }),
+    settings: async () => ok(settings),
+    changeSettings: async (changes) => ok({ ...settings, ...changes }),
+    addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
+    listKeys: async () => ok([]),
+    revokeKey: async (key) => err({ code: "key_not_found", key }),
+    authenticate: async () => null,
+    registerSession: async ({ session }) => ok({ session, replayed: false }),
+    forgetSession: async () => ok(null),
+    listSessions: async () => ok({ data: [], has_more: false }),
+    resolveModel: async () => null,
+    listModels: async () => ok([]),
+    putModel: async (id, model) => ok({ id, source: "tenant", ...model }),
+    deleteModel: async (model) => err({ code: "model_not_found", model }),
+  };
+}
+
+export interface WorldInput {
+  readonly session?: Partial<SessionApi>;
+  readonly tenant?: Partial<TenantApi>;
+  readonly principal?: Principal | null;
+  readonly config?: Partial<HttpConfig>;
+  readonly deps?: Partial<HttpDeps>;
+}
+
+export interface LogLine {
+  readonly level: "info" | "warn" | "error";
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface World {
+  readonly app: OpenAPIHono<HttpEnv>;
+  /** Whose objects were asked for, in order. */
+  readonly asked: { readonly tenants: TenantId[]; readonly sessions: Caller[] };
+  readonly log: LogLine[];
+  /** A request with the key, and JSON unless the body is text already. */
+  call(method: string, path: string, options?: CallOptions): Promise<Response>;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly key?: string | null;
+}
+
+function toInit(method: string, { body, headers, key = KEY }: CallOptions): RequestInit {
+  return {
+    method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  };
+}
+
+function noteLines(log: LogLine[]) {
+  const at =
+    (level: LogLine["level"]) =>
+    (event: string, fields: LogLine["fields"] = {}) => {
+      log.push({ level, event, fields });
+    };
+  return { info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+export function world(input: WorldInput = {}): World {
+  const asked = { tenants: [] as TenantId[], sessions: [] as Caller[] };
+  const log: LogLine[] = [];
+  let made = 10;
+  const deps: HttpDeps = {
+    sessions: (tenant: TenantId, session: SessionId) => {
+      asked.sessions.push({ tenant, session });
+      return { ...unknownSession(), ...input.session };
+    },
+    tenants: (tenant) => {
+      asked.tenants.push(tenant);
+      return { ...emptyTenant(), ...input.tenant };
+    },
+    sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
+    generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
+    hashKey: async (key) => `hash of ${key}`,
+    newId: (prefix) => makeId(prefix, made++),
+    now: () => NOW,
+    log: noteLines(log),
+    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, ...input.config },
+    ...input.deps,
+  };
+  const app = createApp(deps);
+  return { app, asked, log, call: async (method, path, options = {}) => await app.request(path, toInit(method, options)) };
+}
+
+export interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors?: readonly { readonly field: string; readonly detail: string }[];
+  readonly [member: string]: unknown;
+}
+
+/** The answer as an RFC 9457 document; throws if it is none. */
+export async function problemOf(response: Response): Promise<ProblemBody> {
+  if (response.headers.get("content-type") !== "application/problem+json") throw new Error(`Not a problem: ${await response.text()}`);
+  return await response.json();
+}
+
+export interface RouteEntry {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Every route of the app once, without middleware. */
+export function routesOf(app: OpenAPIHono<HttpEnv>): readonly RouteEntry[] {
+  const names = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
+  return [...names].map((name) => ({ method: name.slice(0, name.indexOf(" ")), path: name.slice(name.indexOf(" ") + 1) }));
+}
+
+const params: Readonly<Record<string, string>> = {
+  session_id: SESSION,
+  message_id: makeId("msg"),
+  turn_id: makeId("trn"),
+  compaction_id: makeId("cmp"),
+  key_id: makeId("key"),
+  model_id: "gpt-4o-mini",
+  tenant_id: FOREIGN_TENANT,
+};
+
+/** The path with well-formed ids in place of its parameters. */
+export function fillPath(path: string): string {
+  return path.replace(/:([a-z_]+)/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`The walk knows no value for :${name}`);
+    return value;
+  });
+}
+
+/** A valid body of a route that needs one. */
+export function sampleBody({ method, path }: RouteEntry): unknown {
+  if (method === "GET" || method === "DELETE") return undefined;
+  if (path.endsWith("/messages")) return { content: "Hello" };
+  if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
+  if (path === "/v1/keys") return { name: "ci" };
+  if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
+  if (path.startsWith("/v1/admin/")) return { name: "Acme" };
+  return {};
+}
