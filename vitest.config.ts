@@ -21,7 +21,7 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
+        test: { name: "workers", include: ["test/workers/**/*.test.ts"], globalSetup: "./test/support/stand-in-setup.ts" },
       },
     ],
   },

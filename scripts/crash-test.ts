@@ -95,7 +95,7 @@ function report(
     [
       `kills         ${run.kills}`,
       `acknowledged  ${verdict.acknowledged}`,
-      `resent        ${resent}`,
+      `sent again    ${resent}`,
       `lost          ${verdict.lost.length}`,
       `doubled       ${verdict.doubled.length}`,
       `out of order  ${verdict.reordered.length}`,

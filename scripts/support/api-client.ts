@@ -1,5 +1,6 @@
 /** A client of Longhand's HTTP API, as plain as the API: JSON in, JSON or server-sent events out. */
 import { parseEventStream, type ServerSentEvent } from "./event-stream.ts";
+import { Failure } from "./output.ts";
 
 export interface Connection {
   readonly url: string;
@@ -9,7 +10,7 @@ export interface Connection {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Any answer outside 2xx: `status`, and the problem document as far as it could be read. */
-export class ApiError extends Error {
+export class ApiError extends Failure {
   readonly status: number;
 
   constructor(request: string, status: number, body: string) {

@@ -5,7 +5,7 @@ import type { SessionState } from "../domain/state";
 /** What is always left for the reply, at most (docs/design.md §5, the guard). */
 const RESERVE_MAX_TOKENS = 4_096;
 const RESERVE_WINDOW_SHARE = 16;
-/** New text counts this much more until the provider has counted it (POLICY: the simulator's constants). */
+/** New text counts this much more until the provider has counted it (docs/policy.md: the simulator's constants). */
 export const PADDING = 1.25;
 
 export interface ModelLimits {

@@ -1,6 +1,6 @@
 /**
  * Exchange groups: what must never be separated. A group is one message of the user, or one response of the
- * assistant with all its tool calls and all their results (FIELD, lesson 1).
+ * assistant with all its tool calls and all their results (docs/field.md, lesson 1).
  */
 import type { ItemMeta } from "../domain/message";
 

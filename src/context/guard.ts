@@ -1,7 +1,7 @@
 /**
  * The guard: a request that would not fit loses its oldest closed groups, whatever the policy, and no model is asked
  * (docs/design.md §5). The last message of the user and the newest group stay. What is still too large has its longest
- * results shortened in the view. What remains is the floor: if that does not fit, nothing is paid for (FIELD, lesson 4).
+ * results shortened in the view. What remains is the floor: if that does not fit, nothing is paid for (docs/field.md, lesson 4).
  */
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";

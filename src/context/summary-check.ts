@@ -1,4 +1,4 @@
-/** What counts as a summary. Anything else is a failure, and the view stays byte-identical (FIELD, lesson 3). */
+/** What counts as a summary. Anything else is a failure, and the view stays byte-identical (docs/field.md, lesson 3). */
 import type { CompactionFailure, FinishReason } from "../domain/events";
 import { err, ok, type Result } from "../lib/result";
 import { estimateTokens } from "./tokens";

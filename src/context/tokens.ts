@@ -4,7 +4,7 @@
  * JSON, hex, base64, code and CJK come out near the truth where characters / 4 is off by 2 to 4 (docs/platform-facts.md).
  */
 
-/** An image weighs about this much at most providers, whatever its bytes (FIELD: between pi's 1,200 and codex's 1,844). */
+/** An image weighs about this much at most providers, whatever its bytes (docs/field.md: between pi's 1,200 and codex's 1,844). */
 export const IMAGE_TOKENS = 1_600;
 /** What a message adds around its content: role and delimiters. */
 export const MESSAGE_OVERHEAD_TOKENS = 4;

@@ -1,4 +1,4 @@
-/** How far off the estimator is for this session's text and model, learned from reported usage (FIELD: gemini-cli). */
+/** How far off the estimator is for this session's text and model, learned from reported usage (docs/field.md: gemini-cli). */
 export const RATIO_RATE = 0.2;
 export const RATIO_MAX_STEP = 0.15;
 export const RATIO_BOUNDS = { min: 0.5, max: 2 } as const;

@@ -9,6 +9,7 @@ import { registerCompactions } from "./routes/compactions";
 import { registerKeys } from "./routes/keys";
 import { registerMessages } from "./routes/messages";
 import { registerModels } from "./routes/models";
+import { registerRebuild } from "./routes/rebuild";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
@@ -32,6 +33,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerModels(app, deps);
   registerTenant(app, deps);
   registerAdmin(app, deps);
+  registerRebuild(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));
   return app;

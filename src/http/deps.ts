@@ -1,6 +1,7 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
 import type { Clock, Log } from "../app/ports";
 import type { SessionList } from "../app/read-api";
+import type { SessionRows } from "../app/rebuild";
 import type { SessionApi } from "../app/session-api";
 import type { Principal, TenantApi } from "../app/tenant-api";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
@@ -18,6 +19,10 @@ export interface HttpDeps {
   /** A fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi;
   readonly sessionList: SessionList;
+  /** The tenant's rows in the read model: the live ones, and others to compare them with. */
+  rows(tenant: TenantId): { readonly live: SessionRows; readonly scratch: SessionRows };
+  /** The window in tokens of a model known by its provider's name; null: unknown. */
+  knownWindow(upstreamId: string): number | null;
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */

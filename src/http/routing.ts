@@ -44,17 +44,10 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   security: Record<string, string[]>[],
   guards: MiddlewareHandler<HttpEnv>[],
 ) {
-  return createRoute({
-    ...rest,
-    tags: [tag],
-    security,
-    request,
-    middleware: request.body ? [...guards, readBody] : guards,
-    responses: {
-      ...responses,
-      default: { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problemSchema } } },
-    } satisfies Responses as Responses,
-  });
+  const refused = { description: "Refused (RFC 9457)", content: { "application/problem+json": { schema: problemSchema } } };
+  const answers: Responses = { ...responses, default: refused };
+  const middleware = request.body ? [...guards, readBody] : guards;
+  return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 
 /** A route of a tenant. `scope` null: any valid key will do. */

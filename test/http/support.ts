@@ -1,5 +1,6 @@
 /** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { SessionRows } from "../../src/app/rebuild";
 import type { Accepted, Caller, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
 import { type Principal, SCOPES, type Scope, type TenantApi } from "../../src/app/tenant-api";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
@@ -126,6 +127,15 @@ function emptyTenant(): TenantApi {
   };
 }
 
+function emptyRows(): SessionRows {
+  return {
+    projection: { write: async () => {}, erase: async () => ({ rows: 0 }) },
+    read: async () => ({}),
+    clear: async () => {},
+    isErased: async () => false,
+  };
+}
+
 export interface WorldInput {
   readonly session?: Partial<SessionApi>;
   readonly tenant?: Partial<TenantApi>;
@@ -191,6 +201,8 @@ export function world(input: WorldInput = {}): World {
     },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
+    rows: () => ({ live: emptyRows(), scratch: emptyRows() }),
+    knownWindow: (model) => (model === "gpt-4o" ? 128_000 : null),
     generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),

@@ -1,4 +1,4 @@
-import { applyD1Migrations, type D1Migration, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { applyD1Migrations, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
@@ -8,16 +8,6 @@ import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/d
 import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
 import type { TenantObject } from "../../src/tenant/tenant-object";
-
-declare global {
-  namespace Cloudflare {
-    interface Env {
-      readonly TENANTS: DurableObjectNamespace<TenantObject>;
-      readonly DB: D1Database;
-      readonly MIGRATIONS: D1Migration[];
-    }
-  }
-}
 
 const PEPPER = "a-pepper-for-tests-only";
 const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";

@@ -64,7 +64,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(put, async (c) => {
     const { model_id } = c.req.valid("param");
-    const model = toOverride(model_id, c.req.valid("json"));
+    const model = toOverride(c.req.valid("json"), { id: model_id, knownWindow: deps.knownWindow });
     const errors = faultsOf(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const stored = await callTwice(

@@ -7,6 +7,7 @@ import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
+import { reachReadModel } from "../read-model";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
 import { limitQuery, listOf } from "../schemas/page";
@@ -107,18 +108,13 @@ async function refuseCreation(c: Context<HttpEnv>, error: HttpError, forget: (()
   return sendProblem(c, error);
 }
 
-function registerList(app: App, { sessionList, log }: HttpDeps): void {
+function registerList(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const { limit, after } = c.req.valid("query");
+    const { limit, after = null } = c.req.valid("query");
     const { tenant } = principalOf(c);
-    try {
-      const page = await sessionList.listSessions({ tenant, limit, after: after ?? null });
-      return page.ok ? c.json(page.value, 200) : sendProblem(c, page.error);
-    } catch (error) {
-      const name = error instanceof Error ? error.name : typeof error;
-      log.error("http.read_model_unavailable", { request_id: c.get("requestId"), name });
-      return sendProblem(c, { code: "read_model_unavailable" });
-    }
+    const reached = await reachReadModel(c, deps, () => deps.sessionList.listSessions({ tenant, limit, after }));
+    if (!reached.ok) return sendProblem(c, reached.error);
+    return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
   });
 }
 

@@ -15,7 +15,12 @@ export const modelInput = z
     provider: z.enum(["embedded", "openai-compatible"]),
     upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for it; by default the id" }),
     base_url: z.string().max(2048).nullable().optional(),
-    context_window: z.int().min(MIN_WINDOW).nullable().openapi({ description: "Tokens; null: unknown, and nothing is ever compacted" }),
+    context_window: z
+      .int()
+      .min(MIN_WINDOW)
+      .nullable()
+      .optional()
+      .openapi({ description: "Tokens; null: unknown, and nothing is ever compacted; by default what is known of the model's name" }),
     max_output: z.int().min(1).openapi({ description: "Tokens of one reply, at most" }),
   })
   .superRefine(({ provider, base_url }, context) => {
@@ -25,12 +30,18 @@ export const modelInput = z
   })
   .openapi("PutModel");
 
-export function toOverride(id: string, input: z.infer<typeof modelInput>): ModelOverride {
+export interface ModelNaming {
+  readonly id: string;
+  readonly knownWindow: (upstreamId: string) => number | null;
+}
+
+export function toOverride(input: z.infer<typeof modelInput>, { id, knownWindow }: ModelNaming): ModelOverride {
+  const upstream_id = input.upstream_id ?? id;
   return {
     provider: input.provider,
-    upstream_id: input.upstream_id ?? id,
+    upstream_id,
     base_url: input.base_url ?? null,
-    context_window: input.context_window,
+    context_window: input.context_window === undefined ? knownWindow(upstream_id) : input.context_window,
     max_output: input.max_output,
   };
 }

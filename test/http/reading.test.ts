@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import type { CompactionView, DisplayItem, PageInput, SessionApi } from "../../src/app/session-api";
+import type { TenantId } from "../../src/domain/ids";
+import { err, ok } from "../../src/lib/result";
+import { makeId, problemOf, SESSION, TENANT, world } from "./support";
+
+const base = `/v1/sessions/${SESSION}`;
+
+describe("pages", () => {
+  const item = (position: number): DisplayItem => ({
+    id: makeId("msg", position),
+    position,
+    kind: "user",
+    turn_id: null,
+    created_at: 1,
+    parts: [{ type: "text", text: "x" }],
+    execution_id: null,
+    incomplete: false,
+    tokens: 1,
+  });
+
+  it.each<[string, PageInput]>([
+    ["", { after: null, limit: 50, order: "asc" }],
+    ["?limit=200&after=7&order=desc", { after: 7, limit: 200, order: "desc" }],
+  ])("messages%s are asked for as the client says", async (query, page) => {
+    const seen: PageInput[] = [];
+    const items: SessionApi["items"] = async (_, input) => {
+      seen.push(input);
+      return ok({ data: [], has_more: false });
+    };
+
+    await world({ session: { items } }).call("GET", `${base}/messages${query}`);
+
+    expect(seen).toEqual([page]);
+  });
+
+  it("end with the cursor of the next one", async () => {
+    const { call } = world({ session: { items: async () => ok({ data: [item(1), item(2)], has_more: true }) } });
+
+    expect(await (await call("GET", `${base}/messages?limit=2`)).json()).toMatchObject({ has_more: true, next_cursor: "2" });
+  });
+
+  it("have no cursor when they are the last", async () => {
+    const { call } = world({ session: { items: async () => ok({ data: [item(1)], has_more: false }) } });
+
+    expect(await (await call("GET", `${base}/messages`)).json()).toEqual({ data: [item(1)], has_more: false, next_cursor: null });
+  });
+
+  it("of the log go by seq, those of compactions by time", async () => {
+    const compaction: CompactionView = {
+      id: makeId("cmp"),
+      trigger: "threshold",
+      status: "requested",
+      did_compact: false,
+      requested_at: 77,
+      finished_at: null,
+      attempts: 0,
+      failure: null,
+      epoch: null,
+      ops: [],
+      summary: null,
+      receipt: null,
+    };
+    const { call } = world({
+      session: {
+        events: async () => ok({ data: [{ seq: 5, at: 1, type: "SessionErased" }], has_more: true }),
+        compactions: async () => ok({ data: [compaction], has_more: true }),
+      },
+    });
+
+    expect(await (await call("GET", `${base}/events`)).json()).toMatchObject({ next_cursor: "5" });
+    expect(await (await call("GET", `${base}/compactions`)).json()).toMatchObject({ next_cursor: "77", data: [compaction] });
+  });
+});
+
+describe("the list of sessions", () => {
+  it("hands the cursor on and back as it is", async () => {
+    const seen: unknown[] = [];
+    const sessionList = {
+      listSessions: async (input: { tenant: TenantId; limit: number; after: string | null }) => {
+        seen.push(input);
+        return ok({ data: [], has_more: true, next_cursor: "next" });
+      },
+    };
+
+    const response = await world({ deps: { sessionList } }).call("GET", "/v1/sessions?limit=10&after=abc");
+
+    expect(seen).toEqual([{ tenant: TENANT, limit: 10, after: "abc" }]);
+    expect(await response.json()).toEqual({ data: [], has_more: true, next_cursor: "next" });
+  });
+
+  it("refuses a cursor of somewhere else by name", async () => {
+    const sessionList = { listSessions: async () => err({ code: "invalid_cursor" } as const) };
+
+    const response = await world({ deps: { sessionList } }).call("GET", "/v1/sessions?after=abc");
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["after"]);
+  });
+
+  it("out of reach is 503, without the database's words", async () => {
+    const sessionList = { listSessions: () => Promise.reject(new Error("D1_ERROR: secret text")) };
+    const { call, log } = world({ deps: { sessionList } });
+
+    const response = await call("GET", "/v1/sessions");
+
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(JSON.stringify([await problemOf(response), log])).not.toContain("secret");
+  });
+});
+
+describe("a queued message that is taken back", () => {
+  it("leaves nothing to say", async () => {
+    const { call } = world({ session: { cancelQueued: async () => ok(null) } });
+
+    const response = await call("DELETE", `${base}/messages/${makeId("msg")}`);
+
+    expect([response.status, await response.text()]).toEqual([204, ""]);
+  });
+});
+
+describe("the next request", () => {
+  it.each([
+    ["as it stands", "", null],
+    ["as if a message were sent", "?content=Hello%20there", [{ type: "text", text: "Hello there" }]],
+  ])("is shown %s", async (_, query, content) => {
+    const seen: unknown[] = [];
+    const context: SessionApi["context"] = async (_caller, input) => {
+      seen.push(input.content);
+      return err({ code: "session_not_found" });
+    };
+
+    await world({ session: { context } }).call("GET", `${base}/context${query}`);
+
+    expect(seen).toEqual([content]);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import type { SessionApi } from "../../src/app/session-api";
+import type { ModelOverride, TenantApi } from "../../src/app/tenant-api";
+import type { TenantId } from "../../src/domain/ids";
+import { ok } from "../../src/lib/result";
+import { ADMIN_KEY, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
+
+describe("keys", () => {
+  it("are shown once: the tenant gets the hash, the client the key", async () => {
+    const hashes: string[] = [];
+    const addKey: TenantApi["addKey"] = async ({ id, hash, name, scopes, expires_at }) => {
+      hashes.push(hash);
+      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null });
+    };
+
+    const response = await world({ tenant: { addKey } }).call("POST", "/v1/keys", { body: { name: "ci", scopes: ["sessions:read"] } });
+
+    expect(response.status).toBe(201);
+    const view = await response.json<{ key: string }>();
+    expect(view).toMatchObject({ name: "ci", scopes: ["sessions:read"], expires_at: null });
+    expect(hashes).toEqual([`hash of ${view.key}`]);
+    expect(JSON.stringify(view)).not.toContain("hash");
+  });
+
+  it("cannot give what their maker does not have", async () => {
+    const { call, asked } = world({ principal: principal(["keys:write"]) });
+
+    const response = await call("POST", "/v1/keys", { body: { name: "ci", scopes: ["keys:write", "sessions:read"] } });
+
+    expect(response.status).toBe(403);
+    expect((await problemOf(response)).scope).toBe("sessions:read");
+    expect(asked.tenants).toEqual([]);
+  });
+
+  it("have their maker's scopes when none are said", async () => {
+    const { call } = world({ principal: principal(["keys:write"]) });
+
+    expect(await (await call("POST", "/v1/keys", { body: { name: "ci" } })).json()).toMatchObject({ scopes: ["keys:write"] });
+  });
+});
+
+describe("models", () => {
+  const remote = { provider: "openai-compatible", base_url: "https://llm.example.com/v1", context_window: 128_000, max_output: 4_096 };
+
+  it("may have a slash in their id, and are called by it upstream", async () => {
+    const seen: [string, ModelOverride][] = [];
+    const putModel: TenantApi["putModel"] = async (id, model) => {
+      seen.push([id, model]);
+      return ok({ id, source: "tenant", ...model });
+    };
+
+    const response = await world({ tenant: { putModel } }).call("PUT", "/v1/models/openai%2Fgpt-4o", { body: remote });
+
+    expect(response.status).toBe(200);
+    expect(seen).toEqual([["openai/gpt-4o", { ...remote, upstream_id: "openai/gpt-4o" }]]);
+  });
+
+  it("may not be inside", async () => {
+    const { call, asked } = world();
+
+    const response = await call("PUT", "/v1/models/m", { body: { ...remote, base_url: "https://169.254.169.254/v1" } });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors).toEqual([{ field: "base_url", detail: "must be a public address" }]);
+    expect(asked.tenants).toEqual([]);
+  });
+
+  it("may be inside where the deployment allows it", async () => {
+    const { call } = world({ config: { allowPrivateModelUrls: true } });
+
+    expect((await call("PUT", "/v1/models/m", { body: { ...remote, base_url: "http://127.0.0.1:9999/v1" } })).status).toBe(200);
+  });
+
+  it("of the deployment do not say where they are", async () => {
+    const own = { id: "a", upstream_id: "a", provider: "openai-compatible" as const, context_window: null, max_output: 1 };
+    const { call } = world({
+      tenant: {
+        listModels: async () =>
+          ok([
+            { ...own, base_url: "https://inside.example.com", source: "deployment" },
+            { ...own, base_url: "https://theirs.example.com", source: "tenant" },
+          ]),
+      },
+    });
+
+    const { data } = await (await call("GET", "/v1/models")).json<{ data: { base_url: string | null }[] }>();
+
+    expect(data.map((model) => model.base_url)).toEqual([null, "https://theirs.example.com"]);
+  });
+});
+
+describe("the tenant", () => {
+  it("shows its settings", async () => {
+    expect(await (await world().call("GET", "/v1/tenant")).json()).toEqual({
+      id: TENANT,
+      name: "Acme",
+      default_model: "embedded",
+      default_policy: "oneclaw",
+    });
+  });
+
+  it("takes a default model that it has", async () => {
+    const resolveModel: TenantApi["resolveModel"] = async (id) => ({
+      id,
+      provider: "embedded",
+      upstream_id: id,
+      base_url: null,
+      context_window: null,
+      max_output: 1,
+      source: "deployment",
+    });
+
+    const response = await world({ tenant: { resolveModel } }).call("PATCH", "/v1/tenant", { body: { default_model: "gpt-4o" } });
+
+    expect(await response.json()).toMatchObject({ default_model: "gpt-4o" });
+  });
+});
+
+describe("the admin", () => {
+  it("makes a tenant and its key", async () => {
+    const { call, asked } = world();
+
+    const made = await (await call("POST", "/v1/admin/tenants", { key: ADMIN_KEY, body: { name: "Acme" } })).json<{
+      tenant_id: TenantId;
+    }>();
+    const key = await call("POST", `/v1/admin/tenants/${made.tenant_id}/keys`, { key: ADMIN_KEY, body: { name: "first" } });
+
+    expect(key.status).toBe(201);
+    expect(Object.keys(await key.json<object>()).sort()).toEqual(["id", "key"]);
+    expect(asked.tenants).toEqual([made.tenant_id, made.tenant_id]);
+  });
+
+  it("reads a log page by page", async () => {
+    const seen: unknown[] = [];
+    const exportLog: SessionApi["exportLog"] = async (caller, page) => {
+      seen.push([caller, page]);
+      return ok({ events: [{ seq: 4, at: 1, type: "SessionErased" }], bodies: [], has_more: true });
+    };
+    const { call } = world({ session: { exportLog } });
+
+    const response = await call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/log?after=3&limit=1`, { key: ADMIN_KEY });
+
+    expect(seen).toEqual([
+      [
+        { tenant: FOREIGN_TENANT, session: SESSION },
+        { after: 3, limit: 1 },
+      ],
+    ]);
+    expect(await response.json()).toEqual({
+      events: [{ seq: 4, at: 1, type: "SessionErased" }],
+      bodies: [],
+      has_more: true,
+      next_cursor: "4",
+    });
+  });
+
+  it("lists a tenant's sessions", async () => {
+    const listSessions: TenantApi["listSessions"] = async () => ok({ data: [{ id: SESSION, created_at: 1 }], has_more: true });
+    const { call } = world({ tenant: { listSessions } });
+
+    const response = await call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions`, { key: ADMIN_KEY });
+
+    expect(await response.json()).toEqual({ data: [{ id: SESSION, created_at: 1 }], has_more: true, next_cursor: SESSION });
+  });
+});

@@ -1,0 +1,148 @@
+/**
+ * Starts the provider stand-in beside the tests that run in workerd, and a second address from which they script it:
+ * what one model (`upstream_id`, one for each test) is to say, and when. A gate holds a reply until the test opens it,
+ * so that no test has to sleep.
+ */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { TestProject } from "vitest/node";
+import type { LogEntry } from "./stand-in/log.ts";
+import { type Responder, startStandIn } from "./stand-in/stand-in.ts";
+import { cutSummary } from "./stand-in/summary.ts";
+import type { Reply, ScriptedReply } from "./stand-in/wire.ts";
+
+/** A reply as it crosses the wire. */
+export interface RemoteReply extends ScriptedReply {
+  /** Nothing is answered before this gate is open. */
+  readonly gate?: string;
+  /** The text piece by piece, in place of `text`; `{gate}`: the next piece waits for it. */
+  readonly deltas?: readonly (string | { readonly gate: string })[];
+}
+
+export interface ScriptInput {
+  readonly model: string;
+  /** Added to what the model has left to say; with none left it says "ok". */
+  readonly replies?: readonly RemoteReply[];
+  /** The same for summaries; with none left: an extract. */
+  readonly summaries?: readonly RemoteReply[];
+  /** Prompts above it, true tokens, are refused as a provider does. */
+  readonly limit?: number;
+}
+
+export interface StandInAddress {
+  readonly baseUrl: string;
+  readonly controlUrl: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    standIn: StandInAddress;
+  }
+}
+
+/** What one model has to say. */
+class Script {
+  readonly replies: RemoteReply[] = [];
+  readonly summaries: RemoteReply[] = [];
+  readonly log: LogEntry[] = [];
+  limit: number | null = null;
+  readonly #gates = new Map<string, PromiseWithResolvers<void>>();
+  #waiting: (() => void)[] = [];
+
+  gate(name: string): PromiseWithResolvers<void> {
+    const known = this.#gates.get(name) ?? Promise.withResolvers<void>();
+    this.#gates.set(name, known);
+    return known;
+  }
+
+  note(entry: LogEntry): void {
+    this.log.push(entry);
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  async atLeast(count: number): Promise<readonly LogEntry[]> {
+    while (this.log.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return this.log;
+  }
+
+  async answer(entry: LogEntry): Promise<Reply> {
+    this.note(entry);
+    if (this.limit !== null && entry.prompt_tokens > this.limit) {
+      entry.overflow = true;
+      return { status: 400, error: { code: "context_length_exceeded", message: `maximum context length is ${this.limit} tokens` } };
+    }
+    const isSummary = entry.kind === "compaction";
+    const reply = (isSummary ? this.summaries : this.replies).shift() ?? { text: isSummary ? cutSummary(entry.body) : "ok" };
+    if (reply.gate !== undefined) await this.gate(reply.gate).promise;
+    return reply.deltas ? this.#pieces(reply.deltas) : reply;
+  }
+
+  async *#pieces(deltas: NonNullable<RemoteReply["deltas"]>): AsyncGenerator<string> {
+    for (const delta of deltas) {
+      if (typeof delta === "string") yield delta;
+      else await this.gate(delta.gate).promise;
+    }
+  }
+}
+
+const scripts = new Map<string, Script>();
+
+function scriptOf(model: string): Script {
+  const known = scripts.get(model) ?? new Script();
+  scripts.set(model, known);
+  return known;
+}
+
+const answer: Responder = (request, entry) => scriptOf(request.model).answer(entry);
+
+async function readJson<T>(request: IncomingMessage): Promise<T> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return JSON.parse(Buffer.concat(pieces).toString("utf8")) as T;
+}
+
+/** `POST /control`, `POST /control/release`, and `GET /control/log`, which waits until there are `at_least` entries. */
+async function control(request: IncomingMessage): Promise<unknown> {
+  const url = new URL(request.url ?? "/", "http://control");
+  if (url.pathname === "/control/log") {
+    return scriptOf(url.searchParams.get("model") ?? "").atLeast(Number(url.searchParams.get("at_least") ?? 0));
+  }
+  if (url.pathname === "/control/release") {
+    const { model, gate } = await readJson<{ model: string; gate: string }>(request);
+    scriptOf(model).gate(gate).resolve();
+    return {};
+  }
+  const input = await readJson<ScriptInput>(request);
+  const script = scriptOf(input.model);
+  script.replies.push(...(input.replies ?? []));
+  script.summaries.push(...(input.summaries ?? []));
+  script.limit = input.limit ?? script.limit;
+  return {};
+}
+
+function startControl(): Promise<{ readonly server: Server; readonly url: string }> {
+  const server = createServer((request, response) => {
+    control(request)
+      .then((body) => response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body)))
+      .catch((error: unknown) => response.writeHead(500).end(String(error)));
+  });
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (typeof address === "object" && address !== null) resolve({ server, url: `http://127.0.0.1:${address.port}/control` });
+      else reject(new Error("The control has no port."));
+    });
+  });
+}
+
+/** vitest's global setup; what it returns is run at the end. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const standIn = await startStandIn({ respond: answer, summarize: answer });
+  const { server, url } = await startControl();
+  project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await standIn.close();
+  };
+}

@@ -1,0 +1,15 @@
+/** The bindings that every test in workerd has: the Worker's own, and what `vitest.config.ts` adds. */
+import type { D1Migration } from "cloudflare:test";
+import type { Env as WorkerEnv } from "../../src/env";
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends WorkerEnv {
+      readonly MIGRATIONS: D1Migration[];
+      readonly ADMIN_KEY: string;
+    }
+    interface GlobalProps {
+      readonly mainModule: typeof import("../../src/index");
+    }
+  }
+}
