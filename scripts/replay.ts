@@ -24,6 +24,7 @@ const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
   --together    one session of all conversations, instead of one each
   --limit N     only the first N conversations
   --url URL --key KEY   a running server (default: .longhand/dev.json; else one is started for this run)
+  --sandbox     a server of its own for this run, even if one is running
   --json        figures as JSON`;
 
 const MAX_OUTPUT = 1024;
@@ -37,6 +38,7 @@ function readOptions() {
       limit: { type: "string", default: "1000000" },
       url: { type: "string" },
       key: { type: "string" },
+      sandbox: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
     schema: z.object({
@@ -46,6 +48,7 @@ function readOptions() {
       limit: wholeNumber(1, 1_000_000),
       url: z.url().optional(),
       key: z.string().optional(),
+      sandbox: z.boolean(),
       json: z.boolean(),
     }),
   });
@@ -117,12 +120,12 @@ async function perform(stage: Stage, conversations: readonly Conversation[], tog
 }
 
 async function main(): Promise<number> {
-  const { files, window, together, limit, url, key, json } = readOptions();
+  const { files, window, together, limit, json, ...where } = readOptions();
   const conversations = files.flatMap((file) => readConversations(resolve(process.env.INIT_CWD ?? ".", file), limit));
   const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
   const provider = await startStandIn({ window, reserve });
   try {
-    const backend = await openBackend({ url, key });
+    const backend = await openBackend(where);
     try {
       const report = await untilStopped(perform({ connection: backend.connection, provider, window }, conversations, together));
       print(json ? JSON.stringify(report) : formatTable(report));

@@ -11,8 +11,16 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+export interface BackendChoice {
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
+  /** One of its own, whatever runs. */
+  readonly sandbox: boolean;
+}
+
 /** `url` and `key` win over `.longhand/dev.json`; without a server that answers there, one is started in a sandbox. */
-export async function openBackend(given: { readonly url?: string | undefined; readonly key?: string | undefined }): Promise<Backend> {
+export async function openBackend(given: BackendChoice): Promise<Backend> {
+  if (given.sandbox) return startBackend();
   const known = readConnection();
   const url = given.url ?? known?.url;
   if (url !== undefined && (await isHealthy(url))) {
@@ -25,7 +33,7 @@ export async function openBackend(given: { readonly url?: string | undefined; re
 }
 
 async function startBackend(): Promise<Backend> {
-  say("No server is running; starting one for this run …");
+  say("Starting a server for this run …");
   const sandbox = await createSandbox();
   try {
     const server = await sandbox.start();

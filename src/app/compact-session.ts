@@ -7,7 +7,7 @@ import { limitOf } from "../context/budget";
 import { type DraftInput, draftFromRungs, draftFromSummary } from "../context/epoch-draft";
 import type { Plan, Rung } from "../context/plan";
 import { planCompaction } from "../context/planner";
-import { policyOf } from "../context/policy";
+import { type Policy, policyOf } from "../context/policy";
 import { buildSummaryPrompt, renderEntry, SUMMARY_SYSTEM } from "../context/prompts";
 import { checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
@@ -49,7 +49,7 @@ export function leaseCompaction(compaction: CompactionId, spec: ModelSpec | null
   const planned = plan(spec, requested.trigger, writer.state);
   const rung = planned.kind === "compact" ? planned.rungs.find((step) => step.rung === "summarize") : undefined;
   if (!rung) return giveUp(compaction, "nothing_to_do", ports);
-  const request = buildSummaryRequest(rung, spec, ports.content);
+  const request = buildSummaryRequest(rung, { spec, policy, content: ports.content });
   const expiresAt = clock() + policy.summary_timeout_ms + LEASE_MARGIN_MS;
   const ref = { base_epoch: writer.state.view.epoch, range: { from: rung.from, to: rung.to }, replaces: rung.replaces };
   const leased = writer.execute({ type: "LeaseCompaction", at: clock(), compaction, plan: ref, expiresAt, attemptLimit: policy.attempts });
@@ -75,8 +75,11 @@ function failLast(compaction: CompactionId, spec: ModelSpec, ports: Ports): Leas
 const PROMPT_OVERHEAD = 400;
 
 /** The transcript, bounded to what the model takes: what is too much goes from the oldest end, and says so. */
-function buildSummaryRequest(rung: Extract<Rung, { rung: "summarize" }>, spec: ModelSpec, content: SessionContent): ModelRequest {
-  const cap = summaryCap(spec);
+function buildSummaryRequest(
+  rung: Extract<Rung, { rung: "summarize" }>,
+  { spec, policy, content }: { spec: ModelSpec; policy: Policy; content: SessionContent },
+): ModelRequest {
+  const cap = summaryCap(spec, policy);
   const { summaries } = content.readView();
   const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
   const lines = content.readItems(rung.source).map(renderEntry);
@@ -88,8 +91,8 @@ function buildSummaryRequest(rung: Extract<Rung, { rung: "summarize" }>, spec: M
   return { model: spec, purpose: "compaction", system: SUMMARY_SYSTEM, messages, tools: [], maxOutput: cap };
 }
 
-const summaryCap = (spec: ModelSpec): number => {
-  const cap = Math.min(policyOf("oneclaw").summary_max_tokens, spec.max_output);
+const summaryCap = (spec: ModelSpec, policy: Policy): number => {
+  const cap = Math.min(policy.summary_max_tokens, spec.max_output);
   return spec.context_window === null ? cap : Math.min(cap, Math.floor(spec.context_window / 4));
 };
 
@@ -119,7 +122,12 @@ export function settleCompaction(settled: Settled, spec: ModelSpec, ports: Ports
   if (!lease || lease.token !== token) return "done";
   const replaced = state.view.items.filter((item) => item.position <= lease.range.to).reduce((sum, item) => sum + item.tokens, 0);
   const older = state.view.overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
-  const checked = checkSummary({ text: outcome.text, finish: outcome.finish, cap: summaryCap(spec), replaced: replaced + older });
+  const checked = checkSummary({
+    text: outcome.text,
+    finish: outcome.finish,
+    cap: summaryCap(spec, policyOf(state.settings.policy)),
+    replaced: replaced + older,
+  });
   if (!checked.ok) return recordFailure({ compaction, token, failure: checked.error, call }, spec, ports);
   const overlay = ids.newId("ovl");
   const input = { ...draftInput(spec, "threshold", ports), summarizer: { model: spec.id, usage: outcome.usage, ms: outcome.ms } };

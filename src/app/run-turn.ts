@@ -8,6 +8,7 @@ import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CallUsage, FinishReason, TurnFailure } from "../domain/events";
 import type { Part, ToolCallPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
+import { err, ok, type Result } from "../lib/result";
 import { buildRequest, fitRequest } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
 import type { ModelChunk, ModelSpec } from "./ports";
@@ -32,9 +33,10 @@ export class LiveTurn {
 }
 
 export async function runTurn(live: LiveTurn, ports: SessionPorts): Promise<void> {
-  const spec = await resolveModel(ports);
+  const resolved = await resolveModel(ports);
   if (!isCurrent(live, ports)) return;
-  if (!spec) return fail(live, ports, { failure: { kind: "unknown_model", status: null }, call: null });
+  if (!resolved.ok) return fail(live, ports, { failure: { kind: resolved.error, status: null }, call: null });
+  const spec = resolved.value;
   const fits = fitRequest(ports, spec);
   if (!fits.ok) return fail(live, ports, { failure: fits.error, call: null });
   const answer = await callModel(live, spec, ports);
@@ -47,12 +49,13 @@ const isCurrent = ({ run }: LiveTurn, { writer }: SessionPorts): boolean => {
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
 };
 
-async function resolveModel({ models, writer, log }: SessionPorts): Promise<ModelSpec | null> {
+async function resolveModel({ models, writer, log }: SessionPorts): Promise<Result<ModelSpec, "unknown_model" | "unavailable">> {
   try {
-    return await models.resolve(writer.state.settings.model);
+    const spec = await models.resolve(writer.state.settings.model);
+    return spec ? ok(spec) : err("unknown_model");
   } catch (error) {
     log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
-    return null;
+    return err("unavailable");
   }
 }
 

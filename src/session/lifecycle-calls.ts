@@ -99,6 +99,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   runtime.store.forget();
   runtime.content.forget();
   runtime.buffer.forget();
+  runtime.alarmRang(); // the alarm went with the rest
   migrate(runtime.deps.sql);
   writeMeta(runtime.deps.sql, "erased_at", String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });

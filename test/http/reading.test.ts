@@ -6,6 +6,23 @@ import { makeId, problemOf, SESSION, TENANT, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 
+function compaction(n: number): CompactionView {
+  return {
+    id: makeId("cmp", n),
+    trigger: "threshold",
+    status: "requested",
+    did_compact: false,
+    requested_at: 77,
+    finished_at: null,
+    attempts: 0,
+    failure: null,
+    epoch: null,
+    ops: [],
+    summary: null,
+    receipt: null,
+  };
+}
+
 describe("pages", () => {
   const item = (position: number): DisplayItem => ({
     id: makeId("msg", position),
@@ -46,30 +63,26 @@ describe("pages", () => {
     expect(await (await call("GET", `${base}/messages`)).json()).toEqual({ data: [item(1)], has_more: false, next_cursor: null });
   });
 
-  it("of the log go by seq, those of compactions by time", async () => {
-    const compaction: CompactionView = {
-      id: makeId("cmp"),
-      trigger: "threshold",
-      status: "requested",
-      did_compact: false,
-      requested_at: 77,
-      finished_at: null,
-      attempts: 0,
-      failure: null,
-      epoch: null,
-      ops: [],
-      summary: null,
-      receipt: null,
-    };
-    const { call } = world({
-      session: {
-        events: async () => ok({ data: [{ seq: 5, at: 1, type: "SessionErased" }], has_more: true }),
-        compactions: async () => ok({ data: [compaction], has_more: true }),
-      },
-    });
+  it("of the log go by seq", async () => {
+    const { call } = world({ session: { events: async () => ok({ data: [{ seq: 5, at: 1, type: "SessionErased" }], has_more: true }) } });
 
     expect(await (await call("GET", `${base}/events`)).json()).toMatchObject({ next_cursor: "5" });
-    expect(await (await call("GET", `${base}/compactions`)).json()).toMatchObject({ next_cursor: "77", data: [compaction] });
+  });
+
+  it("of compactions hold each of them once", async () => {
+    const all = [1, 2, 3, 4, 5].map(compaction);
+    const compactions: SessionApi["compactions"] = async (_, { limit }) => ok({ data: all.slice(0, limit), has_more: all.length > limit });
+    const { call } = world({ session: { compactions } });
+
+    const read: CompactionView[] = [];
+    for (let after: string | null = "0"; after !== null; ) {
+      const response = await call("GET", `${base}/compactions?limit=2&after=${after}`);
+      const page = await response.json<{ data: CompactionView[]; next_cursor: string | null }>();
+      read.push(...page.data);
+      after = page.next_cursor;
+    }
+
+    expect(read).toEqual(all);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { SessionApi } from "../../src/app/session-api";
 import type { ModelOverride, TenantApi } from "../../src/app/tenant-api";
 import type { TenantId } from "../../src/domain/ids";
-import { ok } from "../../src/lib/result";
+import { err, ok } from "../../src/lib/result";
 import { ADMIN_KEY, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
 
 describe("keys", () => {
@@ -53,6 +53,17 @@ describe("models", () => {
 
     expect(response.status).toBe(200);
     expect(seen).toEqual([["openai/gpt-4o", { ...remote, upstream_id: "openai/gpt-4o" }]]);
+  });
+
+  it.each([
+    ["what is known of the upstream name", { upstream_id: "gpt-4o" }, 128_000],
+    ["unknown, if nothing is known of it", { upstream_id: "my-own" }, null],
+    ["unknown, if the client says so", { upstream_id: "gpt-4o", context_window: null }, null],
+    ["what the client says", { upstream_id: "gpt-4o", context_window: 16_000 }, 16_000],
+  ])("have for a window %s", async (_, said, context_window) => {
+    const body = { provider: remote.provider, base_url: remote.base_url, max_output: 1, ...said };
+
+    expect(await (await world().call("PUT", "/v1/models/m", { body })).json()).toMatchObject({ context_window });
   });
 
   it("may not be inside", async () => {
@@ -161,5 +172,44 @@ describe("the admin", () => {
     const response = await call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions`, { key: ADMIN_KEY });
 
     expect(await response.json()).toEqual({ data: [{ id: SESSION, created_at: 1 }], has_more: true, next_cursor: SESSION });
+  });
+
+  it("rebuilds a session's rows from its log, and is told what was wrong", async () => {
+    const exportLog: SessionApi["exportLog"] = async () => err({ code: "session_erased" });
+    const buried = new Set<string>();
+    const rows = {
+      projection: { write: async () => {}, erase: bury },
+      read: async () => ({}),
+      clear: async () => {},
+      isErased: async () => buried.size > 0,
+    };
+    async function bury({ session }: { readonly session: string }) {
+      buried.add(session);
+      return { rows: 0 };
+    }
+    const { call } = world({ session: { exportLog }, deps: { rows: () => ({ live: rows, scratch: rows }) } });
+
+    const response = await call("POST", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`, { key: ADMIN_KEY });
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      session: SESSION,
+      repaired: true,
+      differences: [{ table: "session_tombstones", key: SESSION }],
+    });
+    expect([...buried]).toEqual([SESSION]);
+  });
+
+  it("is told when D1 is out of reach", async () => {
+    const rows = { projection: { write: fail, erase: fail }, read: fail, clear: fail, isErased: fail };
+    async function fail(): Promise<never> {
+      throw new Error("D1_ERROR: secret");
+    }
+    const { call } = world({ deps: { rows: () => ({ live: rows, scratch: rows }) } });
+
+    const response = await call("POST", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`, { key: ADMIN_KEY });
+
+    expect(response.status).toBe(503);
+    expect(JSON.stringify(await problemOf(response))).not.toContain("secret");
   });
 });

@@ -1,0 +1,73 @@
+/** Server-sent events as a client reads them. */
+import type { Frame as LiveFrame } from "../../src/session/frames";
+
+type FrameData = LiveFrame | { readonly type: "stream.rewind" | "stream.gap"; readonly to: number };
+
+export type SseFrame = FrameData & { readonly offset: number };
+
+function parse(block: string): SseFrame | null {
+  const fields = new Map(block.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+  const data = fields.get("data");
+  return data === undefined ? null : { ...(JSON.parse(data) as FrameData), offset: Number(fields.get("id")) };
+}
+
+/** A stream of frames, read as far as the test wants. */
+export class Frames {
+  /** All that was read so far; comments are left out. */
+  readonly seen: SseFrame[] = [];
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #rest = "";
+  #pending: SseFrame[] = [];
+
+  constructor(bytes: ReadableStream<Uint8Array>) {
+    this.#reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  async #next(): Promise<SseFrame | null> {
+    while (this.#pending.length === 0) {
+      const { done, value } = await this.#reader.read();
+      if (done) return null;
+      const blocks = (this.#rest + value).split("\n\n");
+      this.#rest = blocks.pop() ?? "";
+      this.#pending = blocks.map(parse).filter((frame) => frame !== null);
+    }
+    const [frame = null, ...rest] = this.#pending;
+    this.#pending = rest;
+    if (frame) this.seen.push(frame);
+    return frame;
+  }
+
+  /** Reads up to the first frame of this type that passes; it throws if the stream ends before. */
+  async until<T extends SseFrame["type"]>(
+    type: T,
+    passes: (frame: Extract<SseFrame, { type: T }>) => boolean = () => true,
+  ): Promise<Extract<SseFrame, { type: T }>> {
+    for (;;) {
+      const frame = await this.#next();
+      if (!frame) throw new Error(`the stream ended without ${type}, after ${this.seen.map((each) => each.type).join(", ")}`);
+      if (isOfType(frame, type) && passes(frame)) return frame;
+    }
+  }
+
+  /** Reads until the stream ends. */
+  async rest(): Promise<readonly SseFrame[]> {
+    const from = this.seen.length;
+    while (await this.#next());
+    return this.seen.slice(from);
+  }
+
+  /** Goes away, as a closed tab does. A stream whose object was reset is broken already. */
+  async leave(): Promise<void> {
+    await this.#reader.cancel().catch(() => undefined);
+  }
+}
+
+function isOfType<T extends SseFrame["type"]>(frame: SseFrame, type: T): frame is Extract<SseFrame, { type: T }> {
+  return frame.type === type;
+}
+
+export const typesOf = (frames: readonly SseFrame[]): string[] => frames.map((frame) => frame.type);
+
+/** The text that was streamed. */
+export const spoken = (frames: readonly SseFrame[]): string =>
+  frames.map((frame) => (frame.type === "text.delta" ? frame.text : "")).join("");

@@ -1,0 +1,194 @@
+/** What the end-to-end tests share: tenants made over HTTP, chats with a scripted model, and streams read frame by frame. */
+import { applyD1Migrations } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { ulid } from "ulidx";
+import { inject } from "vitest";
+import { sessionObjectName } from "../../src/app/object-name";
+import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { StoredEvent } from "../../src/domain/events";
+import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
+import type { ToolDefinition } from "../../src/domain/message";
+import type { SessionObject } from "../../src/session/session-object";
+import type { LogEntry } from "../support/stand-in/log";
+import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
+import { Frames } from "./frames";
+
+type Headers_ = Readonly<Record<string, string>>;
+
+export const migrate = (): Promise<void> => applyD1Migrations(env.DB, env.MIGRATIONS);
+
+export function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
+  const id = parseId(prefix, `${prefix}_${ulid()}`);
+  if (!id) throw new Error("ulidx made no ULID");
+  return id;
+}
+
+/** One request to the Worker, from outside. */
+export function request(method: string, path: string, { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ }) {
+  const authorization: Headers_ = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const content: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
+  const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  return exports.default.fetch(new Request(`https://longhand.test${path}`, init));
+}
+
+/** The body of an answer that must have this status; `T` is what the OpenAPI document promises. */
+export async function bodyOf<T>(response: Response, status = 200): Promise<T> {
+  const text = await response.text();
+  if (response.status !== status) throw new Error(`expected ${status}, got ${response.status}: ${text}`);
+  return JSON.parse(text) as T;
+}
+
+export class Tenant {
+  constructor(
+    readonly id: TenantId,
+    readonly key: string,
+  ) {}
+
+  call(method: string, path: string, body?: unknown, headers?: Headers_): Promise<Response> {
+    return request(method, path, { key: this.key, body, ...(headers && { headers }) });
+  }
+}
+
+export async function newTenant(): Promise<Tenant> {
+  const key = env.ADMIN_KEY;
+  const made = await request("POST", "/v1/admin/tenants", { key, body: { name: "Ada" } });
+  const { tenant_id } = await bodyOf<{ tenant_id: TenantId }>(made, 201);
+  const keyed = await request("POST", `/v1/admin/tenants/${tenant_id}/keys`, { key, body: { name: "test" } });
+  return new Tenant(tenant_id, (await bodyOf<{ key: string }>(keyed, 201)).key);
+}
+
+/** What the stand-in says as one model, and what it heard. */
+export class Model {
+  constructor(readonly upstream: string) {}
+
+  async script(input: Omit<ScriptInput, "model">): Promise<void> {
+    const { controlUrl } = inject("standIn");
+    const sent = await fetch(controlUrl, { method: "POST", body: JSON.stringify({ ...input, model: this.upstream }) });
+    await bodyOf(sent);
+  }
+
+  says(...replies: RemoteReply[]): Promise<void> {
+    return this.script({ replies });
+  }
+
+  async open(gate: string): Promise<void> {
+    const { controlUrl } = inject("standIn");
+    await bodyOf(await fetch(`${controlUrl}/release`, { method: "POST", body: JSON.stringify({ model: this.upstream, gate }) }));
+  }
+
+  /** Everything it was asked, once that is at least so much. */
+  async heard(atLeast = 0): Promise<readonly LogEntry[]> {
+    const { controlUrl } = inject("standIn");
+    const query = new URLSearchParams({ model: this.upstream, at_least: String(atLeast) });
+    return bodyOf<LogEntry[]>(await fetch(`${controlUrl}/log?${query}`));
+  }
+}
+
+export interface ChatInput {
+  readonly tenant?: Tenant;
+  readonly window?: number | null;
+  readonly maxOutput?: number;
+  readonly system?: string;
+  readonly tools?: readonly ToolDefinition[];
+  readonly replies?: readonly RemoteReply[];
+  readonly summaries?: readonly RemoteReply[];
+  /** True tokens above which the stand-in refuses. */
+  readonly limit?: number;
+}
+
+/** One session with a model of its own. */
+export class Chat {
+  constructor(
+    readonly tenant: Tenant,
+    readonly id: SessionId,
+    readonly model: Model,
+  ) {}
+
+  get caller() {
+    return { tenant: this.tenant.id, session: this.id };
+  }
+
+  /** A fresh stub: after its object was reset, an old one stays broken. */
+  get stub(): DurableObjectStub<SessionObject> {
+    return env.SESSIONS.getByName(sessionObjectName(this.tenant.id, this.id));
+  }
+
+  call(method: string, path = "", body?: unknown, headers?: Headers_): Promise<Response> {
+    return this.tenant.call(method, `/v1/sessions/${this.id}${path}`, body, headers);
+  }
+
+  async read<T>(path = ""): Promise<T> {
+    return bodyOf<T>(await this.call("GET", path));
+  }
+
+  describe(): Promise<SessionDescription> {
+    return this.read();
+  }
+
+  async items(): Promise<readonly DisplayItem[]> {
+    return (await this.read<Page<DisplayItem>>("/messages?limit=200")).data;
+  }
+
+  async events(): Promise<readonly StoredEvent[]> {
+    return (await this.read<Page<StoredEvent>>("/events?limit=200")).data;
+  }
+
+  async countOf(type: StoredEvent["type"]): Promise<number> {
+    return (await this.events()).filter((event) => event.type === type).length;
+  }
+
+  send(content: string, more: object = {}, headers?: Headers_): Promise<Response> {
+    return this.call("POST", "/messages", { content, ...more }, headers);
+  }
+
+  /** Sends, and waits for the turn to end. */
+  async say(content: string, more: object = {}): Promise<TurnReport> {
+    return bodyOf<TurnReport>(await this.send(content, more));
+  }
+
+  /** Sends, and is told as soon as it is durable. */
+  async post(content: string, more: object = {}): Promise<Accepted> {
+    return bodyOf<Accepted>(await this.send(content, more, { prefer: "respond-async" }), 202);
+  }
+
+  /** Sends, and hears the turn as it is spoken. */
+  async hear(content: string, more: object = {}, headers: Headers_ = {}): Promise<Frames> {
+    return framesOf(await this.send(content, more, { accept: "text/event-stream", ...headers }));
+  }
+
+  /** Attaches to the live stream. */
+  async listen(after?: number, headers: Headers_ = {}): Promise<Frames> {
+    return framesOf(await this.call("GET", after === undefined ? "/stream" : `/stream?after=${after}`, undefined, headers));
+  }
+
+  turn(id: string): Promise<TurnReport> {
+    return this.read(`/turns/${id}`);
+  }
+}
+
+export function framesOf(response: Response): Frames {
+  if (response.status !== 200 || !response.body) throw new Error(`no stream, but ${response.status}`);
+  return new Frames(response.body);
+}
+
+export async function newChat(input: ChatInput = {}): Promise<Chat> {
+  const tenant = input.tenant ?? (await newTenant());
+  const name = `m-${ulid()}`;
+  const model = new Model(name);
+  const { replies = [], summaries = [], limit } = input;
+  await model.script({ replies, summaries, ...(limit !== undefined && { limit }) });
+  const spec = { provider: "openai-compatible", base_url: inject("standIn").baseUrl };
+  const limits = { context_window: input.window === undefined ? 16_000 : input.window, max_output: input.maxOutput ?? 1_000 };
+  await bodyOf(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits }));
+  const { system, tools } = input;
+  const settings = { model: name, ...(system !== undefined && { system }), ...(tools && { tools }) };
+  const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
+  return new Chat(tenant, id, model);
+}
+
+/** The text of an item. */
+export const textOf = (item: DisplayItem | undefined): string =>
+  (item?.parts ?? []).map((part) => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : "")).join("");
+
+/** The conversation as `role: text`. */
+export const told = (items: readonly DisplayItem[]): string[] => items.map((item) => `${item.kind}: ${textOf(item)}`);
