@@ -1,11 +1,11 @@
 /** Bindings and configuration: parsed once, and the only place that spells a variable's name. */
 import { z } from "zod";
-import type { SessionObject } from "./session/session-object";
-import type { TenantObject } from "./tenant/tenant-object";
+import type { SessionApi } from "./app/session-api";
+import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
 
 export interface Env {
-  readonly SESSIONS: DurableObjectNamespace<SessionObject>;
-  readonly TENANTS: DurableObjectNamespace<TenantObject>;
+  readonly SESSIONS: DurableObjectNamespace<SessionApi & Rpc.DurableObjectBranded>;
+  readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
   readonly KEY_PEPPER?: string;

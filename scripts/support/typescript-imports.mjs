@@ -6,7 +6,8 @@ import { registerHooks } from "node:module";
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    const extensionless = specifier.startsWith(".") && !/\.[cm]?[jt]sx?$|\.json$/.test(specifier);
+    const ours = !context.parentURL?.includes("/node_modules/");
+    const extensionless = ours && specifier.startsWith(".") && !/\.[cm]?[jt]sx?$|\.json$/.test(specifier);
     return nextResolve(extensionless ? `${specifier}.ts` : specifier, context);
   },
 });
