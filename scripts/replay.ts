@@ -11,7 +11,7 @@ import { openSession, playStep } from "./replay/player.ts";
 import { findDifference, readItems } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";
 import { formatTable, type Report, toReport } from "./replay/report.ts";
-import { waitForCompactions } from "./replay/settle.ts";
+import { countDrops, waitForCompactions } from "./replay/settle.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { openBackend } from "./support/backend.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
@@ -107,7 +107,12 @@ async function compare(connection: Connection, { session, conversations }: Perfo
   if (difference !== null) throw new Failure(`What was read back is not what was recorded (session ${session}).\n${difference}`);
 }
 
-async function perform(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<Report> {
+interface Played {
+  readonly report: Report;
+  readonly drops: number;
+}
+
+async function perform(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<Played> {
   const startedAt = performance.now();
   const performances = await openPerformances(stage, conversations, together);
   const turns = await play(stage, performances);
@@ -116,7 +121,8 @@ async function perform(stage: Stage, conversations: readonly Conversation[], tog
   const wall_ms = Math.round(performance.now() - startedAt);
   for (const each of performances) await compare(stage.connection, each);
   const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
-  return toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms });
+  const drops = await countDrops(stage.connection, sessions);
+  return { report: toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms }), drops };
 }
 
 async function main(): Promise<number> {
@@ -127,8 +133,8 @@ async function main(): Promise<number> {
   try {
     const backend = await openBackend(where);
     try {
-      const report = await untilStopped(perform({ connection: backend.connection, provider, window }, conversations, together));
-      print(json ? JSON.stringify(report) : formatTable(report));
+      const { report, drops } = await untilStopped(perform({ connection: backend.connection, provider, window }, conversations, together));
+      print(json ? JSON.stringify(report) : formatTable(report, drops));
       return 0;
     } finally {
       await backend.close();

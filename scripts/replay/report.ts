@@ -36,7 +36,8 @@ export function toReport(log: readonly LogEntry[], played: Pick<Report, "turns" 
 
 const largest = (numbers: readonly number[]): number => numbers.reduce((most, number) => Math.max(most, number), 0);
 
-export function formatTable(report: Report): string {
+/** `drops`: epoch changes without a summary, from the API: the provider cannot have seen them. */
+export function formatTable(report: Report, drops: number): string {
   const count = new Intl.NumberFormat("en");
   const share = Math.round((100 * report.peak_tokens) / report.window);
   const rows: readonly (readonly [string, string])[] = [
@@ -46,6 +47,7 @@ export function formatTable(report: Report): string {
     ["peak tokens", `${count.format(report.peak_tokens)} of ${count.format(report.window)} (${share} %)`],
     ["overflows", count.format(report.overflows)],
     ["compactions", count.format(report.compactions)],
+    ["drops without a summary", count.format(drops)],
     ["largest summary, tokens", count.format(report.summary_tokens)],
     ["wall time", `${(report.wall_ms / 1000).toFixed(1)} s`],
   ];

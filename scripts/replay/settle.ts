@@ -1,10 +1,14 @@
-/** Waits for compactions that still run in the background, so that the figures are complete. */
+/** What the API says of compactions: waits for those that still run in the background, and counts what was dropped. */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { Failure } from "../support/output.ts";
 
-const page = z.object({ data: z.array(z.object({ id: z.string(), status: z.string() })) });
+const page = z.object({
+  data: z.array(z.object({ id: z.string(), status: z.string(), ops: z.array(z.object({ op: z.string() })) })),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullable(),
+});
 
 /** Of all sessions together, in milliseconds. */
 const LIMIT = 60_000;
@@ -23,7 +27,23 @@ export async function waitForCompactions(connection: Connection, sessions: reado
 
 /** A session has at most one compaction under way, so the newest ones tell. */
 async function isCompacting(connection: Connection, session: string): Promise<boolean> {
-  const path = `/v1/sessions/${session}/compactions?order=desc&limit=5`;
-  const { data } = page.parse(await callApi(connection, { method: "GET", path }));
+  const { data } = await readPage(connection, session, "order=desc&limit=5");
   return data.some(({ status }) => status === "requested" || status === "running");
+}
+
+/** Epoch changes that dropped groups without a summary: the guard's, or a fallback's. They ask no model, so its log does not show them. */
+export async function countDrops(connection: Connection, sessions: readonly string[]): Promise<number> {
+  let drops = 0;
+  for (const session of sessions) {
+    for (let after: string | null = ""; after !== null; ) {
+      const { data, has_more, next_cursor } = await readPage(connection, session, `limit=100${after}`);
+      drops += data.filter(({ ops }) => ops.some(({ op }) => op === "drop")).length;
+      after = has_more && next_cursor !== null ? `&after=${encodeURIComponent(next_cursor)}` : null;
+    }
+  }
+  return drops;
+}
+
+async function readPage(connection: Connection, session: string, query: string): Promise<z.infer<typeof page>> {
+  return page.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${session}/compactions?${query}` }));
 }

@@ -213,6 +213,8 @@ export interface ContextReport {
 
 export interface CompactionView {
   readonly id: CompactionId;
+  /** The seq of the event that began it: its place in the list. */
+  readonly seq: number;
   readonly trigger: CompactionTrigger;
   readonly status: "requested" | "running" | "completed" | "failed";
   readonly did_compact: boolean;

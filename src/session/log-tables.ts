@@ -132,26 +132,24 @@ export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null
 export function readCompactions(
   sql: Sql,
   page: { readonly after: number; readonly limit: number; readonly order: "asc" | "desc" },
-): { seq: number; row: CompactionRow }[] {
+): CompactionRow[] {
   const [compare, direction] = page.order === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  const query = `SELECT seq, data FROM compactions WHERE seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
-  return sql
-    .all<{ seq: number; data: string }>(query, page.after, page.limit)
-    .map(({ seq, data }) => ({ seq, row: JSON.parse(data) as CompactionRow }));
+  const query = `SELECT data FROM compactions WHERE seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
+  return sql.all<{ data: string }>(query, page.after, page.limit).map(({ data }) => JSON.parse(data) as CompactionRow);
 }
 
-function writeCompaction(sql: Sql, row: CompactionRow, seq: number): void {
+function writeCompaction(sql: Sql, row: CompactionRow): void {
   const query = "INSERT INTO compactions (id, seq, data) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data";
-  sql.all(query, row.id, seq, JSON.stringify(row));
+  sql.all(query, row.id, row.seq, JSON.stringify(row));
 }
 
 const changeCompaction = (sql: Sql, id: CompactionId, change: (row: CompactionRow) => CompactionRow): void => {
   const row = readCompaction(sql, id);
-  if (row) writeCompaction(sql, change(row), 0); // the seq of its request stays
+  if (row) writeCompaction(sql, change(row));
 };
 
 function applyToCompactions(sql: Sql, event: StoredEvent): void {
-  if (event.type === "CompactionRequested") writeCompaction(sql, requested(event.compaction, event), event.seq);
+  if (event.type === "CompactionRequested") writeCompaction(sql, requested(event.compaction, event));
   if (event.type === "CompactionStarted")
     changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
   if (event.type === "CompactionFailed") {
@@ -162,8 +160,12 @@ function applyToCompactions(sql: Sql, event: StoredEvent): void {
   if (event.type === "EpochChanged") applyEpoch(sql, event);
 }
 
-const requested = (id: CompactionId, event: { readonly at: number; readonly trigger: CompactionRow["trigger"] }): CompactionRow => ({
+const requested = (
+  id: CompactionId,
+  event: { readonly seq: number; readonly at: number; readonly trigger: CompactionRow["trigger"] },
+): CompactionRow => ({
   id,
+  seq: event.seq,
   trigger: event.trigger,
   status: "requested",
   did_compact: false,
@@ -183,9 +185,5 @@ function applyEpoch(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged"
   const row = readCompaction(sql, id) ?? requested(id, event);
   const did_compact = event.ops.some((op) => op.op === "summarize");
   const done = { ...row, did_compact, epoch: event.epoch, ops: event.ops, receipt: event.receipt, finished_at: event.at };
-  writeCompaction(
-    sql,
-    { ...done, ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }) },
-    event.seq,
-  );
+  writeCompaction(sql, { ...done, ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }) });
 }

@@ -85,7 +85,7 @@ export function listEvents(runtime: SessionRuntime, { after, limit, order }: api
 
 export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<api.CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
-  const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map(({ row }) => withSummary(runtime, row));
+  const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
   return pageOf(rows, limit);
 }
 

@@ -9,6 +9,7 @@ const base = `/v1/sessions/${SESSION}`;
 function compaction(n: number): CompactionView {
   return {
     id: makeId("cmp", n),
+    seq: 10 * n,
     trigger: "threshold",
     status: "requested",
     did_compact: false,
@@ -71,7 +72,10 @@ describe("pages", () => {
 
   it("of compactions hold each of them once", async () => {
     const all = [1, 2, 3, 4, 5].map(compaction);
-    const compactions: SessionApi["compactions"] = async (_, { limit }) => ok({ data: all.slice(0, limit), has_more: all.length > limit });
+    const compactions: SessionApi["compactions"] = async (_, { limit, after }) => {
+      const rest = all.filter((row) => row.seq > (after ?? 0));
+      return ok({ data: rest.slice(0, limit), has_more: rest.length > limit });
+    };
     const { call } = world({ session: { compactions } });
 
     const read: CompactionView[] = [];

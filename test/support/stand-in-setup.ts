@@ -56,11 +56,16 @@ class Script {
 
   note(entry: LogEntry): void {
     this.log.push(entry);
+    this.wake();
+  }
+
+  wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }
 
-  async atLeast(count: number): Promise<readonly LogEntry[]> {
-    while (this.log.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async atLeast(least: { readonly requests: number; readonly aborted: number }): Promise<readonly LogEntry[]> {
+    const isThere = () => this.log.length >= least.requests && this.log.filter((entry) => entry.aborted).length >= least.aborted;
+    while (!isThere()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this.log;
   }
 
@@ -92,7 +97,6 @@ function scriptOf(model: string): Script {
   return known;
 }
 
-const answer: Responder = (request, entry) => scriptOf(request.model).answer(entry);
 
 async function readJson<T>(request: IncomingMessage): Promise<T> {
   const pieces: Buffer[] = [];
@@ -100,11 +104,12 @@ async function readJson<T>(request: IncomingMessage): Promise<T> {
   return JSON.parse(Buffer.concat(pieces).toString("utf8")) as T;
 }
 
-/** `POST /control`, `POST /control/release`, and `GET /control/log`, which waits until there are `at_least` entries. */
+/** `POST /control`, `POST /control/release`, and `GET /control/log`, which waits for so many requests, so many of them left. */
 async function control(request: IncomingMessage): Promise<unknown> {
   const url = new URL(request.url ?? "/", "http://control");
   if (url.pathname === "/control/log") {
-    return scriptOf(url.searchParams.get("model") ?? "").atLeast(Number(url.searchParams.get("at_least") ?? 0));
+    const number = (name: string) => Number(url.searchParams.get(name) ?? 0);
+    return scriptOf(url.searchParams.get("model") ?? "").atLeast({ requests: number("at_least"), aborted: number("aborted") });
   }
   if (url.pathname === "/control/release") {
     const { model, gate } = await readJson<{ model: string; gate: string }>(request);
@@ -137,6 +142,11 @@ function startControl(): Promise<{ readonly server: Server; readonly url: string
 
 /** vitest's global setup; what it returns is run at the end. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const answer: Responder = (request, entry) => {
+    const script = scriptOf(request.model);
+    void standIn.settled(entry).then(() => script.wake());
+    return script.answer(entry);
+  };
   const standIn = await startStandIn({ respond: answer, summarize: answer });
   const { server, url } = await startControl();
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });

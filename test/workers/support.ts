@@ -6,7 +6,7 @@ import { inject } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
 import type { StoredEvent } from "../../src/domain/events";
-import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
+import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
 import type { SessionObject } from "../../src/session/session-object";
 import type { LogEntry } from "../support/stand-in/log";
@@ -76,10 +76,10 @@ export class Model {
     await bodyOf(await fetch(`${controlUrl}/release`, { method: "POST", body: JSON.stringify({ model: this.upstream, gate }) }));
   }
 
-  /** Everything it was asked, once that is at least so much. */
-  async heard(atLeast = 0): Promise<readonly LogEntry[]> {
+  /** Everything it was asked, once that is at least so much, and so many of those requests were given up by the client. */
+  async heard(atLeast = 0, aborted = 0): Promise<readonly LogEntry[]> {
     const { controlUrl } = inject("standIn");
-    const query = new URLSearchParams({ model: this.upstream, at_least: String(atLeast) });
+    const query = new URLSearchParams({ model: this.upstream, at_least: String(atLeast), aborted: String(aborted) });
     return bodyOf<LogEntry[]>(await fetch(`${controlUrl}/log?${query}`));
   }
 }
@@ -147,8 +147,20 @@ export class Chat {
   }
 
   /** Sends, and is told as soon as it is durable. */
-  async post(content: string, more: object = {}): Promise<Accepted> {
-    return bodyOf<Accepted>(await this.send(content, more, { prefer: "respond-async" }), 202);
+  async post(content: string, more: object = {}): Promise<Accepted & { readonly turn_id: TurnId }> {
+    return bodyOf(await this.send(content, more, { prefer: "respond-async" }), 202);
+  }
+
+  /** Appends without a turn. */
+  async append(content: string, role = "user"): Promise<Accepted> {
+    return bodyOf(await this.send(content, { role, run: false }), 201);
+  }
+
+  /** The turn, once it has ended or waits for tools. */
+  async ended(turn: TurnId): Promise<TurnReport> {
+    const report = await this.stub.waitForTurn(this.caller, turn);
+    if (!report.ok) throw new Error(report.error.code);
+    return report.value;
   }
 
   /** Sends, and hears the turn as it is spoken. */

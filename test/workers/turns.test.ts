@@ -6,30 +6,189 @@ import { bodyOf, migrate, newChat, textOf, told } from "./support";
 beforeAll(migrate);
 
 describe("sending a message", () => {
-  it("answers with the finished turn, and its message is acknowledged before the first token", async () => {
+  it("is acknowledged before the first token and ends with the finished turn", async () => {
     const chat = await newChat({ replies: [{ text: "Good morning." }] });
 
     const frames = await chat.hear("hello");
     await frames.rest();
 
-    expect(typesOf(frames.seen)[0]).toBe("message.accepted");
-    expect(typesOf(frames.seen).indexOf("text.delta")).toBeGreaterThan(0);
+    expect(typesOf(frames.seen).slice(0, 3)).toEqual(["message.accepted", "turn.started", "text.delta"]);
     expect(typesOf(frames.seen).at(-1)).toBe("turn.completed");
     expect(spoken(frames.seen)).toBe("Good morning.");
+    expect(frames.seen[0]).toMatchObject({ position: 1, queued: false });
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: Good morning."]);
   });
 
-  it("two sent at once become two turns, in order, and neither sees the other's reply missing", async () => {
+  it("two sent at once become two turns in order, and the second sees the first's reply", async () => {
     const chat = await newChat({ replies: [{ text: "one" }, { text: "two" }] });
 
-    const [first, second] = await Promise.all([chat.post("first"), chat.post("second")]);
-    const reports = await Promise.all([first, second].map(({ turn_id }) => chat.stub.waitForTurn(chat.caller, turn_id ?? ("" as never))));
+    const sent = await Promise.all([chat.post("first"), chat.post("second")]);
+    const reports = await Promise.all(sent.map(({ turn_id }) => chat.ended(turn_id)));
 
-    expect(reports.map((report) => report.ok && report.value.status)).toEqual(["completed", "completed"]);
+    expect(reports.map((report) => report.status)).toEqual(["completed", "completed"]);
     const items = await chat.items();
-    expect(items.map((item) => item.kind)).toEqual(["user", "assistant", "user", "assistant"]);
-    expect(items.map((item) => item.position)).toEqual([1, 2, 3, 4]);
+    expect(items.map(({ kind, position }) => `${position} ${kind}`)).toEqual(["1 user", "2 assistant", "3 user", "4 assistant"]);
     const [, later] = await chat.model.heard(2);
     expect(later?.body.messages.map((message) => message.content)).toEqual([textOf(items[0]), "one", textOf(items[2])]);
+  });
+
+  it("a provider's failure ends the turn with its class, keeps the message, and retry answers it", async () => {
+    const chat = await newChat({ replies: [{ status: 503, error: { message: "a secret of the provider" } }, { text: "now" }] });
+
+    const failed = await chat.send("hello");
+
+    expect(failed.status).toBe(503);
+    expect(failed.headers.get("x-should-retry")).toBe("false");
+    expect(await failed.text()).not.toContain("secret");
+    const retried = await bodyOf<TurnReport>(await chat.call("POST", "/retry"));
+    expect(retried).toMatchObject({ status: "completed", items: [{ kind: "assistant" }] });
+    expect(told(await chat.items())).toEqual(["user: hello", "assistant: now"]);
+  });
+});
+
+describe("a busy session", () => {
+  async function busy() {
+    const chat = await newChat({ replies: [{ deltas: ["Once upon ", { gate: "go" }, "a time."] }] });
+    const frames = await chat.hear("tell me");
+    await frames.until("text.delta");
+    return { chat, frames };
+  }
+
+  it("queues a message by default, shows it waiting, and gives it its turn", async () => {
+    const { chat, frames } = await busy();
+
+    const accepted = await chat.post("and then?");
+
+    expect(accepted).toMatchObject({ queued: true, position: null });
+    expect((await chat.describe()).queued).toEqual([{ message_id: accepted.message_id, turn_id: accepted.turn_id }]);
+    await chat.model.open("go");
+    await frames.rest();
+    await chat.ended(accepted.turn_id);
+    expect(told(await chat.items())).toEqual(["user: tell me", "assistant: Once upon a time.", "user: and then?", "assistant: ok"]);
+  });
+
+  it("refuses with on_busy reject, and appends nothing", async () => {
+    const { chat } = await busy();
+    const before = await chat.events();
+
+    const refused = await chat.send("and then?", { on_busy: "reject" });
+
+    expect(refused.status).toBe(409);
+    expect(await chat.events()).toEqual(before);
+    await chat.model.open("go");
+  });
+
+  it("stops for on_busy interrupt, keeps what was said, and puts the message before what is queued", async () => {
+    const { chat, frames } = await busy();
+    const queued = await chat.post("later");
+
+    const urgent = await chat.say("stop that", { on_busy: "interrupt" });
+
+    expect(urgent.status).toBe("completed");
+    await frames.until("turn.stopped", ({ reason }) => reason === "interrupted_by_message");
+    await chat.ended(queued.turn_id);
+    const items = await chat.items();
+    expect(told(items)).toEqual([
+      "user: tell me",
+      "assistant: Once upon ",
+      "user: stop that",
+      "assistant: ok",
+      "user: later",
+      "assistant: ok",
+    ]);
+    expect(items.map((item) => item.incomplete)).toEqual([false, true, false, false, false, false]);
+  });
+
+  it("holds 32 messages and refuses the next with a time to come back", async () => {
+    const { chat } = await busy();
+    for (let n = 1; n <= 32; n++) await chat.post(`message ${n}`);
+
+    const refused = await chat.send("one too many");
+
+    expect(refused.status).toBe(409);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect((await chat.describe()).queued).toHaveLength(32);
+    await bodyOf(await chat.call("POST", "/stop"));
+  });
+
+  it("a queued message that is taken back is never said", async () => {
+    const { chat, frames } = await busy();
+    const queued = await chat.post("forget it");
+
+    const cancelled = await chat.call("DELETE", `/messages/${queued.message_id}`);
+    await chat.model.open("go");
+    await frames.rest();
+
+    expect(cancelled.status).toBe(204);
+    expect((await chat.call("DELETE", `/messages/${queued.message_id}`)).status).toBe(409);
+    expect(told(await chat.items())).toEqual(["user: tell me", "assistant: Once upon a time."]);
+    expect(await chat.model.heard()).toHaveLength(1);
+  });
+
+  it("takes run: false at its place in the queue, without a turn of its own", async () => {
+    const { chat, frames } = await busy();
+
+    const appended = await chat.append("a note");
+    const next = await chat.post("and then?");
+    await chat.model.open("go");
+    await frames.rest();
+    await chat.ended(next.turn_id);
+
+    expect(appended).toMatchObject({ queued: true, turn_id: null });
+    expect(told(await chat.items())).toEqual([
+      "user: tell me",
+      "assistant: Once upon a time.",
+      "user: a note",
+      "user: and then?",
+      "assistant: ok",
+    ]);
+    expect(await chat.model.heard()).toHaveLength(2);
+  });
+});
+
+describe("run: false", () => {
+  it("appends without a turn, in any role, and the next request holds it", async () => {
+    const chat = await newChat({ system: "Be brief." });
+
+    const accepted = await chat.append("I am Ada.");
+    await chat.append("Hello Ada.", "assistant");
+    await chat.say("Who am I?");
+
+    expect(accepted).toMatchObject({ position: 1, turn_id: null, queued: false });
+    const [asked] = await chat.model.heard(1);
+    expect(asked?.body.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
+      "system: Be brief.",
+      "user: I am Ada.",
+      "assistant: Hello Ada.",
+      "user: Who am I?",
+    ]);
+  });
+});
+
+describe("stopping", () => {
+  it("keeps what was said, marked, and closes the provider's connection", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["Half of ", { gate: "never" }, "it"] }] });
+    const frames = await chat.hear("hello");
+    await frames.until("text.delta");
+
+    const stopped = await bodyOf<TurnReport>(await chat.call("POST", "/stop"));
+
+    expect(stopped).toMatchObject({ status: "stopped", items: [{ incomplete: true, parts: [{ type: "text", text: "Half of " }] }] });
+    expect(typesOf(await frames.rest()).slice(-2)).toEqual(["item.completed", "turn.stopped"]);
+    expect(await chat.model.heard(1, 1)).toHaveLength(1);
+    expect((await chat.call("POST", "/stop")).status).toBe(409);
+  });
+
+  it("before the first token leaves nothing but the question, and the session is free again", async () => {
+    const chat = await newChat({ replies: [{ gate: "never", text: "too late" }] });
+    const accepted: Accepted = await chat.post("hello");
+    await chat.model.heard(1);
+
+    await bodyOf(await chat.call("POST", "/stop"));
+    const next = await chat.say("again");
+
+    expect(accepted.queued).toBe(false);
+    expect(next.status).toBe("completed");
+    expect(told(await chat.items())).toEqual(["user: hello", "user: again", "assistant: ok"]);
   });
 });

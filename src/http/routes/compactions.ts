@@ -51,16 +51,15 @@ const context = tenantRoute({
 
 export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const { after: skipped = 0, limit, order } = c.req.valid("query");
+    const { after = null, limit, order } = c.req.valid("query");
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
-    // A compaction shows no number to go on from, and a session has few of them: the cursor counts those before.
-    const page = await calls.repeatable((api, caller) => api.compactions(caller, { after: null, limit: skipped + limit, order }));
-    if (!page.ok) return sendProblem(c, page.error);
-    const data = page.value.data.slice(skipped);
-    return c.json(
-      toList({ data, has_more: page.value.has_more }, () => skipped + data.length),
-      200,
-    );
+    const page = await calls.repeatable((api, caller) => api.compactions(caller, { after, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (row) => row.seq),
+          200,
+        )
+      : sendProblem(c, page.error);
   });
 
   app.openapi(get, async (c) => {

@@ -23,6 +23,7 @@ const OPS = ["summarize", "drop", "clear_results", "shorten_results", "evict_med
 const described = documents<Omit<CompactionView, "ops">>()(
   z.object({
     id: id("cmp"),
+    seq: z.int(),
     trigger: z.enum(["threshold", "guard", "overflow", "model_switch", "manual", "fallback"]),
     status: z.enum(["requested", "running", "completed", "failed"]),
     did_compact: z.boolean(),
