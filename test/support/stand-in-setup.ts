@@ -97,7 +97,6 @@ function scriptOf(model: string): Script {
   return known;
 }
 
-
 async function readJson<T>(request: IncomingMessage): Promise<T> {
   const pieces: Buffer[] = [];
   for await (const piece of request) pieces.push(piece);

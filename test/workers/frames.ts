@@ -49,6 +49,13 @@ export class Frames {
     }
   }
 
+  /** The next frame; it throws if there is none. */
+  async next(): Promise<SseFrame> {
+    const frame = await this.#next();
+    if (!frame) throw new Error("the stream ended");
+    return frame;
+  }
+
   /** Reads until the stream ends. */
   async rest(): Promise<readonly SseFrame[]> {
     const from = this.seen.length;

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import type { ChatModel, Log, ModelChunk } from "../../src/app/ports";
+import type { LeaseOutcome, Outcome, SummaryOutcome } from "../../src/app/session-api";
+import { ok } from "../../src/lib/result";
+import { type ConsumerDeps, consumeCompactions, consumeDeadLetters, type QueueMessage } from "../../src/queue/consumer";
+import { id, SESSION, TENANT } from "../support/builders";
+
+const JOB = { tenant: TENANT, session: SESSION, compaction: id("cmp", 1) };
+const NOW = 1_000_000;
+
+function message(body: unknown = JOB): QueueMessage & { settled: unknown[] } {
+  const settled: unknown[] = [];
+  return {
+    body,
+    attempts: 1,
+    settled,
+    ack: () => settled.push("ack"),
+    retry: (options) => settled.push(["retry", options?.delaySeconds ?? null]),
+  };
+}
+
+function logged(): Log & { lines: string[] } {
+  const lines: string[] = [];
+  const write = (event: string): void => {
+    lines.push(event);
+  };
+  return { lines, info: write, warn: write, error: write };
+}
+
+const spec = {
+  id: "m",
+  provider: "embedded",
+  upstream_id: "m",
+  base_url: null,
+  context_window: 8_000,
+  max_output: 500,
+  source: "deployment",
+} as const;
+const leased = (token: number): LeaseOutcome => ({
+  kind: "leased",
+  token,
+  timeoutMs: 15_000,
+  request: { model: spec, purpose: "compaction", system: "s", messages: [], tools: [], maxOutput: 100 },
+});
+
+/** A model that answers each call with the next list of chunks. */
+function modelOf(...answers: (readonly ModelChunk[] | "throws")[]): ChatModel {
+  return {
+    async *stream() {
+      const answer = answers.shift();
+      if (answer === "throws") throw new TypeError("defect");
+      yield* answer ?? [];
+    },
+    render: async () => ({ url: "", body: "" }),
+  };
+}
+
+interface World extends ConsumerDeps {
+  readonly recorded: { token: number; outcome: SummaryOutcome }[];
+  readonly log: ReturnType<typeof logged>;
+}
+
+/** `next`: what the session answers to each outcome. */
+function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
+  const recorded: World["recorded"] = [];
+  const { leases, next = [] } = input;
+  return {
+    recorded,
+    log: logged(),
+    clock: () => NOW,
+    schedule: () => () => {},
+    model: input.model ?? modelOf(),
+    sessions: () => ({
+      leaseCompaction: async (): Promise<Outcome<LeaseOutcome>> => {
+        input.reach?.();
+        return ok(leases.shift() ?? { kind: "nothing", reason: "over" });
+      },
+      recordCompaction: async (_, { token, outcome }) => {
+        recorded.push({ token, outcome });
+        return ok({ next: next.shift() ?? "done" });
+      },
+    }),
+  };
+}
+
+const summary: readonly ModelChunk[] = [
+  { type: "text", text: "They " },
+  { type: "text", text: "met." },
+  { type: "finish", finish: "stop", usage: null },
+];
+
+describe("a compaction job", () => {
+  test("leases, summarises, hands the outcome back and is acknowledged", async () => {
+    const deps = world({ leases: [leased(4)], model: modelOf(summary) });
+    const job = message();
+    await consumeCompactions([job], deps);
+    expect(deps.recorded).toEqual([{ token: 4, outcome: { ok: true, text: "They met.", finish: "stop", usage: null, ms: 0 } }]);
+    expect(job.settled).toEqual(["ack"]);
+  });
+
+  test("that failed is tried once more at once, when the session allows it", async () => {
+    const failure: ModelChunk = { type: "failure", failure: { kind: "unavailable", status: 503 } };
+    const deps = world({ leases: [leased(1), leased(2)], next: ["retry", "done"], model: modelOf([failure], summary) });
+    await consumeCompactions([message()], deps);
+    expect(deps.recorded.map(({ token, outcome }) => [token, outcome.ok])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+  });
+
+  test("whose model throws, ends without a word, or calls a tool hands back a failure", async () => {
+    const call: ModelChunk = { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look_up", arguments: "{}" } };
+    for (const [answer, failure] of [
+      ["throws", "internal"],
+      [[], "unavailable"],
+      [[call], "refused"],
+    ] as const) {
+      const deps = world({ leases: [leased(1)], model: modelOf(answer) });
+      await consumeCompactions([message()], deps);
+      expect(deps.recorded).toMatchObject([{ outcome: { ok: false, failure } }]);
+    }
+  });
+
+  test("doubled or late finds nothing to do and is acknowledged", async () => {
+    const job = message();
+    const deps = world({ leases: [] });
+    await consumeCompactions([job, message()], deps);
+    expect(deps.recorded).toEqual([]);
+    expect(job.settled).toEqual(["ack"]);
+  });
+
+  test("whose lease another worker holds comes back when that has run out", async () => {
+    const job = message();
+    await consumeCompactions([job], world({ leases: [{ kind: "held", until: NOW + 20_500 }] }));
+    expect(job.settled).toEqual([["retry", 21]]);
+  });
+
+  test("that cannot reach its session is tried again, and the rest of the batch goes on", async () => {
+    let calls = 0;
+    const reach = (): void => {
+      calls += 1;
+      if (calls === 1) throw new Error("Network connection lost");
+    };
+    const [lost, fine] = [message(), message()];
+    await consumeCompactions([lost, fine], world({ leases: [], reach }));
+    expect([lost.settled, fine.settled]).toEqual([[["retry", null]], ["ack"]]);
+  });
+
+  test("that is not a job of ours is said and never tried again", async () => {
+    const deps = world({ leases: [leased(1)] });
+    const broken = [message(null), message({ ...JOB, tenant: "ten_x" }), message({ ...JOB, session: undefined })];
+    await consumeCompactions(broken, deps);
+    expect(broken.map((job) => job.settled)).toEqual([["ack"], ["ack"], ["ack"]]);
+    expect(deps.log.lines).toEqual(Array(3).fill("compaction_job_malformed"));
+  });
+});
+
+test("a dead letter is said and acknowledged: the session's watchdog asks again", () => {
+  const log = logged();
+  const dead = message();
+  consumeDeadLetters([dead, message("?")], log);
+  expect(dead.settled).toEqual(["ack"]);
+  expect(log.lines).toHaveLength(2);
+});

@@ -1,0 +1,10 @@
+/** The contract of the session's database, over Node's SQLite. `test/workers` runs the same over the object's own. */
+import { describe } from "vitest";
+import { eventLogContract } from "../support/event-log-contract";
+import { createNodeSql } from "../support/node-sql";
+import { streamBufferContract } from "../support/stream-buffer-contract";
+
+const withSql = async (work: Parameters<Parameters<typeof eventLogContract>[0]>[0]): Promise<void> => work(createNodeSql());
+
+eventLogContract(withSql);
+describe("the stored stream", () => streamBufferContract(withSql));

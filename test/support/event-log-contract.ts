@@ -1,0 +1,336 @@
+/**
+ * What every database under a session must hold to, whoever provides it: the log and its guards, snapshots, bodies,
+ * jobs and remembered keys. Run over Node's SQLite and over a Durable Object's own.
+ */
+import { describe, expect, test } from "vitest";
+import type { Command } from "../../src/domain/commands";
+import { UnknownEventError } from "../../src/domain/event-versions";
+import type { Event } from "../../src/domain/events";
+import { fold } from "../../src/domain/evolve";
+import { initialState } from "../../src/domain/state";
+import { readBodies } from "../../src/session/bodies";
+import {
+  appendEvents,
+  loadState,
+  readEvents,
+  readEventsBackwards,
+  SNAPSHOT_EVERY_EVENTS,
+  writeSnapshot,
+} from "../../src/session/event-log";
+import { IDEMPOTENCY_TTL_MS, recall, remember } from "../../src/session/idempotency";
+import { createJobs } from "../../src/session/jobs";
+import { hasSchema, migrate } from "../../src/session/log-schema";
+import { readItems } from "../../src/session/log-tables";
+import type { Sql } from "../../src/session/sql";
+import { SessionStore } from "../../src/session/store";
+import { draft, id, itemId, SESSION, settings, TENANT, turnId } from "./builders";
+
+/** Brings an empty database for the length of `work`. */
+export type WithSql = (work: (sql: Sql) => void | Promise<void>) => Promise<void>;
+
+const open: Command = { type: "OpenSession", at: 1, tenant: TENANT, session: SESSION, settings: settings() };
+
+/** A message that is only appended. */
+const append = (n: number): Command => ({
+  type: "SubmitMessage",
+  at: 10 + n,
+  message: { item: draft(n), turn: null, tools: null },
+  onBusy: "queue",
+  incarnation: "life-1",
+  queueLimit: 32,
+  partial: null,
+});
+const ask = (n: number): Command =>
+  ({ ...append(n), message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), tools: null } }) as Command;
+const body = (n: number, text = `text ${n}`) => ({ id: itemId(n), text });
+
+const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
+
+function opened(sql: Sql): SessionStore {
+  const store = storeOf(sql);
+  store.execute(open);
+  return store;
+}
+
+const ALL = Number.MAX_SAFE_INTEGER;
+const wholeLog = (sql: Sql) => readEvents(sql, 0, ALL);
+const TABLES = ["events", "bodies", "items", "turns", "compactions", "snapshots", "jobs", "idempotency"];
+const dump = (sql: Sql) => TABLES.map((table) => sql.all(`SELECT * FROM ${table}`).map((row) => JSON.stringify(row)));
+
+export function eventLogContract(withSql: WithSql): void {
+  describe("the log", () => logRules(withSql));
+  describe("the guards of the log", () => guardRules(withSql));
+  describe("a step", () => stepRules(withSql));
+  describe("snapshots", () => snapshotRules(withSql));
+  describe("bodies", () => bodyRules(withSql));
+  describe("jobs", () => jobRules(withSql));
+  describe("idempotency", () => idempotencyRules(withSql));
+}
+
+function logRules(withSql: WithSql): void {
+  test("a look-up of a session that was never opened leaves no table behind", () =>
+    withSql((sql) => {
+      expect(loadState(sql)).toEqual(initialState);
+      expect(hasSchema(sql)).toBe(false);
+    }));
+
+  test("events come back as they were appended, in order, from 1 without gaps", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      const appended = [1, 2, 3].flatMap((n) => {
+        const executed = store.execute(append(n), [body(n)]);
+        return executed.ok ? executed.value : [];
+      });
+
+      const read = wholeLog(sql);
+
+      expect(read.map((event) => event.seq)).toEqual([1, 2, 3, 4]);
+      expect(read.slice(1)).toEqual(appended);
+    }));
+
+  test("a page starts after the seq it is asked for, forwards and backwards", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      for (const n of [1, 2, 3, 4]) store.execute(append(n), [body(n)]);
+
+      expect(readEvents(sql, 2, 2).map((event) => event.seq)).toEqual([3, 4]);
+      expect(readEventsBackwards(sql, 4, 2).map((event) => event.seq)).toEqual([3, 2]);
+    }));
+
+  test("an event of a type that this build does not know refuses the session, and is never skipped", () =>
+    withSql((sql) => {
+      opened(sql);
+      sql.all("INSERT INTO events (seq, at, type, version, data) VALUES (2, 2, 'FromTheFuture', 1, '{}')");
+
+      expect(() => loadState(sql)).toThrow(UnknownEventError);
+      expect(() => storeOf(sql).execute(append(1), [body(1)])).toThrow(UnknownEventError);
+      expect(sql.all("SELECT seq FROM events")).toHaveLength(2);
+    }));
+
+  test("an event of a newer version refuses the session", () =>
+    withSql((sql) => {
+      opened(sql);
+      sql.all("INSERT INTO events (seq, at, type, version, data) VALUES (2, 2, 'SessionErased', 99, '{}')");
+      expect(() => loadState(sql)).toThrow(UnknownEventError);
+    }));
+}
+
+function guardRules(withSql: WithSql): void {
+  const columns = "(seq, at, type, version, data)";
+  test.each([
+    ["UPDATE", "UPDATE events SET data = '{}' WHERE seq = 1"],
+    ["DELETE", "DELETE FROM events WHERE seq = 1"],
+    ["INSERT OR REPLACE over an event", `INSERT OR REPLACE INTO events ${columns} VALUES (1, 1, 'SessionErased', 1, '{}')`],
+    [
+      "an upsert over an event",
+      `INSERT INTO events ${columns} VALUES (1, 1, 'SessionErased', 1, '{}') ON CONFLICT (seq) DO UPDATE SET data = '{}'`,
+    ],
+    ["an INSERT that leaves a gap", `INSERT INTO events ${columns} VALUES (3, 1, 'SessionErased', 1, '{}')`],
+    ["an INSERT without a place", `INSERT INTO events (at, type, version, data) VALUES (1, 'SessionErased', 1, '{}')`],
+  ])("%s is refused and changes nothing", (_, statement) =>
+    withSql((sql) => {
+      opened(sql);
+      const before = dump(sql);
+
+      expect(() => sql.all(statement)).toThrow(/append-only/);
+
+      expect(dump(sql)).toEqual(before);
+    }),
+  );
+
+  test("appending at a place that is taken is refused", () =>
+    withSql((sql) => {
+      opened(sql);
+      const erased: Event = { type: "SessionErased" };
+      expect(() => appendEvents(sql, [erased], { seq: 0, at: 5 })).toThrow(/append-only/);
+    }));
+}
+
+function stepRules(withSql: WithSql): void {
+  test("that is rejected leaves the state and every table as they were", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      store.execute(ask(1), [body(1)]);
+      const before = { state: store.state, tables: dump(sql) };
+
+      const refused = store.execute({ ...ask(2), onBusy: "reject" } as Command, [body(2)]);
+
+      expect(refused).toMatchObject({ ok: false, error: { code: "turn_running" } });
+      expect({ state: store.state, tables: dump(sql) }).toEqual(before);
+    }));
+
+  test("that throws undoes everything it did, in the state and in every table", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      const before = { state: store.state, tables: dump(sql) };
+      const failing = () =>
+        store.transact((step) => {
+          step.execute(append(1), [body(1)]);
+          remember(sql, { key: "k", digest: "d" }, { accepted: ACCEPTED, now: 1 });
+          throw new Error("a defect");
+        });
+
+      expect(failing).toThrow("a defect");
+
+      expect({ state: store.state, tables: dump(sql) }).toEqual(before);
+      expect(store.execute(append(2), [body(2)])).toMatchObject({ ok: true });
+      expect(store.state.seq).toBe(2);
+    }));
+
+  test("whose first one throws leaves no table, and the next one starts over", () =>
+    withSql((sql) => {
+      const store = storeOf(sql);
+      const failing = () =>
+        store.transact((step) => {
+          step.execute(open);
+          throw new Error("a defect");
+        });
+
+      expect(failing).toThrow("a defect");
+
+      expect(hasSchema(sql)).toBe(false);
+      expect(store.execute(open)).toMatchObject({ ok: true });
+      expect(wholeLog(sql)).toHaveLength(1);
+    }));
+
+  test("sees what the command before it in the same transaction did", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      const seqs = store.transact((step) => {
+        step.execute(append(1), [body(1)]);
+        const inside = step.state.seq;
+        step.execute(append(2), [body(2)]);
+        return [inside, step.state.seq];
+      });
+      expect(seqs).toEqual([2, 3]);
+      expect(readItems(sql, { from: 1, to: 9, limit: 9, order: "asc" }).map((item) => item.id)).toEqual([itemId(1), itemId(2)]);
+    }));
+}
+
+function snapshotRules(withSql: WithSql): void {
+  test("a state loaded from a snapshot equals the fold of the whole log", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      for (let n = 1; n <= SNAPSHOT_EVERY_EVENTS + 20; n++) store.execute(append(n), [body(n)]);
+
+      const loaded = loadState(sql);
+
+      expect(sql.all("SELECT DISTINCT seq FROM snapshots")).toEqual([{ seq: SNAPSHOT_EVERY_EVENTS }]);
+      expect(loaded).toEqual(fold(wholeLog(sql)));
+      expect(loaded).toEqual(store.state);
+    }));
+
+  test("a snapshot of another state version is ignored", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      store.execute(append(1), [body(1)]);
+      writeSnapshot(sql, { ...store.state, messages: 999 });
+      expect(loadState(sql).messages).toBe(999);
+
+      sql.all("UPDATE snapshots SET version = version + 1");
+
+      expect(loadState(sql)).toEqual(fold(wholeLog(sql)));
+    }));
+}
+
+/** The last character of the first row and the first of the second: one character of two units. */
+const SPLIT_AT = 500_000;
+
+function bodyRules(withSql: WithSql): void {
+  test.each([
+    ["the empty text", ""],
+    ["a text of more than 2 MB", "0123456789abcdef".repeat(160_000)],
+    ["three bytes a character", "漢".repeat(1_200_000)],
+    ["a pair on the boundary between rows", `${"x".repeat(SPLIT_AT - 1)}😀${"y".repeat(SPLIT_AT)}😀`],
+    ["nothing but pairs", "😀".repeat(SPLIT_AT)],
+  ])("%s comes back equal, from rows under 2 MB", (_, text) =>
+    withSql((sql) => {
+      opened(sql).execute(append(1), [body(1, text)]);
+
+      expect(readBodies(sql, [itemId(1)]).get(itemId(1)) === text).toBe(true);
+      const [widest] = sql.all<{ bytes: number }>("SELECT max(length(CAST(text AS BLOB))) AS bytes FROM bodies");
+      expect(widest?.bytes).toBeLessThan(2_000_000);
+    }),
+  );
+
+  test("more ids than a statement has parameters are read in one call, and unknown ones are left out", () =>
+    withSql((sql) => {
+      const store = opened(sql);
+      for (let n = 1; n <= 205; n++) store.execute(append(n), [body(n)]);
+      const ids = Array.from({ length: 206 }, (_, index) => itemId(index + 1));
+
+      const found = readBodies(sql, ids);
+
+      expect(found.size).toBe(205);
+      expect(found.get(itemId(205))).toBe("text 205");
+      expect(found.has(itemId(206))).toBe(false);
+    }));
+}
+
+function jobRules(withSql: WithSql): void {
+  test("what is due comes earliest first, and the alarm follows the earliest", () =>
+    withSql((sql) => {
+      migrate(sql);
+      const jobs = createJobs(sql);
+      expect(jobs.nextDue()).toBeNull();
+      jobs.arm("project", 300);
+      jobs.arm("recover_turn", 100, 2);
+      jobs.arm("expire_tools", 900);
+
+      expect(jobs.nextDue()).toBe(100);
+      expect(jobs.due(300).map((job) => job.kind)).toEqual(["recover_turn", "project"]);
+      expect(jobs.get("recover_turn")).toEqual({ kind: "recover_turn", due_at: 100, attempts: 2 });
+    }));
+
+  test("arming again moves a job; arming if idle only ever moves it forward, and keeps its attempts", () =>
+    withSql((sql) => {
+      migrate(sql);
+      const jobs = createJobs(sql);
+      jobs.arm("project", 300, 4);
+      jobs.armIfIdle("project", 500);
+      expect(jobs.get("project")).toMatchObject({ due_at: 300, attempts: 4 });
+      jobs.armIfIdle("project", 200);
+      expect(jobs.get("project")).toMatchObject({ due_at: 200, attempts: 4 });
+      jobs.arm("project", 800);
+      expect(jobs.get("project")).toMatchObject({ due_at: 800, attempts: 0 });
+      jobs.disarm("project");
+      expect(jobs.nextDue()).toBeNull();
+    }));
+}
+
+const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;
+
+function idempotencyRules(withSql: WithSql): void {
+  const asked = { key: "k", digest: "d" };
+  test("the same key and body get the first outcome for 24 hours, and no longer", () =>
+    withSql((sql) => {
+      migrate(sql);
+      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
+
+      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS - 1)).toEqual({ kind: "seen", accepted: { ...ACCEPTED, replayed: true } });
+      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS)).toEqual({ kind: "new" });
+    }));
+
+  test("the same key with another body is a conflict", () =>
+    withSql((sql) => {
+      migrate(sql);
+      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
+      expect(recall(sql, { key: "k", digest: "other" }, 2_000)).toEqual({ kind: "conflict" });
+    }));
+
+  test("a key that expired can be remembered anew", () =>
+    withSql((sql) => {
+      migrate(sql);
+      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
+      const later = 1_000 + IDEMPOTENCY_TTL_MS;
+      remember(sql, { key: "k", digest: "other" }, { accepted: { ...ACCEPTED, position: 7 }, now: later });
+      expect(recall(sql, { key: "k", digest: "other" }, later)).toMatchObject({ kind: "seen", accepted: { position: 7 } });
+    }));
+
+  test("without a key nothing is remembered", () =>
+    withSql((sql) => {
+      migrate(sql);
+      remember(sql, null, { accepted: ACCEPTED, now: 1_000 });
+      expect(sql.all("SELECT key FROM idempotency")).toEqual([]);
+    }));
+}

@@ -1,0 +1,179 @@
+/** What the stored live stream must hold to over any database: see `event-log-contract`. */
+import { expect, test } from "vitest";
+import type { Frame } from "../../src/session/frames";
+import { migrate } from "../../src/session/log-schema";
+import type { Sql } from "../../src/session/sql";
+import { createStreamBuffer, type StreamBuffer } from "../../src/session/stream-buffer";
+import { itemId, turnId } from "./builders";
+import type { WithSql } from "./event-log-contract";
+import { FakeSchedule } from "./fake-schedule";
+
+const accepted = (n: number): Frame => ({
+  type: "message.accepted",
+  message_id: itemId(n),
+  turn_id: turnId(n),
+  position: n,
+  queued: false,
+});
+const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") => ({ type, turn_id: turnId(1), text }) as const;
+
+const textsOf = (buffer: StreamBuffer, after = 0): string[] =>
+  buffer.read(after, 1_000).flatMap((line) => (line.type.endsWith(".delta") ? [(JSON.parse(line.json) as { text: string }).text] : []));
+const stored = (sql: Sql): { first: number; last: number }[] =>
+  sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first");
+const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
+
+/** A buffer over `sql` as a new life of the object would make it. */
+function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule } {
+  migrate(sql);
+  const time = new FakeSchedule();
+  return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule }), time };
+}
+
+export function streamBufferContract(withSql: WithSql): void {
+  storingRules(withSql);
+  crashRules(withSql);
+}
+
+function storingRules(withSql: WithSql): void {
+  test("a frame is stored when it is shown", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(accepted(1));
+      expect(buffer.read(0, 10).map((line) => line.offset)).toEqual([lastStored(sql)]);
+    }));
+
+  test("the first delta is stored before anyone is shown it", () =>
+    withSql(async (sql) => {
+      const { buffer } = wake(sql);
+      const shown = buffer.next().then(() => lastStored(sql));
+
+      buffer.publishDelta(delta("Hel"));
+
+      expect(textsOf(buffer)).toEqual(["Hel"]);
+      expect(await shown).toBe(buffer.offset);
+    }));
+
+  test("deltas of one kind that follow one another are joined; another kind begins a frame of its own", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      for (const text of ["b", "c", "d"]) buffer.publishDelta(delta(text));
+      buffer.publishDelta(delta("why", "reasoning.delta"));
+      expect(textsOf(buffer)).toEqual(["a", "bcd"]);
+
+      time.advance(15);
+
+      expect(textsOf(buffer)).toEqual(["a", "bcd", "why"]);
+    }));
+
+  test("what is shown is stored at most a second later", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      buffer.publishDelta(delta("b"));
+      time.advance(15);
+      expect(lastStored(sql)).toBe(buffer.offset - 1);
+
+      time.advance(1_000);
+
+      expect(lastStored(sql)).toBe(buffer.offset);
+    }));
+
+  test("a frame comes after the deltas before it, joined or not yet shown", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      buffer.publishDelta(delta("b"));
+      buffer.publish(accepted(2));
+      expect(buffer.read(0, 10).map((line) => line.type)).toEqual(["text.delta", "text.delta", "message.accepted"]);
+      expect(lastStored(sql)).toBe(buffer.offset);
+    }));
+
+  test("frames read from the table equal those read from memory, and name where a turn began", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      for (const n of [1, 2, 3]) buffer.publish(accepted(n));
+      const { buffer: other } = wake(sql);
+
+      expect(other.read(0, 10)).toEqual(buffer.read(0, 10));
+      expect(other.startOf(turnId(2))).toBe(buffer.startOf(turnId(2)));
+      expect(other.read(other.startOf(turnId(2)) ?? 0, 1)).toMatchObject([{ turn: turnId(2) }]);
+      expect(other.startOf(turnId(9))).toBeNull();
+    }));
+}
+
+function crashRules(withSql: WithSql): void {
+  test("after a crash no offset is given again that was shown before it, stored or not", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      for (let n = 0; n < 5; n++) {
+        buffer.publishDelta(delta("b"));
+        time.advance(15);
+      }
+      const shown = buffer.offset;
+      expect(lastStored(sql)).toBeLessThan(shown);
+
+      const { buffer: next } = wake(sql);
+      next.publish(accepted(2));
+
+      expect(next.read(shown, 10)).toHaveLength(1);
+      expect(next.offset).toBeGreaterThan(shown);
+    }));
+
+  test("a client that is ahead of what was stored is told to go back to it", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      buffer.publishDelta(delta("b"));
+      time.advance(15);
+      const ahead = buffer.offset;
+
+      const { buffer: next } = wake(sql);
+      expect(next.locate(ahead)).toEqual({ kind: "rewind", offset: ahead - 1 });
+      next.publish(accepted(2));
+
+      expect(next.locate(ahead)).toEqual({ kind: "rewind", offset: ahead - 1 });
+      expect(next.read(ahead - 1, 10)).toMatchObject([{ type: "message.accepted" }]);
+    }));
+
+  test("a client that stands at a stored frame goes on from there", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(accepted(1));
+      const at = buffer.offset;
+      buffer.publish(accepted(2));
+      expect(wake(sql).buffer.locate(at)).toEqual({ kind: "known", offset: at });
+    }));
+
+  test("a client whose place was pruned is told from where on there is something to hear", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      for (let n = 1; n <= 450; n++) buffer.publish(accepted(n));
+      const first = stored(sql)[0]?.first ?? 0;
+
+      buffer.prune();
+
+      const { buffer: next } = wake(sql);
+      const kept = stored(sql)[0]?.first ?? 0;
+      expect(kept).toBeGreaterThan(first);
+      expect(next.locate(first)).toEqual({ kind: "pruned", offset: kept - 1 });
+      expect(next.read(kept - 1, 1)).toMatchObject([{ offset: kept }]);
+    }));
+
+  test("an emptied database starts over without giving an offset twice to those who listen", () =>
+    withSql(async (sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(accepted(1));
+      const before = buffer.offset;
+      await sql.wipe();
+      buffer.forget();
+      migrate(sql);
+
+      buffer.publish({ type: "session.erased" });
+
+      expect(buffer.offset).toBeGreaterThan(before);
+      expect(buffer.read(before, 10)).toMatchObject([{ type: "session.erased" }]);
+    }));
+}

@@ -1,0 +1,147 @@
+import { evictDurableObject } from "cloudflare:test";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import { bodyOf, migrate, newChat, newTenant, told } from "./support";
+
+beforeAll(migrate);
+
+const key = { "idempotency-key": "k-1" };
+
+describe("one idempotency key on a message", () => {
+  it("twice is one turn, and the second answer is the first one's", async () => {
+    const chat = await newChat({ replies: [{ text: "one" }, { text: "two" }] });
+
+    const first = await bodyOf<TurnReport>(await chat.send("hello", {}, key));
+    const again = await chat.send("hello", {}, key);
+
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect((await bodyOf<TurnReport>(again)).items).toEqual(first.items);
+    expect(told(await chat.items())).toEqual(["user: hello", "assistant: one"]);
+    expect(await chat.model.heard()).toHaveLength(1);
+  });
+
+  it("twice at once is one turn", async () => {
+    const chat = await newChat();
+
+    const answers = await Promise.all([1, 2, 3].map(async () => bodyOf<TurnReport>(await chat.send("hello", {}, key))));
+
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(told(await chat.items())).toEqual(["user: hello", "assistant: ok"]);
+  });
+
+  it("again while the turn runs attaches to it and sees the whole stream", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["Once upon ", { gate: "go" }, "a time."] }] });
+    const first = await chat.hear("tell me", {}, key);
+    await first.until("text.delta");
+
+    const second = await chat.hear("tell me", {}, key);
+    await second.until("text.delta");
+    await chat.model.open("go");
+    await Promise.all([first.rest(), second.rest()]);
+
+    expect(second.seen).toEqual(first.seen);
+    expect(second.seen.at(-1)?.type).toBe("turn.completed");
+    expect(await chat.model.heard()).toHaveLength(1);
+  });
+
+  it("again after the turn gives the same stream once more, also after an eviction", async () => {
+    const chat = await newChat({ replies: [{ text: "Once upon a time there was a log." }] });
+    const first = await chat.hear("tell me", {}, key);
+    await first.rest();
+    await evictDurableObject(chat.stub);
+
+    const second = await chat.hear("tell me", {}, key);
+    await second.rest();
+
+    expect(second.seen).toEqual(first.seen);
+  });
+
+  it("with another body is refused, and nothing is appended", async () => {
+    const chat = await newChat();
+    await chat.send("hello", {}, key);
+    const before = await chat.events();
+
+    const refused = await chat.send("something else", {}, key);
+
+    expect(refused.status).toBe(422);
+    expect(await chat.events()).toEqual(before);
+  });
+
+  it("of a message that waits in the queue is the same message", async () => {
+    const chat = await newChat({ replies: [{ gate: "go", text: "one" }] });
+    const running = await chat.post("first");
+    const headers = { ...key, prefer: "respond-async" };
+
+    const queued = await bodyOf<Accepted>(await chat.send("second", {}, headers), 202);
+    const again = await bodyOf<Accepted>(await chat.send("second", {}, headers), 202);
+    await chat.model.open("go");
+    await chat.ended(running.turn_id);
+
+    expect(again).toEqual(queued);
+    expect(queued.queued).toBe(true);
+  });
+
+  it("is one message with run: false", async () => {
+    const chat = await newChat();
+
+    const [one, two] = await Promise.all([1, 2].map(() => chat.send("a note", { run: false }, key)));
+
+    expect(await bodyOf(one as Response, 201)).toEqual(await bodyOf(two as Response, 201));
+    expect(told(await chat.items())).toEqual(["user: a note"]);
+  });
+
+  it("on a refused message may be used again: nothing came of it", async () => {
+    const chat = await newChat({ replies: [{ gate: "go", text: "one" }] });
+    const running = await chat.post("first");
+    const refused = await chat.send("second", { on_busy: "reject" }, key);
+    await chat.model.open("go");
+    await chat.ended(running.turn_id);
+
+    const accepted = await chat.send("second", { on_busy: "reject" }, key);
+
+    expect([refused.status, accepted.status]).toEqual([409, 200]);
+  });
+});
+
+describe("one idempotency key on POST /v1/sessions", () => {
+  it("makes one session, also when sent at once", async () => {
+    const tenant = await newTenant();
+    const create = () => tenant.call("POST", "/v1/sessions", { title: "Trip" }, key);
+
+    const answers = await Promise.all([create(), create()]);
+    const again = await create();
+
+    const made = await Promise.all([...answers, again].map((answer) => bodyOf<SessionDescription>(answer, 201)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  it("with another body is refused, and no session is made", async () => {
+    const tenant = await newTenant();
+    await bodyOf(await tenant.call("POST", "/v1/sessions", { title: "Trip" }, key), 201);
+
+    const refused = await tenant.call("POST", "/v1/sessions", { title: "Work" }, key);
+
+    expect(refused.status).toBe(422);
+  });
+
+  it("of another tenant is another key", async () => {
+    const [one, two] = await Promise.all([newTenant(), newTenant()]);
+
+    const made = await Promise.all([one, two].map(async (tenant) => bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}, key), 201)));
+
+    expect(made[0]?.id).not.toBe(made[1]?.id);
+  });
+});
+
+describe("one idempotency key on a retry", () => {
+  it("is one retry", async () => {
+    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    await chat.send("hello");
+
+    const [one, two] = await Promise.all([1, 2].map(async () => bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key))));
+
+    expect(one?.id).toBe(two?.id);
+    expect((await chat.read<Page<unknown>>("/messages")).data).toHaveLength(2);
+  });
+});
