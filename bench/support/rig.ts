@@ -72,6 +72,7 @@ function optionsOf(directory: string, script: string): V4MiniflareOptions {
 }
 
 async function buildWorker(directory: string): Promise<string> {
+  if (process.env.BENCH_SCRIPT) return readFileSync(process.env.BENCH_SCRIPT, "utf8");
   const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory]);
   if (code !== 0) throw new Failure(`The Worker could not be built:\n${output}`);
   return readFileSync(join(directory, "index.js"), "utf8");

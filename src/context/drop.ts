@@ -1,33 +1,43 @@
 /** Dropping: groups leave the view without a summary. They stay in the record and go into the next summary. */
+import type { CoveredRange } from "../domain/events";
+import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { weigh } from "./cut";
 import type { Group } from "./groups";
 import type { Rung } from "./plan";
 
-/** The groups as runs of neighbouring positions, each one drop; trimmed ranges that a run touches become part of it. */
-export function dropRungs(state: SessionState, groups: readonly Group[]): Rung[] {
-  const runs: Group[][] = [];
-  for (const group of groups) {
-    const run = runs.at(-1);
-    if (run?.at(-1)?.to === group.from - 1) run.push(group);
-    else runs.push([group]);
-  }
-  return runs.flatMap((run): Rung[] => {
-    const first = run[0];
-    const last = run.at(-1);
-    if (!first || !last) return [];
-    const touching = state.view.overlays.filter(
-      (known) => known.kind === "dropped" && known.to >= first.from - 1 && known.from <= last.to + 1,
-    );
-    return [
-      {
-        rung: "drop",
-        from: Math.min(first.from, ...touching.map((known) => known.from)),
-        to: Math.max(last.to, ...touching.map((known) => known.to)),
-        replaces: touching.map((known) => known.id),
-        items: run.reduce((sum, group) => sum + group.items.length, 0) + touching.reduce((sum, known) => sum + known.items, 0),
-        tokens: run.reduce((sum, group) => sum + weigh(state, group), 0),
-      },
-    ];
-  });
+/** What leaves or has left the view already, as one stretch of positions. */
+interface Stretch extends CoveredRange {
+  readonly replaces: readonly OverlayId[];
+  readonly items: number;
+  readonly tokens: number;
+  /** Something of it is still in the view. */
+  readonly leaves: boolean;
 }
+
+/** One drop for each stretch of neighbouring positions; trimmed ranges that lie next to or between groups become part of it. */
+export function dropRungs(state: SessionState, groups: readonly Group[]): Rung[] {
+  const going = groups.map((group): Stretch => {
+    const { from, to, items } = group;
+    return { from, to, replaces: [], items: items.length, tokens: weigh(state, group), leaves: true };
+  });
+  const gone = state.view.overlays
+    .filter((known) => known.kind === "dropped")
+    .map(({ id, from, to, items }): Stretch => ({ from, to, replaces: [id], items, tokens: 0, leaves: false }));
+  const stretches: Stretch[] = [];
+  for (const next of [...going, ...gone].sort((a, b) => a.from - b.from)) {
+    const last = stretches.at(-1);
+    if (last && last.to >= next.from - 1) stretches[stretches.length - 1] = join(last, next);
+    else stretches.push(next);
+  }
+  return stretches.filter((stretch) => stretch.leaves).map(({ leaves: _, ...stretch }) => ({ rung: "drop", ...stretch }));
+}
+
+const join = (left: Stretch, right: Stretch): Stretch => ({
+  from: left.from,
+  to: Math.max(left.to, right.to),
+  replaces: [...left.replaces, ...right.replaces],
+  items: left.items + right.items,
+  tokens: left.tokens + right.tokens,
+  leaves: left.leaves || right.leaves,
+});

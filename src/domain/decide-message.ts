@@ -12,9 +12,9 @@ export function decideMessage(command: Command & MessageCommand, state: SessionS
 }
 
 function decideCancel(command: Extract<MessageCommand, { type: "CancelQueued" }>, state: SessionState): Decision {
-  const waits = state.queue.some((entry) => entry.item.id === command.message);
+  const waits = state.queue.find((entry) => entry.item.id === command.message);
   return waits
-    ? ok([{ type: "QueuedMessageCancelled", message: command.message }])
+    ? ok([{ type: "QueuedMessageCancelled", message: command.message, turn: waits.turn }])
     : err({ code: "message_not_queued", message: command.message });
 }
 

@@ -101,7 +101,7 @@ function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
   if (!last) return err({ code: "no_turn" });
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
   const { turn, incarnation } = command;
-  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: null, retry_of: last.id }]);
+  return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id }]);
 }
 
 /** Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. */

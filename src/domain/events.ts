@@ -129,7 +129,7 @@ export type SessionEvent =
 export type MessageEvent =
   | { readonly type: "MessagesAppended"; readonly items: readonly ItemMeta[]; readonly dequeued: readonly ItemId[] }
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
-  | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId }
+  | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
   | { readonly type: "MessageRedacted"; readonly item: ItemId; readonly position: number }
   | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[] };
 

@@ -115,6 +115,6 @@ function closeCall(state: SessionState, event: Of<"ToolResultRecorded">): Sessio
   return appendItems({ ...state, turn: { ...state.turn, open_calls, phase, incarnation: event.incarnation } }, [event.item]);
 }
 
-function endTurn(state: SessionState, last_turn: LastTurn): SessionState {
-  return { ...state, turn: null, last_turn };
+function endTurn(state: SessionState, ended: Omit<LastTurn, "tools">): SessionState {
+  return { ...state, turn: null, last_turn: { ...ended, tools: state.turn?.tools ?? null } };
 }

@@ -7,7 +7,7 @@ import type { BodyId, CompactionId, ExecutionId, ItemId, OverlayId, SessionId, T
 import type { ItemMeta } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -35,6 +35,8 @@ export interface LastTurn {
   readonly status: TurnStatus;
   readonly failure: TurnFailure | null;
   readonly stop_reason: StopReason | null;
+  /** What it was offered in place of the session's tools: a retry is offered the same. */
+  readonly tools: TextRef | null;
 }
 
 /** What the model reads: overlays for what is older, then items verbatim, both in order of position. */

@@ -1,33 +1,53 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
 import { leaseCompaction, settleCompaction } from "../app/compact-session";
+import type { ModelSpec } from "../app/ports";
 import type * as api from "../app/session-api";
 import type { CompactionId } from "../domain/ids";
 import { ok } from "../lib/result";
-import { resolveQuietly } from "./read-calls";
 import type { SessionRuntime } from "./runtime";
 
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
-  if (isHeld(runtime, compaction)) return ok({ kind: "nothing", reason: "held_for_turn_end" });
-  const spec = await resolveQuietly(runtime);
-  return ok(leaseCompaction(compaction, spec, runtime.ports()));
+  const found = await lookUp(runtime);
+  if (found === "unreachable") return ok({ kind: "nothing", reason: "models_unreachable" });
+  if (isHeld(runtime, compaction)) {
+    if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
+    settleHeld(runtime, found);
+  }
+  return ok(leaseCompaction(compaction, found, runtime.ports()));
+}
+
+/** Unlike a model that the tenant does not have, one that cannot be looked up is no reason to give up. */
+async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unreachable"> {
+  try {
+    return await runtime.ports().models.resolve(runtime.state.settings.model);
+  } catch {
+    runtime.deps.log.warn("models_unreachable", { session: runtime.state.session });
+    return "unreachable";
+  }
 }
 
 const isHeld = (runtime: SessionRuntime, compaction: CompactionId): boolean =>
   runtime.deps.sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
+
+/** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
+function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
+  const ports = runtime.ports();
+  for (const held of ports.held.take()) if (spec) settleCompaction(held, spec, ports);
+}
 
 /** While a turn runs the outcome is kept, durably, and takes effect when it ends (docs/design.md §5). */
 export async function recordFor(
   runtime: SessionRuntime,
   input: Parameters<api.SessionApi["recordCompaction"]>[1],
 ): ReturnType<api.SessionApi["recordCompaction"]> {
-  const spec = await resolveQuietly(runtime);
+  const found = await lookUp(runtime);
   const { compaction, token, outcome } = input;
-  if (runtime.state.turn) {
+  if (runtime.state.turn || found === "unreachable") {
     const { requested, lease } = runtime.state.compaction;
     if (requested?.id === compaction && lease?.token === token) runtime.hold({ compaction, token, outcome });
     return ok({ next: "done" });
   }
-  if (!spec) return ok({ next: "done" });
-  return ok({ next: settleCompaction({ compaction, token, outcome }, spec, runtime.ports()) });
+  if (!found) return ok({ next: "done" });
+  return ok({ next: settleCompaction({ compaction, token, outcome }, found, runtime.ports()) });
 }

@@ -1,53 +1,78 @@
-/** What the next request holds, exactly: the same code builds it that sends it. */
+/** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, limitsOf } from "../app/build-request";
+import { buildRequest, fitRequest, limitsOf } from "../app/build-request";
 import { draftItem } from "../app/drafts";
-import type { ModelRequest, ModelSpec } from "../app/ports";
+import type { ModelSpec } from "../app/ports";
 import type * as api from "../app/session-api";
+import type { SessionWriter } from "../app/session-ports";
 import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../context/budget";
-import { estimateParts } from "../context/item-tokens";
-import { buildView } from "../context/view";
+import { decide } from "../domain/decide";
+import type { Event } from "../domain/events";
+import { evolve } from "../domain/evolve";
 import type { Part } from "../domain/message";
+import type { SessionState } from "../domain/state";
 import { err, ok } from "../lib/result";
+import { type ContentReader, createContent } from "./content";
 import { resolveQuietly } from "./read-calls";
 import type { SessionRuntime } from "./runtime";
 
+/** With `content` that cannot fit there is no next request: the refusal that sending it would get. */
 export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<api.ContextReport>> {
   const spec = await resolveQuietly(runtime);
-  const { state } = runtime;
-  if (!spec) return err({ code: "unknown_model", model: state.settings.model });
-  const extra = content ? estimateParts(content) : 0;
-  const total = measureNext(state, spec.id, extra);
-  const request = await runtime.deps.model.render(nextRequest(runtime, spec, content));
+  const { epoch } = runtime.state.view;
+  if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
+  const dry = rehearse(runtime, content);
+  const fits = fitRequest({ ...runtime.deps, writer: dry.writer }, spec);
+  if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
+  const { state } = dry.writer;
+  const total = measureNext(state, spec.id);
+  const parts = partsOf(state, spec);
+  const request = await runtime.deps.model.render(buildRequest(dry.content, spec));
   const limits = limitsOf(spec);
   return ok({
     model: spec.id,
     policy: state.settings.policy,
-    epoch: state.view.epoch,
+    epoch,
     context_window: spec.context_window,
     limit: limitOf(limits),
     reserve: spec.context_window === null ? null : reserveOf(limits),
     total,
-    parts: partsOf(runtime, spec),
+    parts,
     request,
   });
 }
 
-/** The request as it would be sent, with a message more at its end. */
-function nextRequest(runtime: SessionRuntime, spec: ModelSpec, content: readonly Part[] | null): ModelRequest {
-  const request = buildRequest(runtime.content, spec);
-  if (!content) return request;
-  const { ids, clock } = runtime.deps;
-  const { draft } = draftItem({ kind: "user", parts: content, turn: null, at: clock() }, ids);
-  const meta = { ...draft, position: runtime.state.next_position };
-  const view = runtime.content.readView();
-  const { system, messages } = buildView({ ...view, entries: [...view.entries, { meta, parts: content }] });
-  return { ...request, system, messages };
+/** The session as it would be with that message in its turn. Nothing that is done to it is stored. */
+function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
+  let { state } = runtime;
+  const { sql, ids, clock, incarnation } = runtime.deps;
+  const append = (event: Event): void => {
+    state = evolve(state, { ...event, seq: state.seq + 1, at: clock() });
+  };
+  const writer: SessionWriter = {
+    get state() {
+      return state;
+    },
+    execute(command) {
+      const decision = decide(command, state);
+      if (!decision.ok) return decision;
+      for (const event of decision.value) append(event);
+      return ok([]);
+    },
+  };
+  const content = createContent(sql, () => state);
+  if (parts) {
+    const turn = ids.newId("trn");
+    const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
+    const item = { ...draft, position: state.next_position };
+    append({ type: "TurnStarted", turn, incarnation, attempt: 1, item, tools: null, retry_of: null });
+    content.learn([body]);
+  }
+  return { writer, content };
 }
 
 /** Scaled by what the session has taught; unlike the plan's figures, not padded. */
-function partsOf(runtime: SessionRuntime, spec: ModelSpec): api.ContextPart[] {
-  const { state } = runtime;
+function partsOf(state: SessionState, spec: ModelSpec): api.ContextPart[] {
   const scale = scaleOf(state, spec.id) / PADDING;
   const part = (name: api.ContextPart["part"], tokens: number, position: number | null = null): api.ContextPart => ({
     part: name,

@@ -36,7 +36,7 @@ export type Frame =
   | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & InTurn)
   | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & InTurn)
   | ({ readonly type: "turn.interrupted" } & InTurn)
-  | { readonly type: "message.cancelled"; readonly message_id: ItemId }
+  | { readonly type: "message.cancelled"; readonly message_id: ItemId; readonly turn_id: TurnId | null }
   | { readonly type: "compaction.started"; readonly compaction_id: CompactionId; readonly status: string }
   | {
       readonly type: "compaction.completed";
@@ -61,6 +61,7 @@ const turnEnds: ReadonlySet<string> = new Set([
   "turn.stopped",
   "turn.interrupted",
   "turn.awaiting_tools",
+  "message.cancelled",
 ] satisfies FrameType[]);
 export const endsTurn = (type: string): boolean => turnEnds.has(type);
 

@@ -104,6 +104,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   writeMeta(runtime.deps.sql, "erased_at", String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });
   runtime.execute({ type: "EraseSession", at });
+  runtime.jobs.disarm("project"); // the tombstone is not projected: the rows go by a job of their own
   runtime.jobs.arm("erase_projection", at);
   runtime.syncAlarm();
   await emptied;

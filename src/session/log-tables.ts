@@ -62,6 +62,9 @@ export function applyToTables(sql: Sql, event: StoredEvent): void {
     case "MessageQueued":
       if (event.message.turn) writeTurn(sql, { ...emptyTurn, id: event.message.turn, status: "queued", message_id: event.message.item.id });
       return;
+    case "QueuedMessageCancelled":
+      if (event.turn) changeTurn(sql, event.turn, { status: "stopped" });
+      return;
     case "TurnStarted":
       startTurn(sql, event);
       return;

@@ -10,7 +10,8 @@ import { isUnderWay, reportTurn } from "./turn-report";
 
 export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   const { turn } = input;
-  const after = input.after ?? startOfTurn(runtime);
+  // Whoever holds no offset has nothing to take back: a new life's first offset may lie far beyond the last stored one.
+  const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
   const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
   const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind !== "known";
   const replay = lost ? replayTurn(runtime, turn) : [];

@@ -23,7 +23,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "MessagesAppended":
       return event.items.filter((item) => !waited(item.id, source)).map((item) => accepted(item));
     case "QueuedMessageCancelled":
-      return [{ type: "message.cancelled", message_id: event.message }];
+      return [{ type: "message.cancelled", message_id: event.message, turn_id: event.turn }];
     case "TurnStarted":
       return startFrames(event, source);
     case "AssistantReplied":

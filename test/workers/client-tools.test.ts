@@ -8,9 +8,16 @@ import { bodyOf, type Chat, framesOf, migrate, newChat, textOf } from "./support
 
 beforeAll(migrate);
 
-const weather = { name: "weather", description: "The weather of a city", parameters: { type: "object", properties: { city: { type: "string" } } } };
+const weather = {
+  name: "weather",
+  description: "The weather of a city",
+  parameters: { type: "object", properties: { city: { type: "string" } } },
+};
 const called = (id: string, city: string) => ({ id, name: "weather", arguments: JSON.stringify({ city }) });
-const calls = (...cities: string[]) => ({ text: "Let me look.", tool_calls: cities.map((city, index) => called(`call_${index + 1}`, city)) });
+const calls = (...cities: string[]) => ({
+  text: "Let me look.",
+  tool_calls: cities.map((city, index) => called(`call_${index + 1}`, city)),
+});
 
 const give = (chat: Chat, ...results: object[]) => chat.call("POST", "/tool_results", { results });
 const wire = async (chat: Chat, nth: number) => {
@@ -29,7 +36,10 @@ describe("a turn that calls client tools", () => {
     const [call] = waiting.open_calls;
     const done = await bodyOf<TurnReport>(await give(chat, { execution_id: call?.execution_id, output: { sky: "clear" } }));
 
-    expect(waiting).toMatchObject({ status: "awaiting_tools", open_calls: [{ call_id: "call_1", name: "weather", arguments: '{"city":"Paris"}' }] });
+    expect(waiting).toMatchObject({
+      status: "awaiting_tools",
+      open_calls: [{ call_id: "call_1", name: "weather", arguments: '{"city":"Paris"}' }],
+    });
     expect(done).toMatchObject({ id: waiting.id, status: "completed" });
     expect(done.items.map(({ kind }) => kind)).toEqual(["assistant", "tool_call", "tool_result", "assistant"]);
     expect(await wire(chat, 2)).toEqual(["user : How is Paris?", "assistant call_1: Let me look.", 'tool call_1: {"sky":"clear"}']);

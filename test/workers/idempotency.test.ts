@@ -128,7 +128,9 @@ describe("one idempotency key on POST /v1/sessions", () => {
   it("of another tenant is another key", async () => {
     const [one, two] = await Promise.all([newTenant(), newTenant()]);
 
-    const made = await Promise.all([one, two].map(async (tenant) => bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}, key), 201)));
+    const made = await Promise.all(
+      [one, two].map(async (tenant) => bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", {}, key), 201)),
+    );
 
     expect(made[0]?.id).not.toBe(made[1]?.id);
   });

@@ -4,7 +4,7 @@ import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { inject } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
-import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { Accepted, DisplayItem, Page, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -113,6 +113,11 @@ export class Chat {
     return env.SESSIONS.getByName(sessionObjectName(this.tenant.id, this.id));
   }
 
+  /** The object itself, past the HTTP door. */
+  get api(): SessionApi {
+    return this.stub;
+  }
+
   call(method: string, path = "", body?: unknown, headers?: Headers_): Promise<Response> {
     return this.tenant.call(method, `/v1/sessions/${this.id}${path}`, body, headers);
   }
@@ -158,7 +163,7 @@ export class Chat {
 
   /** The turn, once it has ended or waits for tools. */
   async ended(turn: TurnId): Promise<TurnReport> {
-    const report = await this.stub.waitForTurn(this.caller, turn);
+    const report = await this.api.waitForTurn(this.caller, turn);
     if (!report.ok) throw new Error(report.error.code);
     return report.value;
   }

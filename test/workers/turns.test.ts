@@ -46,6 +46,25 @@ describe("sending a message", () => {
   });
 });
 
+describe("a retry", () => {
+  it("offers the tools that the failed turn had", async () => {
+    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    await chat.send("hello", { tools: [{ name: "look", parameters: { type: "object" } }] });
+
+    await bodyOf(await chat.call("POST", "/retry"));
+
+    const [first, second] = await chat.model.heard(2);
+    expect(second?.raw).toBe(first?.raw);
+  });
+
+  it("of a completed turn is refused", async () => {
+    const chat = await newChat();
+    await chat.say("hello");
+
+    expect((await chat.call("POST", "/retry")).status).toBe(409);
+  });
+});
+
 describe("a busy session", () => {
   async function busy() {
     const chat = await newChat({ replies: [{ deltas: ["Once upon ", { gate: "go" }, "a time."] }] });
@@ -123,6 +142,37 @@ describe("a busy session", () => {
     expect((await chat.call("DELETE", `/messages/${queued.message_id}`)).status).toBe(409);
     expect(told(await chat.items())).toEqual(["user: tell me", "assistant: Once upon a time."]);
     expect(await chat.model.heard()).toHaveLength(1);
+  });
+
+  it("tells a client that listens to its waiting message when its turn comes", async () => {
+    const { chat } = await busy();
+
+    const second = await chat.hear("and then?");
+    await second.until("message.accepted");
+    await chat.model.open("go");
+    await second.rest();
+
+    expect(second.seen[0]).toMatchObject({ type: "message.accepted", queued: true, position: null });
+    expect(second.seen[1]).toMatchObject({ type: "turn.started", position: 3 });
+    expect(second.seen.at(-1)?.type).toBe("turn.completed");
+    expect(spoken(second.seen)).toBe("ok");
+  });
+
+  it("lets go of a client that waits for a message which is taken back", async () => {
+    const { chat } = await busy();
+    const key = { "idempotency-key": "k-1" };
+    const queued = await bodyOf<Accepted>(await chat.send("forget it", {}, { ...key, prefer: "respond-async" }), 202);
+    const waiting = chat.send("forget it", {}, key);
+    const listening = await chat.hear("forget it", {}, key);
+    await listening.until("message.accepted");
+
+    await chat.call("DELETE", `/messages/${queued.message_id}`);
+    const report = await bodyOf<TurnReport>(await waiting);
+    await listening.rest();
+
+    expect(report).toMatchObject({ id: queued.turn_id, status: "stopped", items: [] });
+    expect(listening.seen.at(-1)).toMatchObject({ type: "message.cancelled", message_id: queued.message_id });
+    await chat.model.open("go");
   });
 
   it("takes run: false at its place in the queue, without a turn of its own", async () => {

@@ -1,0 +1,148 @@
+/** What must hold when nothing is left to happen (docs/invariants.md). */
+import { isDeepStrictEqual } from "node:util";
+import { buildRequest } from "../../src/app/build-request";
+import { rebuildSession } from "../../src/app/rebuild";
+import type { DisplayItem } from "../../src/app/session-api";
+import type { ItemId } from "../../src/domain/ids";
+import { createSessionRows } from "../../src/read-model/rebuild";
+import type { LogRules } from "./log-rules";
+import { MODELS } from "./profile";
+import type { Send, Users } from "./users";
+import { CALLER, type World } from "./world";
+
+interface Run {
+  readonly world: World;
+  readonly users: Users;
+  readonly log: LogRules;
+}
+
+export async function checkAtRest(run: Run): Promise<void> {
+  checkNothingLeft(run);
+  checkMessages(run);
+  checkReplayedView(run);
+  await checkReadModel(run);
+}
+
+/** I3, I14: every turn has ended, and nothing waits. */
+function checkNothingLeft({ world, log }: Run): void {
+  const { sql, violations, alarmAt, openCalls } = world;
+  const { turn, queue, compaction } = log.replayed;
+  violations.check(turn === null, "I3", () => `turn ${turn?.id} is still ${turn?.phase}`);
+  violations.check(queue.length === 0, "I14", () => `${queue.length} messages still wait`);
+  violations.check(compaction.requested === null, "I14", () => `compaction ${compaction.requested?.id} is still under way`);
+  violations.check(openCalls === 0, "I14", () => `${openCalls} calls were never answered`);
+  const jobs = sql.all("SELECT kind FROM jobs").map((row) => row.kind);
+  violations.check(jobs.length === 0 && alarmAt === null, "I14", () => `jobs ${jobs} are armed, the alarm is at ${alarmAt}`);
+  const held = sql.all("SELECT compaction FROM pending_outcomes").length;
+  violations.check(held === 0, "I14", () => `${held} outcomes of compactions are still held back`);
+  const rows = sql.all<{ data: string }>("SELECT data FROM turns").map((row) => JSON.parse(row.data) as { id: string; status: string });
+  const open = rows.filter((row) => row.status === "open" || row.status === "queued");
+  violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
+}
+
+const textOf = (item: DisplayItem): string => item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** I1: whatever was acknowledged is in the record once, as it was sent, in the order in which it was acknowledged. */
+function checkMessages({ world, users, log }: Run): void {
+  const { violations } = world;
+  const items = readRecord(world);
+  violations.check(
+    items.every((item, index) => item.position === index + 1),
+    "I10",
+    () => "positions of the record have gaps",
+  );
+  const cancelled = new Set(log.events.flatMap((event) => (event.type === "QueuedMessageCancelled" ? [event.message] : [])));
+  const placed = new Map<Send, number>();
+  for (const send of users.sends) {
+    const found = items.filter((item) => textOf(item) === send.text);
+    const wanted = send.ackedAt !== null && !cancelled.has(send.message ?? ("" as ItemId)) ? 1 : 0;
+    violations.check(found.length <= 1, "I1", () => `"${send.text.slice(0, 12)}" is in the record ${found.length} times`);
+    const lost = wanted === 1 && (found.length === 0 || found[0]?.id !== send.message);
+    violations.check(!lost, "I1", () => `"${send.text.slice(0, 12)}" was acknowledged as ${send.message} and is not in the record`);
+    violations.check(!send.refused || found.length === 0, "I1", () => `"${send.text.slice(0, 12)}" was refused and is in the record`);
+    const position = found[0]?.position;
+    if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
+  }
+  checkOrder(world, placed);
+  const asked = new Set(users.sends.map((send) => send.text));
+  const invented = items.filter((item) => item.kind === "user" && !asked.has(textOf(item)));
+  violations.check(invented.length === 0, "I1", () => `nobody sent ${invented.map((item) => item.id)}`);
+}
+
+/** Who asks after another was acknowledged comes after it; an interruption may go before what waits. */
+function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): void {
+  const all = [...placed];
+  for (const [first, at] of all) {
+    const late = all.find(([other, position]) => (first.ackedAt ?? 0) < other.issuedAt && position < at);
+    violations.check(
+      !late,
+      "I1",
+      () => `"${late?.[0].text.slice(0, 12)}" was sent after "${first.text.slice(0, 12)}" was acknowledged and comes before it`,
+    );
+  }
+}
+
+function readRecord(world: World): DisplayItem[] {
+  const { runtime } = world.wake();
+  return runtime.content.display(runtime.content.readItems({ from: 1, to: Number.MAX_SAFE_INTEGER }).map((entry) => entry.meta));
+}
+
+/** I9: a new life, which knows only what is stored, would send the very same request. */
+function checkReplayedView(run: Run): void {
+  const { world, log } = run;
+  const spec = MODELS[log.replayed.settings.model];
+  if (!spec) return;
+  const live = world.wake();
+  const before = buildRequest(live.runtime.content, spec);
+  world.crash();
+  const after = buildRequest(world.wake().runtime.content, spec);
+  world.violations.check(isDeepStrictEqual(before, after), "I9", () => "the view after a restart differs from the one before");
+  const same = isDeepStrictEqual(world.wake().runtime.state, log.replayed);
+  world.violations.check(same, "I9", () => "the state after a restart differs from the fold of the log");
+}
+
+/** I16: the rows are those that the log makes, all of it. */
+async function checkReadModel({ world, log }: Run): Promise<void> {
+  const { d1, violations } = world;
+  const live = createSessionRows(d1.direct, "live");
+  const scratch = createSessionRows(d1.direct, "scratch");
+  const { service } = world.wake();
+  const readLog = (after: number) => service.exportLog(CALLER, { after, limit: 500 });
+  const [row] = Object.values((await live.read(CALLER)).sessions ?? {});
+  violations.check(row?.last_seq === log.replayed.seq, "I16", () => `the rows stand at ${row?.last_seq}, the log at ${log.replayed.seq}`);
+  const rebuilt = await rebuildSession({ readLog, live, scratch, now: () => world.scheduler.now }, CALLER);
+  const differences = rebuilt.ok ? rebuilt.value.differences : [rebuilt.error];
+  violations.check(differences.length === 0, "I16", () => JSON.stringify(differences.slice(0, 3)));
+}
+
+/** I17: nothing of an erased session is left anywhere, and nothing more is done for it. */
+export async function checkErased({ world, users }: Run): Promise<void> {
+  const { sql, d1, violations, alarmAt } = world;
+  const jobs = sql.all("SELECT kind FROM jobs").map((row) => row.kind);
+  violations.check(
+    jobs.length === 0 && alarmAt === null,
+    "I17",
+    () => `jobs ${jobs} are armed for an erased session, the alarm is at ${alarmAt}`,
+  );
+  const bodies = sql.all("SELECT id FROM bodies").length + sql.all("SELECT position FROM items").length;
+  violations.check(bodies === 0, "I17", () => `${bodies} bodies and items are left`);
+  const rows = Object.entries(await createSessionRows(d1.direct, "live").read(CALLER)).flatMap(([table, found]) =>
+    Object.keys(found).map((key) => `${table} ${key}`),
+  );
+  violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
+  const asked = {
+    role: "user",
+    parts: [{ type: "text", text: "still there?" }],
+    run: true,
+    onBusy: "queue",
+    tools: null,
+    idempotency: null,
+  } as const;
+  const answer = await world.wake().service.submit(CALLER, asked);
+  const gone = !answer.ok && answer.error.code === "session_erased";
+  violations.check(
+    gone,
+    "I17",
+    () => `a message to an erased session was answered ${JSON.stringify(answer)} after ${users.sends.length} sends`,
+  );
+}

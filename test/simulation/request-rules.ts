@@ -1,0 +1,82 @@
+/** What every request to a model must be (docs/invariants.md): whole exchanges, within the window, growing at its end. */
+import { limitsOf } from "../../src/app/build-request";
+import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { limitOf } from "../../src/context/budget";
+import type { SessionState } from "../../src/domain/state";
+import { countRequest } from "./count-tokens";
+import type { Violations } from "./violation";
+
+interface Sent {
+  /** What may change the beginning of a request: the epoch, and the settings that are part of it. */
+  readonly base: string;
+  readonly system: string | null;
+  readonly messages: readonly string[];
+}
+
+const toBase = ({ view, settings, turn }: SessionState): string =>
+  JSON.stringify([view.epoch, settings.model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
+
+export class RequestRules {
+  #last: Sent | null = null;
+
+  constructor(readonly violations: Violations) {}
+
+  /** Checks a request as it is sent; true: it is larger than the model takes. */
+  check(request: ModelRequest, state: SessionState | null): boolean {
+    const complaint = findMalformed(request.messages);
+    if (complaint) this.violations.report("I5", `${request.purpose} request: ${complaint}`);
+    if (request.purpose === "turn" && state) this.#checkGrowth(request, state);
+    return this.#checkWindow(request, state);
+  }
+
+  #checkWindow(request: ModelRequest, state: SessionState | null): boolean {
+    const limit = limitOf(limitsOf(request.model));
+    const tokens = countRequest(request);
+    if (limit === null || tokens <= limit) return false;
+    const anchor = state?.anchor ? `anchor ${JSON.stringify(state.anchor)}` : "no anchor";
+    this.violations.report("I6", `${request.purpose} request of ${tokens} tokens, ${request.model.id} takes ${limit}; ${anchor}`);
+    return true;
+  }
+
+  #checkGrowth(request: ModelRequest, state: SessionState): void {
+    const sent: Sent = {
+      base: toBase(state),
+      system: request.system,
+      messages: request.messages.map((message) => JSON.stringify(message)),
+    };
+    const before = this.#last;
+    this.#last = sent;
+    if (before?.base !== sent.base) return;
+    this.violations.check(before.system === sent.system, "I7", () => "the system prompt changed within an epoch");
+    const changed = before.messages.findIndex((message, index) => message !== sent.messages[index]);
+    this.violations.check(changed < 0, "I7", () => {
+      const [was, is] = [before.messages[changed], sent.messages[changed]].map((message) => message?.slice(0, 160));
+      return `message ${changed} of ${before.messages.length} changed within epoch ${state.view.epoch}:\n    ${was}\n    ${is}`;
+    });
+  }
+}
+
+const callsOf = (message: ChatMessage): string[] => message.parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
+
+/** Why no provider would take these messages; null: they are fine. */
+export function findMalformed(messages: readonly ChatMessage[]): string | null {
+  if (messages.length === 0) return "no messages";
+  let owed: readonly string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const complaint = message.role === "tool" ? complainOfResult(message, owed) : complainOfMessage(message, owed);
+    if (complaint) return `message ${index} ${complaint}`;
+    owed = message.role === "tool" ? owed.slice(1) : callsOf(message);
+  }
+  return owed.length > 0 ? `the calls ${owed.join(", ")} have no result` : null;
+}
+
+function complainOfResult({ parts }: ChatMessage, owed: readonly string[]): string | null {
+  const [result] = parts;
+  if (parts.length !== 1 || result?.type !== "tool_result") return "is no single result";
+  return result.call_id === owed[0] ? null : `answers ${result.call_id}, and the next open call is ${owed[0]}`;
+}
+
+function complainOfMessage({ role, parts }: ChatMessage, owed: readonly string[]): string | null {
+  if (owed.length > 0) return `comes before the results of ${owed.join(", ")}`;
+  return parts.length === 0 ? `of ${role} is empty` : null;
+}

@@ -1,0 +1,124 @@
+/**
+ * Decides what happens next. Every await of a port is a gate that stays shut until it is picked, every timer waits for
+ * the clock, and the clock moves only here: any interleaving can be had, and a seed always gives the same one.
+ */
+import type { Random } from "./random";
+
+const START = 1_700_000_000_000;
+
+/** Whatever can die as one: a life of the object, a queue consumer, the clients. What waits in a dead scope never goes on. */
+export class Scope {
+  alive = true;
+  constructor(readonly name: string) {}
+}
+
+interface Gate {
+  readonly scope: Scope;
+  readonly label: string;
+  readonly weight: number;
+  /** What happens in the world when it opens, even if whoever waits has died meanwhile; null: nothing. */
+  readonly effect: (() => void) | null;
+  readonly open: () => void;
+}
+
+interface Timer {
+  readonly scope: Scope;
+  readonly due: number;
+  readonly label: string;
+  readonly work: () => void;
+}
+
+/** How likely the clock jumps to a timer that is so far away, while other things could happen. */
+const JUMPS: readonly (readonly [ms: number, chance: number])[] = [
+  [2_000, 0.2],
+  [20_000, 0.05],
+  [5 * 60_000, 0.02],
+];
+
+export class Scheduler {
+  now = START;
+  steps = 0;
+  readonly trace: string[] = [];
+  #gates: Gate[] = [];
+  #timers: Timer[] = [];
+
+  constructor(readonly random: Random) {}
+
+  /** Opens when it is picked; gates of a greater weight are picked sooner. */
+  gate(scope: Scope, label: string, options: { readonly weight?: number; readonly effect?: () => void } = {}): Promise<void> {
+    return new Promise((resolve) => {
+      this.#gates.push({ scope, label, weight: options.weight ?? 1, effect: options.effect ?? null, open: resolve });
+    });
+  }
+
+  timer(scope: Scope, wait: { readonly ms: number; readonly label: string }, work: () => void): () => void {
+    const timer: Timer = { scope, due: this.now + Math.max(0, wait.ms), label: wait.label, work };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((known) => known !== timer);
+    };
+  }
+
+  sleep(scope: Scope, ms: number, label: string): Promise<void> {
+    return new Promise((resolve) => {
+      this.timer(scope, { ms, label }, resolve);
+    });
+  }
+
+  /** Nothing of it goes on; what it had sent into the world may still arrive. */
+  kill(scope: Scope): void {
+    scope.alive = false;
+    this.#timers = this.#timers.filter((timer) => timer.scope !== scope);
+    const sent = this.#gates.filter((gate) => gate.scope === scope && gate.effect !== null && this.random.chance(0.5));
+    this.#gates = this.#gates.filter((gate) => gate.scope !== scope);
+    const world = new Scope(`${scope.name}, sent before its end`);
+    for (const { label, effect } of sent) this.#gates.push({ scope: world, label, weight: 0.3, effect, open: () => {} });
+  }
+
+  /** One thing, or a few at once, and everything that follows from it without waiting. False: nothing is left to happen. */
+  async step(): Promise<boolean> {
+    const timer = this.#nextTimer();
+    if (this.#gates.length === 0 && !timer) return false;
+    this.steps++;
+    const jump = timer ? (JUMPS.find(([ms]) => timer.due - this.now <= ms)?.[1] ?? 0) : 0;
+    if (timer && (this.#gates.length === 0 || this.random.chance(jump))) this.#fire(timer);
+    else this.#openSome();
+    await settle();
+    return true;
+  }
+
+  #nextTimer(): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of this.#timers) if (!next || timer.due < next.due) next = timer;
+    return next;
+  }
+
+  #fire(timer: Timer): void {
+    this.#timers = this.#timers.filter((known) => known !== timer);
+    this.now = Math.max(this.now, timer.due);
+    this.trace.push(`${this.steps} t+${this.now - START} ${timer.scope.name}: timer ${timer.label}`);
+    timer.work();
+  }
+
+  #openSome(): void {
+    const count = this.random.chance(0.12) ? this.random.int(2, 4) : 1;
+    for (let opened = 0; opened < count && this.#gates.length > 0; opened++) this.#openOne();
+    this.now += this.random.int(0, 40);
+  }
+
+  #openOne(): void {
+    let left = this.random.next() * this.#gates.reduce((sum, gate) => sum + gate.weight, 0);
+    const found = this.#gates.findIndex((gate) => {
+      left -= gate.weight;
+      return left < 0;
+    });
+    const [gate] = this.#gates.splice(Math.max(0, found), 1);
+    if (!gate) return;
+    this.trace.push(`${this.steps} t+${this.now - START} ${gate.scope.name}: ${gate.label}`);
+    gate.effect?.();
+    gate.open();
+  }
+}
+
+/** Lets every promise that can go on do so. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

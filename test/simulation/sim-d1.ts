@@ -1,0 +1,105 @@
+/**
+ * D1 over Node's SQLite, with the real migrations and the real statements. A batch is a transaction; it may fail before
+ * it is committed, or after, with its answer lost; one that was sent before its object died may still arrive.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Scheduler, Scope } from "./scheduler";
+
+type Param = string | number | null;
+
+/** What of D1 the read model uses. */
+interface Prepared {
+  readonly sql: string;
+  readonly params: readonly Param[];
+  bind(...params: Param[]): Prepared;
+  all(): Promise<{ readonly results: readonly Record<string, unknown>[] }>;
+  first(column?: string): Promise<unknown>;
+}
+
+interface BatchResult {
+  readonly results: readonly Record<string, unknown>[];
+  readonly meta: { readonly changes: number };
+}
+
+/** Runs `work` in the world, sooner or later, and gives back what it gave. */
+type Send = <T>(label: string, work: () => T) => Promise<T>;
+
+const MIGRATIONS = join(import.meta.dirname, "../../migrations");
+
+export class SimD1 {
+  readonly #database = new DatabaseSync(":memory:");
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor() {
+    const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
+    for (const file of files.sort()) this.#database.exec(readFileSync(join(MIGRATIONS, file), "utf8"));
+  }
+
+  /** Empties the tables of sessions: opening a database anew for each run would take longer than the run. */
+  clear(): void {
+    for (const table of ["sessions", "messages", "overlays", "compactions", "usage", "session_tombstones"])
+      this.#database.exec(`DELETE FROM ${table}`);
+  }
+
+  /** At once and without fail, for whoever looks on. */
+  get direct(): D1Database {
+    return this.#connect(async (_, work) => work());
+  }
+
+  /** As one scope reaches it. */
+  reachedBy(scope: Scope, world: { readonly scheduler: Scheduler; readonly fails: () => number }): D1Database {
+    const { scheduler, fails } = world;
+    const { random } = scheduler;
+    return this.#connect((label, work) => {
+      let done: { readonly value: ReturnType<typeof work> } | null = null;
+      const effect = (): void => {
+        const failing = random.chance(fails());
+        if (failing && random.chance(0.5)) return;
+        const value = work();
+        if (!failing) done = { value };
+      };
+      return scheduler.gate(scope, `D1 ${label}`, { effect, weight: 2 }).then(() => {
+        if (done) return done.value;
+        throw new Error(random.chance(0.5) ? "D1_ERROR: Network connection lost" : "D1_ERROR: out of reach");
+      });
+    });
+  }
+
+  #connect(send: Send): D1Database {
+    const prepare = (sql: string, params: readonly Param[] = []): Prepared => ({
+      sql,
+      params,
+      bind: (...bound) => prepare(sql, bound),
+      all: () => send("query", () => this.#run(sql, params)),
+      first: (column) =>
+        send("query", () => {
+          const [row] = this.#run(sql, params).results;
+          return row === undefined ? null : column === undefined ? row : row[column];
+        }),
+    });
+    const batch = (statements: readonly Prepared[]): Promise<BatchResult[]> => send("batch", () => this.#commit(statements));
+    // Only what the read model calls is here; what it does not call is missed at run time, and fails the test.
+    return { prepare, batch } as unknown as D1Database;
+  }
+
+  #commit(statements: readonly Prepared[]): BatchResult[] {
+    this.#database.exec("BEGIN");
+    try {
+      const results = statements.map(({ sql, params }) => this.#run(sql, params));
+      this.#database.exec("COMMIT");
+      return results;
+    } catch (cause) {
+      this.#database.exec("ROLLBACK");
+      throw cause;
+    }
+  }
+
+  #run(sql: string, params: readonly Param[]): BatchResult {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    if (!/^\s*SELECT/i.test(sql)) return { results: [], meta: { changes: Number(statement.run(...params).changes) } };
+    return { results: statement.all(...params), meta: { changes: 0 } };
+  }
+}

@@ -1,0 +1,199 @@
+/** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
+import type { CallOptions, ChatModel, ModelChunk, ModelRequest, RenderedRequest } from "../../src/app/ports";
+import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/events";
+import type { Part, ToolCallPart } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
+import { countReply, countRequest } from "./count-tokens";
+import type { Profile } from "./profile";
+import type { Random } from "./random";
+import { RequestRules } from "./request-rules";
+import type { Scheduler, Scope } from "./scheduler";
+import type { Stats } from "./stats";
+import { drawText } from "./texts";
+import type { Violations } from "./violation";
+
+interface Deps {
+  readonly scheduler: Scheduler;
+  readonly random: Random;
+  readonly profile: Profile;
+  readonly violations: Violations;
+  readonly stats: Stats;
+}
+
+interface Call {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly signal: AbortSignal;
+}
+
+/** What a call is going to be like. */
+interface Script {
+  readonly chunks: readonly ModelChunk[];
+  /** After so many chunks nothing more comes; null: to the end. */
+  readonly hangsAfter: number | null;
+  readonly throwsAfter: number | null;
+}
+
+const FAILURES: readonly FailureKind[] = ["rate_limit", "unavailable", "auth", "refused", "quota"];
+
+export class SimModel {
+  readonly rules: RequestRules;
+  /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
+  readonly #shown = new Map<string, { readonly seq: number; readonly body: string }>();
+  #calls = 0;
+  readonly #running = new Set<Call>();
+
+  constructor(readonly deps: Deps) {
+    this.rules = new RequestRules(deps.violations);
+  }
+
+  /** The model as one caller reaches it. `state`: of the session, where the caller knows it. */
+  for(scope: Scope, state: () => SessionState | null): ChatModel {
+    return {
+      stream: (request, options) => this.#stream(request, options, { scope, state: state() }),
+      render: async (request) => {
+        const rendered = render(request);
+        this.#shown.set(lastText(request), { seq: state()?.seq ?? 0, body: rendered.body });
+        await this.deps.scheduler.gate(scope, "model render");
+        return rendered;
+      },
+    };
+  }
+
+  async *#stream(
+    request: ModelRequest,
+    options: CallOptions,
+    at: { scope: Scope; state: SessionState | null },
+  ): AsyncGenerator<ModelChunk> {
+    const { stats } = this.deps;
+    const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal };
+    stats.count(`${request.purpose} requests`);
+    options.onRequest?.(render(request).body);
+    this.#checkShown(request, at.state);
+    const tooLarge = this.rules.check(request, at.state);
+    if (tooLarge) stats.count("overflows");
+    if (request.purpose === "turn") this.#running.add(call);
+    try {
+      yield* this.#play(call, tooLarge ? overflow : this.#write(request));
+    } finally {
+      this.#running.delete(call);
+    }
+  }
+
+  async *#play(call: Call, script: Script): AsyncGenerator<ModelChunk> {
+    for (const [index, chunk] of script.chunks.entries()) {
+      if (script.throwsAfter === index) throw new Error("the provider's client has a defect");
+      if ((await this.#wait(call, script.hangsAfter === index)) === "aborted") {
+        yield { type: "failure", failure: { kind: "aborted", status: null } };
+        return;
+      }
+      yield chunk;
+    }
+  }
+
+  /** Calls of turns that are under way and were not told to stop. */
+  get running(): number {
+    return [...this.#running].filter((call) => call.scope.alive && !call.signal.aborted).length;
+  }
+
+  /** Asked right after it was shown: nothing but the message itself was appended in between. */
+  #checkShown(request: ModelRequest, state: SessionState | null): void {
+    const shown = this.#shown.get(lastText(request));
+    if (!shown || shown.seq + 1 !== state?.seq) return;
+    this.deps.stats.count("requests shown before");
+    this.deps.violations.check(render(request).body === shown.body, "I8", () => "the request differs from the one that `context` showed");
+  }
+
+  /** Until the next chunk may come, or the call is known to be aborted; a chunk in flight may still arrive first. */
+  async #wait({ name, scope, signal }: Call, hangs: boolean): Promise<"chunk" | "aborted"> {
+    const { scheduler, random } = this.deps;
+    if (hangs && !signal.aborted) await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await scheduler.gate(scope, hangs ? `${name} notices the abort` : `${name} chunk`, { weight: 4 });
+    if (hangs) return "aborted";
+    return signal.aborted && random.chance(0.6) ? "aborted" : "chunk";
+  }
+
+  #write(request: ModelRequest): Script {
+    const { random, profile } = this.deps;
+    const chunks = request.purpose === "compaction" ? this.#writeSummary(request) : this.#writeReply(request);
+    const somewhere = (): number => random.int(0, chunks.length - 1);
+    if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
+    if (!random.chance(profile.modelFails)) return { chunks, hangsAfter: null, throwsAfter: null };
+    if (random.chance(0.15)) return { chunks, hangsAfter: null, throwsAfter: somewhere() };
+    const failure: ModelChunk = { type: "failure", failure: { kind: random.pick(FAILURES), status: 503 } };
+    return { chunks: [...chunks.slice(0, somewhere()), failure], hangsAfter: null, throwsAfter: null };
+  }
+
+  #writeReply(request: ModelRequest): ModelChunk[] {
+    const { random, profile } = this.deps;
+    const kind = random.weighted({ text: 10, empty: 0.4, reasoning: 1, cut: 0.5 });
+    const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, 900));
+    const said: ModelChunk[] = texts.map((text) => ({ type: "text", text }));
+    if (kind === "reasoning") said.unshift({ type: "reasoning", text: drawText(random, 10, 300) });
+    const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? this.#drawCalls() : [];
+    const silent = calls.length > 0 && random.chance(0.4);
+    const chunks: ModelChunk[] = [...(silent ? [] : said), ...calls.map((call): ModelChunk => ({ type: "tool_call", call }))];
+    const finish = calls.length > 0 ? "tool_calls" : kind === "cut" ? "length" : "stop";
+    return [...chunks, this.#finish(request, { chunks, finish })];
+  }
+
+  /** A provider's ids may repeat: they do here. */
+  #drawCalls(): ToolCallPart[] {
+    const { random } = this.deps;
+    return Array.from({ length: random.int(1, 3) }, () => ({
+      type: "tool_call",
+      call_id: `call_${random.int(1, 4)}`,
+      name: random.pick(["look_up", "write_file"]),
+      arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
+    }));
+  }
+
+  #writeSummary(request: ModelRequest): ModelChunk[] {
+    const { random, profile } = this.deps;
+    const good = { chunks: [{ type: "text" as const, text: `They spoke of ${drawText(random, 60, 1_500)}` }], finish: "stop" as const };
+    const bad = random.weighted({ empty: 1, cut: 1, long: 1, refused: 1, called: 0.5 });
+    if (!random.chance(profile.summaryFails)) return [...good.chunks, this.#finish(request, good)];
+    switch (bad) {
+      case "empty":
+        return [this.#finish(request, { chunks: [], finish: "stop" })];
+      case "cut":
+        return [...good.chunks, this.#finish(request, { ...good, finish: "length" })];
+      case "long": {
+        const chunks = [{ type: "text" as const, text: drawText(random, 20_000, 30_000) }];
+        return [...chunks, this.#finish(request, { chunks, finish: "stop" })];
+      }
+      case "refused":
+        return [this.#finish(request, { chunks: [], finish: "content_filter" })];
+      case "called":
+        return [
+          ...this.#drawCalls().map((call): ModelChunk => ({ type: "tool_call", call })),
+          this.#finish(request, { chunks: [], finish: "tool_calls" }),
+        ];
+    }
+  }
+
+  #finish(request: ModelRequest, said: { readonly chunks: readonly ModelChunk[]; readonly finish: FinishReason }): ModelChunk {
+    const { random } = this.deps;
+    if (random.chance(0.05)) return { type: "finish", finish: said.finish, usage: null };
+    const parts = said.chunks.flatMap((chunk): Part[] =>
+      chunk.type === "text" ? [chunk] : chunk.type === "tool_call" ? [chunk.call] : [],
+    );
+    const thought = said.chunks.some((chunk) => chunk.type === "reasoning") ? random.int(10, 400) : 0;
+    const input = countRequest(request);
+    const output = countReply(request.model.id, parts) + thought;
+    const usage: CallUsage = { input, output, cached: random.int(0, input), reasoning: thought };
+    return { type: "finish", finish: said.finish, usage };
+  }
+}
+
+function lastText(request: ModelRequest): string {
+  const part = request.messages.at(-1)?.parts[0];
+  return part?.type === "text" ? part.text : "";
+}
+
+const overflow: Script = { chunks: [{ type: "failure", failure: { kind: "overflow", status: 400 } }], hangsAfter: null, throwsAfter: null };
+
+const render = ({ system, messages, tools, model }: ModelRequest): RenderedRequest => ({
+  url: "https://model.example",
+  body: JSON.stringify({ model: model.upstream_id, system, messages, tools }),
+});

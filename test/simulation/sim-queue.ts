@@ -1,0 +1,97 @@
+/** A queue that loses, doubles, delays and reorders its messages, and the real consumer behind it, which may die. */
+import type { ChatModel, CompactionJob, CompactionQueue, Log } from "../../src/app/ports";
+import type { SessionApi } from "../../src/app/session-api";
+import { consumeCompactions } from "../../src/queue/consumer";
+import type { Profile } from "./profile";
+import { type Scheduler, Scope } from "./scheduler";
+import type { Stats } from "./stats";
+
+type Compactor = Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
+
+interface Deps {
+  readonly scheduler: Scheduler;
+  readonly profile: Profile;
+  readonly stats: Stats;
+  readonly log: Log;
+  readonly session: (scope: Scope) => Compactor;
+  readonly model: (scope: Scope) => ChatModel;
+}
+
+interface Message {
+  readonly job: CompactionJob;
+  readonly attempts: number;
+}
+
+const MAX_RETRIES = 5;
+
+export class SimQueue {
+  readonly #scope = new Scope("queue");
+  #consumers = new Map<Scope, Message>();
+  #count = 0;
+
+  constructor(readonly deps: Deps) {}
+
+  /** The queue as one life of the object reaches it. */
+  reachedBy(scope: Scope): CompactionQueue {
+    const { scheduler, profile, stats } = this.deps;
+    return {
+      send: async (job) => {
+        const random = scheduler.random;
+        const fails = random.chance(profile.queueFails);
+        const copies = random.chance(profile.queueLoses) ? 0 : random.chance(profile.queueDoubles) ? 2 : 1;
+        const effect = (): void => {
+          stats.count("jobs sent");
+          if (copies !== 1) stats.count(copies === 0 ? "jobs lost" : "jobs doubled");
+          for (let n = 0; n < copies; n++) this.#deliver({ job, attempts: 1 }, random.chance(0.3) ? random.int(1, 90_000) : 0);
+        };
+        await scheduler.gate(scope, "queue send", fails ? {} : { effect });
+        if (fails) throw new Error("the queue is out of reach");
+      },
+    };
+  }
+
+  /** One consumer dies in the middle; its message comes again. */
+  crashConsumer(): void {
+    const { random } = this.deps.scheduler;
+    const consumers = [...this.#consumers];
+    if (consumers.length === 0) return;
+    const [scope, message] = random.pick(consumers);
+    this.#consumers.delete(scope);
+    this.deps.stats.count("consumer crashes");
+    this.deps.scheduler.kill(scope);
+    this.#retry(message, 5_000);
+  }
+
+  #retry({ job, attempts }: Message, ms: number): void {
+    if (attempts > MAX_RETRIES) this.deps.stats.count("jobs dead");
+    else this.#deliver({ job, attempts: attempts + 1 }, ms);
+  }
+
+  #deliver(message: Message, ms: number): void {
+    const { scheduler } = this.deps;
+    const arrive = (): Promise<void> =>
+      scheduler.gate(this.#scope, `delivers a job, attempt ${message.attempts}`).then(() => this.#consume(message));
+    if (ms === 0) void arrive();
+    else scheduler.timer(this.#scope, { ms, label: "delayed job" }, () => void arrive());
+  }
+
+  async #consume(message: Message): Promise<void> {
+    const { scheduler, session, model, log } = this.deps;
+    const scope = new Scope(`consumer ${++this.#count}`);
+    this.#consumers.set(scope, message);
+    const settled = {
+      body: message.job,
+      attempts: message.attempts,
+      ack: () => {},
+      retry: (options?: { readonly delaySeconds?: number }) => this.#retry(message, (options?.delaySeconds ?? 5) * 1_000),
+    };
+    await consumeCompactions([settled], {
+      sessions: () => session(scope),
+      model: model(scope),
+      clock: () => scheduler.now,
+      schedule: (ms, work) => scheduler.timer(scope, { ms, label: "summary deadline" }, work),
+      log,
+    });
+    this.#consumers.delete(scope);
+  }
+}

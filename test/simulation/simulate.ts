@@ -1,0 +1,98 @@
+/** One run from one seed: people talk while things go wrong, then all is well and what is under way comes to its end. */
+import { checkAtRest, checkErased } from "./final-rules";
+import { LogRules } from "./log-rules";
+import { calm } from "./profile";
+import { checkStoredFrames, Reader, Shown } from "./reader";
+import { SimD1 } from "./sim-d1";
+import type { Stats } from "./stats";
+import { Users } from "./users";
+import type { Violation } from "./violation";
+import { CALLER, World } from "./world";
+
+/** Steps while people act, and until everything must have come to its end. */
+const ACTIVE_STEPS = 450;
+const CALM_STEPS = 4_000;
+
+export interface RunResult {
+  readonly seed: number;
+  readonly steps: number;
+  readonly violation: Violation | null;
+  /** What happened, in order, one line each. */
+  readonly trace: readonly string[];
+  readonly stats: Stats;
+}
+
+/** One database for all runs of a process: see `SimD1.clear`. */
+let d1: SimD1 | null = null;
+
+export async function simulate(seed: number): Promise<RunResult> {
+  d1 ??= new SimD1();
+  d1.clear();
+  const world = new World(seed, d1);
+  const log = new LogRules(world);
+  const users = new Users(world);
+  const shown = new Shown(world);
+  const readers = [new Reader(world, shown), new Reader(world, shown)];
+  const run = { world, log, users, readers };
+  last = run;
+  void users.begin().then(() => {
+    for (const reader of readers) void reader.listen();
+  });
+  await act(run);
+  await rest(run);
+  if (world.violations.found.length === 0) await checkAtRest(run);
+  if (world.hasNoViolation && world.profile.erases) await erase(run);
+  const [violation] = world.violations.found;
+  return { seed, steps: world.scheduler.steps, violation: violation ?? null, trace: world.scheduler.trace, stats: world.stats };
+}
+
+interface Run {
+  readonly world: World;
+  readonly log: LogRules;
+  readonly users: Users;
+  readonly readers: readonly Reader[];
+}
+
+async function act({ world, log }: Run): Promise<void> {
+  const { scheduler, random, profile } = world;
+  for (let step = 0; step < ACTIVE_STEPS && world.hasNoViolation; step++) {
+    if (!(await scheduler.step())) return;
+    if (random.chance(profile.crash)) world.crash();
+    if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
+    log.afterStep();
+  }
+}
+
+/** Nobody asks for anything new, nothing fails any more. */
+async function rest({ world, log, users, readers }: Run): Promise<void> {
+  users.closing = true;
+  for (const reader of readers) reader.closing = true;
+  for (const reader of readers) reader.leave();
+  calm(world.profile);
+  for (let step = 0; world.hasNoViolation; step++) {
+    if (!(await world.scheduler.step())) break;
+    log.afterStep();
+    world.violations.check(step < CALM_STEPS, "I14", () => "it never comes to rest");
+  }
+  if (!world.hasNoViolation) return;
+  const life = world.wake();
+  life.runtime.buffer.flush();
+  for (const reader of readers) reader.compare(life);
+  checkStoredFrames(world);
+}
+
+async function erase(run: Run): Promise<void> {
+  const { world } = run;
+  void world.call(world.clients, "erase", (service) => service.erase(CALLER)).catch(() => world.stats.count("erase lost"));
+  if (world.random.chance(0.5)) world.profile.d1Fails = 0.7;
+  for (let step = 0; world.hasNoViolation; step++) {
+    if (!(await world.scheduler.step())) break;
+    if (step > 30) world.profile.d1Fails = 0;
+    world.violations.check(step < CALM_STEPS, "I17", () => "an erased session never comes to rest");
+  }
+  world.stats.count("erased");
+  await checkErased(run);
+}
+
+let last: Run | null = null;
+export const inspect = (): Run => last as Run;

@@ -1,0 +1,255 @@
+/** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
+import type { Accepted, Outcome } from "../../src/app/session-api";
+import type { OnBusy } from "../../src/domain/commands";
+import type { ItemId, TurnId } from "../../src/domain/ids";
+import type { ToolDefinition } from "../../src/domain/message";
+import { drawText } from "./texts";
+import { CALLER, type World } from "./world";
+
+export interface Send {
+  readonly text: string;
+  readonly onBusy: OnBusy;
+  readonly run: boolean;
+  readonly role: "user" | "assistant" | "system";
+  readonly issuedAt: number;
+  ackedAt: number | null;
+  message: ItemId | null;
+  turn: TurnId | null;
+  /** Every answer was a refusal. */
+  refused: boolean;
+}
+
+const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) => ({
+  name,
+  description: `${name}: a tool of the client`,
+  parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } },
+}));
+
+const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
+
+type Action = keyof typeof ORDINARY;
+const ORDINARY = { send: 12, twice: 1, tools: 4, wait: 2, stop: 1, retry: 1.5, settings: 0.7, context: 1.5, cancel: 0.7, look: 1 };
+const TYPIST: typeof ORDINARY = {
+  send: 20,
+  twice: 2,
+  tools: 0,
+  wait: 0,
+  stop: 0.5,
+  retry: 0.5,
+  settings: 0,
+  context: 0,
+  cancel: 0.5,
+  look: 0,
+};
+
+export class Users {
+  readonly sends: Send[] = [];
+  closing = false;
+  #keys = 0;
+  #left: number;
+
+  constructor(readonly world: World) {
+    this.#left = world.profile.actions;
+  }
+
+  /** Opens the session and sits down to talk. */
+  async begin(): Promise<void> {
+    const { random, profile } = this.world;
+    const input = {
+      model: profile.startModel,
+      policy: "oneclaw",
+      system: random.chance(0.7) ? `You are terse. ${drawText(random, 0, 400)}` : null,
+      tools: profile.toolCalls > 0 ? TOOLS : null,
+      title: null,
+      metadata: {},
+    };
+    const opened = await this.#insist("open", () => this.world.call(this.world.clients, "open", (service) => service.open(CALLER, input)));
+    this.world.violations.check(opened.ok, "harness", () => `the session did not open: ${JSON.stringify(opened)}`);
+    for (let n = 1; n <= profile.users; n++) void this.#sit(`user ${n}`, ORDINARY);
+    if (profile.typist) void this.#sit("typist", TYPIST);
+  }
+
+  async #sit(name: string, habits: typeof ORDINARY): Promise<void> {
+    const { scheduler, clients, random } = this.world;
+    while (!this.closing && this.#left > 0) {
+      await scheduler.gate(clients, `${name} thinks`, { weight: habits === TYPIST ? 2 : 0.5 });
+      if (this.closing) return;
+      this.#left--;
+      const action = random.weighted(habits);
+      this.world.stats.count(`user: ${action}`);
+      await this.#act(action);
+    }
+  }
+
+  #act(action: Action): Promise<unknown> {
+    switch (action) {
+      case "send":
+        return this.#send();
+      case "twice":
+        return this.#sendTwice();
+      case "tools":
+        return this.#answerTools();
+      case "wait":
+        return this.#wait();
+      case "stop":
+        return this.#try("stop", (service) => service.stop(CALLER));
+      case "retry":
+        return this.#retry();
+      case "settings":
+        return this.#change();
+      case "context":
+        return this.#preview();
+      case "cancel":
+        return this.#cancel();
+      case "look":
+        return this.#look();
+    }
+  }
+
+  /** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
+  async #try<T>(label: string, work: Parameters<typeof this.world.call<T>>[2]): Promise<T | null> {
+    try {
+      return await this.world.call(this.world.clients, label, work);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Again and again until there is an answer. */
+  async #insist<T>(label: string, attempt: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await attempt();
+      } catch {
+        await this.world.scheduler.gate(this.world.clients, `${label} again`);
+      }
+    }
+  }
+
+  #draw(): Send {
+    const { random, profile, scheduler } = this.world;
+    const run = random.chance(0.88);
+    const send: Send = {
+      text: `#${this.sends.length + 1} ${drawText(random, 3, profile.longest)}`,
+      onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
+      run,
+      role: run ? "user" : random.pick(["user", "assistant", "system"]),
+      issuedAt: scheduler.steps,
+      ackedAt: null,
+      message: null,
+      turn: null,
+      refused: false,
+    };
+    this.sends.push(send);
+    return send;
+  }
+
+  async #send(): Promise<void> {
+    const send = this.#draw();
+    await this.#deliver(send, `key-${++this.#keys}`);
+  }
+
+  /** A client that presses the button twice: two requests with one key. */
+  async #sendTwice(): Promise<void> {
+    const send = this.#draw();
+    const key = `key-${++this.#keys}`;
+    await Promise.all([this.#deliver(send, key), this.#deliver(send, key)]);
+  }
+
+  async #deliver(send: Send, key: string): Promise<void> {
+    const { role, run, onBusy, text } = send;
+    const tools = null;
+    const input = { role, parts: [{ type: "text" as const, text }], run, onBusy, tools, idempotency: { key, digest: text } };
+    const accepted = await this.#insist("send", () =>
+      this.world.call(this.world.clients, `send ${text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
+    );
+    this.#noteAnswer(send, accepted);
+  }
+
+  #noteAnswer(send: Send, accepted: Outcome<Accepted>): void {
+    const { violations, stats, scheduler } = this.world;
+    if (!accepted.ok) {
+      stats.count(`refused: ${accepted.error.code}`);
+      const expected = ["turn_running", "queue_full"].includes(accepted.error.code);
+      violations.check(expected, "I1", () => `a message was refused: ${JSON.stringify(accepted.error)}`);
+      send.refused = send.ackedAt === null;
+      return;
+    }
+    const { message_id, turn_id } = accepted.value;
+    const same = send.message === null || (send.message === message_id && send.turn === turn_id);
+    violations.check(same, "I1", () => `one key led to two outcomes: ${send.message} and ${message_id}`);
+    send.refused = false;
+    send.ackedAt ??= scheduler.steps;
+    send.message = message_id;
+    send.turn = turn_id;
+  }
+
+  async #answerTools(): Promise<void> {
+    const { random } = this.world;
+    const seen = await this.#try("describe", (service) => service.describe(CALLER));
+    const open = seen?.ok ? (seen.value.turn?.open_calls ?? []) : [];
+    if (open.length === 0) return;
+    const some = random.chance(0.7) ? open : open.slice(0, random.int(1, open.length));
+    const byExecution = random.chance(0.6);
+    const results = some.map((call) => ({
+      execution_id: byExecution ? call.execution_id : null,
+      call_id: byExecution ? null : call.call_id,
+      output: random.chance(0.08) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
+      is_error: random.chance(0.1),
+    }));
+    const idempotency = { key: `key-${++this.#keys}`, digest: "results" };
+    const answer = () => this.world.call(this.world.clients, "results", (service) => service.toolResults(CALLER, { results, idempotency }));
+    await this.#insist("results", answer);
+  }
+
+  async #wait(): Promise<void> {
+    const { random, violations } = this.world;
+    const turns = this.sends.flatMap((send) => send.turn ?? []);
+    if (turns.length === 0) return;
+    const turn = random.chance(0.7) ? turns.at(-1) : random.pick(turns);
+    if (!turn) return;
+    const report = await this.#try("wait", (service) => service.waitForTurn(CALLER, turn));
+    if (report?.ok)
+      violations.check(ENDS.includes(report.value.status), "I3", () => `a turn that was waited for is ${report.value.status}`);
+  }
+
+  async #retry(): Promise<void> {
+    const idempotency = { key: `key-${++this.#keys}`, digest: "retry" };
+    await this.#insist("retry", () => this.world.call(this.world.clients, "retry", (service) => service.retry(CALLER, { idempotency })));
+  }
+
+  async #change(): Promise<void> {
+    const { random, profile } = this.world;
+    const change = random.weighted({ model: 4, system: 1, tools: 1, title: 1 });
+    const input = {
+      model: { model: random.pick(["big", "small", "small"]) },
+      system: { system: drawText(random, 0, 600) },
+      tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
+      title: { title: drawText(random, 1, 40) },
+    }[change];
+    await this.#try(`patch ${change}`, (service) => service.patch(CALLER, input));
+  }
+
+  /** Looks at what the next request would be, and then sends it. */
+  async #preview(): Promise<void> {
+    const send = this.#draw();
+    const content = [{ type: "text" as const, text: send.text }];
+    await this.#try("context", (service) => service.context(CALLER, { content }));
+    await this.#deliver(send, `key-${++this.#keys}`);
+  }
+
+  async #cancel(): Promise<void> {
+    const seen = await this.#try("describe", (service) => service.describe(CALLER));
+    const waiting = seen?.ok ? seen.value.queued : [];
+    if (waiting.length === 0) return;
+    const { message_id } = this.world.random.pick(waiting);
+    const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, message_id));
+    if (cancelled?.ok) this.world.stats.count("cancelled");
+  }
+
+  async #look(): Promise<void> {
+    const page = { after: null, limit: 50, order: this.world.random.pick(["asc", "desc"] as const) };
+    await this.#try("items", (service) => service.items(CALLER, page));
+    await this.#try("compactions", (service) => service.compactions(CALLER, page));
+  }
+}

@@ -1,0 +1,23 @@
+/** A broken invariant of docs/invariants.md. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+  constructor(
+    readonly invariant: string,
+    detail: string,
+  ) {
+    super(`${invariant}: ${detail}`);
+  }
+}
+
+/** Collects what was broken where nothing can be thrown: inside ports, which the code under test calls. */
+export class Violations {
+  readonly found: Violation[] = [];
+
+  report(invariant: string, detail: string): void {
+    this.found.push(new Violation(invariant, detail));
+  }
+
+  check(holds: boolean, invariant: string, detail: () => string): void {
+    if (!holds) this.report(invariant, detail());
+  }
+}

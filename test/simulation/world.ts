@@ -1,0 +1,219 @@
+/**
+ * The platform around one session: its database and alarm outlive its object, which may die at any await and is made
+ * anew by the next call or the alarm. Calls to it are messages: the answer of one that was carried out may be lost.
+ */
+import type { ModelDirectory } from "../../src/app/ports";
+import { createProjection } from "../../src/read-model/writer";
+import { ringAlarm } from "../../src/session/alarm";
+import { SessionRuntime } from "../../src/session/runtime";
+import { SessionService } from "../../src/session/service";
+import type { Sql } from "../../src/session/sql";
+import { countingIds, SESSION, TENANT } from "../support/builders";
+import { createNodeSql } from "../support/node-sql";
+import { drawProfile, MODELS, type Profile } from "./profile";
+import { Random } from "./random";
+import { Scheduler, Scope } from "./scheduler";
+import type { SimD1 } from "./sim-d1";
+import { SimModel } from "./sim-model";
+import { SimQueue } from "./sim-queue";
+import { Stats } from "./stats";
+import { Violations } from "./violation";
+
+export const CALLER = { tenant: TENANT, session: SESSION } as const;
+
+/** The object was reset under a call. */
+export class ObjectResetError extends Error {
+  override readonly name = "ObjectResetError";
+}
+
+export interface Life {
+  readonly scope: Scope;
+  readonly runtime: SessionRuntime;
+  readonly service: SessionService;
+  /** Calls whose answer is not out yet. */
+  readonly calls: Set<(error: Error) => void>;
+}
+
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
+
+export class World {
+  readonly random: Random;
+  readonly profile: Profile;
+  readonly scheduler: Scheduler;
+  readonly violations = new Violations();
+  readonly stats = new Stats();
+  readonly sql: Sql;
+  readonly model: SimModel;
+  readonly queue: SimQueue;
+  readonly clients = new Scope("clients");
+  life: Life | null = null;
+  /** When the alarm rings; null: it is not set. */
+  alarmAt: number | null = null;
+  openCalls = 0;
+  readonly #platform = new Scope("platform");
+  readonly #ids = countingIds();
+  #cancelAlarm: () => void = () => {};
+  #lives = 0;
+
+  constructor(
+    seed: number,
+    readonly d1: SimD1,
+  ) {
+    this.random = new Random(seed);
+    this.profile = drawProfile(this.random);
+    this.scheduler = new Scheduler(this.random);
+    const base = createNodeSql();
+    // The platform drops the alarm together with the data.
+    this.sql = { ...base, wipe: () => this.#wipe(base) };
+    const { random, profile, scheduler, violations, stats } = this;
+    this.model = new SimModel({ scheduler, random, profile, violations, stats });
+    this.queue = new SimQueue({
+      scheduler,
+      profile,
+      stats,
+      log: this.#log,
+      model: (scope) => this.model.for(scope, () => null),
+      session: (scope) => ({
+        leaseCompaction: (caller, compaction) => this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction)),
+        recordCompaction: (caller, input) => this.call(scope, "record", (service) => service.recordCompaction(caller, input)),
+      }),
+    });
+  }
+
+  get hasNoViolation(): boolean {
+    return this.violations.found.length === 0;
+  }
+
+  readonly #log = {
+    info: () => {},
+    warn: (event: string) => this.stats.count(`log ${event}`),
+    error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
+      const expected = event === "model_threw" || event === "summarizer_threw";
+      if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
+    },
+  };
+
+  #wipe(base: Sql): Promise<void> {
+    this.alarmAt = null;
+    this.#cancelAlarm();
+    return base.wipe();
+  }
+
+  /** The object, made if there is none. */
+  wake(): Life {
+    if (this.life) return this.life;
+    const scope = new Scope(`life ${++this.#lives}`);
+    const runtime = new SessionRuntime({ ...this.#storage(scope), ...this.#outside(scope) });
+    this.life = { scope, runtime, service: new SessionService(runtime), calls: new Set() };
+    return this.life;
+  }
+
+  #storage(scope: Scope) {
+    const { scheduler, sql } = this;
+    const guard = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) => {
+      return (...args) => {
+        if (!scope.alive) this.violations.report("harness", `${scope.name} reached its storage after its end`);
+        if (!scope.alive) throw new Error("this object is dead");
+        return work(...args);
+      };
+    };
+    const guarded: Sql = {
+      all: guard(sql.all) as Sql["all"],
+      script: guard(sql.script),
+      transaction: guard(sql.transaction) as Sql["transaction"],
+      wipe: guard(sql.wipe),
+    };
+    return {
+      sql: guarded,
+      clock: () => scheduler.now,
+      ids: { newId: this.#ids },
+      incarnation: scope.name,
+      schedule: (ms: number, work: () => void) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
+      setAlarm: (at: number) => this.#setAlarm(at),
+      background: (work: Promise<void>) => {
+        work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`));
+      },
+    };
+  }
+
+  #outside(scope: Scope) {
+    const { scheduler, profile } = this;
+    const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
+    const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
+    return {
+      model: this.model.for(scope, () => this.life?.runtime.state ?? null),
+      models: () => this.#directory(scope),
+      queue: this.queue.reachedBy(scope),
+      projection: () => projection,
+      digest: async (text: string) => {
+        await scheduler.gate(scope, "digest", { weight: 4 });
+        return `digest-${text.length}`;
+      },
+      deadlines: DEADLINES,
+      log: this.#log,
+    };
+  }
+
+  #directory(scope: Scope): ModelDirectory {
+    return {
+      resolve: async (model) => {
+        // An answer from the cache comes at once; one from the tenant's object may not come at all.
+        if (this.random.chance(0.7)) return MODELS[model] ?? null;
+        await this.scheduler.gate(scope, "models", { weight: 2 });
+        if (this.random.chance(this.profile.directoryFails)) throw new Error("the tenant's object is out of reach");
+        return MODELS[model] ?? null;
+      },
+    };
+  }
+
+  #setAlarm(at: number): void {
+    this.#cancelAlarm();
+    this.alarmAt = at;
+    this.#cancelAlarm = this.scheduler.timer(this.#platform, { ms: at - this.scheduler.now, label: "alarm" }, () => this.#ring());
+  }
+
+  /** At least once. */
+  #ring(): void {
+    this.alarmAt = null;
+    this.stats.count("alarms");
+    ringAlarm(this.wake().runtime);
+    if (!this.random.chance(0.05)) return;
+    void this.scheduler.gate(this.#platform, "alarm again").then(() => ringAlarm(this.wake().runtime));
+  }
+
+  /** The object dies where it stands. What it wrote stays; calls that wait for it fail. */
+  crash(): void {
+    const { life } = this;
+    if (!life) return;
+    this.stats.count("crashes");
+    this.scheduler.trace.push(`${this.scheduler.steps} ${life.scope.name} dies`);
+    this.life = null;
+    this.scheduler.kill(life.scope);
+    for (const fail of life.calls) fail(new ObjectResetError("the object was reset"));
+  }
+
+  /** One call of the session's object over the network. Rejects when the object dies before the answer is out. */
+  async call<T>(from: Scope, label: string, work: (service: SessionService) => Promise<T>): Promise<T> {
+    const { scheduler } = this;
+    if (from === this.clients) this.openCalls++;
+    try {
+      await scheduler.gate(from, `calls ${label}`, { weight: 2 });
+      const life = this.wake();
+      return await new Promise<T>((resolve, reject) => {
+        const fail = (error: Error): void => void scheduler.gate(from, `${label} is lost`).then(() => reject(error));
+        life.calls.add(fail);
+        const answer = async (settle: () => void): Promise<void> => {
+          await scheduler.gate(life.scope, `${label} answered`, { weight: 3 });
+          life.calls.delete(fail);
+          settle();
+        };
+        work(life.service).then(
+          (value) => answer(() => resolve(value)),
+          (error: unknown) => answer(() => reject(error)),
+        );
+      });
+    } finally {
+      if (from === this.clients) this.openCalls--;
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import { runDurableObjectAlarm } from "cloudflare:test";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { CompactionView, Page } from "../../src/app/session-api";
+import type { RemoteReply } from "../support/stand-in-setup";
+import { advanceClock, holdTimers } from "./clock";
+import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";
+import { typesOf } from "./frames";
+import { type Chat, migrate, textOf } from "./support";
+
+beforeAll(migrate);
+afterEach(() => vi.restoreAllMocks());
+
+/** The policy's time for one summariser call, and how long a lease outlives it. */
+const SUMMARY_TIMEOUT_MS = 15_000;
+const LEASE_MS = SUMMARY_TIMEOUT_MS + 15_000;
+
+const good = { text: words(60, "SUMMARY") };
+const broken: RemoteReply = { status: 503, error: { message: "overloaded" } };
+const compactions = async (chat: Chat) => (await chat.read<Page<CompactionView>>("/compactions")).data;
+const summaryCalls = async (chat: Chat) => (await chat.model.heard()).filter((entry) => entry.kind === "compaction");
+
+async function failing(...summaries: RemoteReply[]): Promise<LongChat> {
+  const long = await smallChat({ summaries });
+  await talk(long.chat, 1, TURNS);
+  return long;
+}
+
+/** The oldest groups left the view, the user was told, and nothing is lost. */
+async function expectTrimmed({ chat, frames }: LongChat, failure: string): Promise<void> {
+  const notice = await frames.until("notice");
+  expect(notice).toMatchObject({ code: "history_trimmed", text: "Conversation history has been automatically trimmed" });
+  expect(frames.seen.filter((frame) => frame.type === "compaction.completed")).toMatchObject([{ did_compact: false, failure }]);
+  expect(await compactions(chat)).toMatchObject([{ status: "failed", did_compact: false, failure, summary: null }]);
+  expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: null, compact_boundary_timestamp: null });
+
+  await chat.say("and now?");
+
+  const sent = (await chat.model.heard()).filter((entry) => entry.kind === "turn").at(-1);
+  const contents = sent?.body.messages.map(({ content }) => content) ?? [];
+  expect(contents).not.toContain(words(150, "question-1"));
+  expect(contents.slice(1)).toEqual([words(150, `question-${TURNS}`), words(200, `reply-${TURNS}`), "and now?"]);
+  expect((await chat.items()).map(textOf)).toContain(words(150, "question-1"));
+  await frames.leave();
+}
+
+describe("a summariser that fails once", () => {
+  it.each<[string, RemoteReply]>([
+    ["with an error", broken],
+    ["with nothing", { text: "" }],
+    ["cut by length", { text: words(60, "CUT"), finish: "length" }],
+    ["broken off", { text: words(60, "BROKEN"), cutAfterChunks: 3 }],
+    ["by calling a tool", { tool_calls: [{ id: "c", name: "look", arguments: "{}" }] }],
+    ["longer than what it replaces", { text: words(1_400, "LONG") }],
+  ])("%s is asked once more, in silence, and its summary is taken", async (_, first) => {
+    const { chat, frames } = await failing(first, good);
+
+    await frames.until("compaction.completed", ({ did_compact }) => did_compact);
+
+    expect(typesOf(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual(["compaction.started", "compaction.completed"]);
+    expect(await compactions(chat)).toMatchObject([{ status: "completed", attempts: 2, failure: null }]);
+    expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });
+    await frames.leave();
+  });
+});
+
+describe("a summariser that fails twice", () => {
+  it.each<[string, RemoteReply, string]>([
+    ["with an error", broken, "unavailable"],
+    ["with nothing", { text: "" }, "empty"],
+    ["cut by length", { text: words(60, "CUT"), finish: "length" }, "cut_off"],
+    ["as too long for the window", { status: 400, error: { code: "context_length_exceeded", message: "too long" } }, "overflow"],
+  ])("%s: the oldest groups leave the view, the user is told, and the originals stay", async (_, reply, failure) => {
+    const long = await failing(reply, reply);
+
+    await expectTrimmed(long, failure);
+
+    expect(await summaryCalls(long.chat)).toHaveLength(2);
+  });
+
+  it("does not stop the conversation: the next compaction reads from the first message on, and says what does not fit in", async () => {
+    const { chat, frames } = await failing(broken, broken, good);
+    await frames.until("notice");
+
+    await talk(chat, TURNS + 1, TURNS + 4);
+    await frames.until("compaction.completed", ({ did_compact }) => did_compact);
+
+    expect(await chat.describe()).toMatchObject({ epoch: 2, compacted_summary: good.text });
+    const prompt = String((await summaryCalls(chat)).at(-1)?.body.messages.at(-1)?.content);
+    expect(prompt).toMatch(/^<conversation>\n\[10 earlier entries are left out here\.\]\n\nUser: question-6 /);
+    await frames.leave();
+  });
+});
+
+describe("a summariser that hangs", () => {
+  it("is given up after the policy's time, asked once more, and given up again: the fallback follows", async () => {
+    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
+    const queue = holdQueue();
+    const long = await failing({ hang: true }, { hang: true });
+    const delivered = deliver(await queue.next());
+
+    for (const attempt of [1, 2]) {
+      await long.chat.model.heard(TURNS + attempt);
+      timers.ring();
+      await long.chat.model.heard(TURNS + attempt, attempt);
+    }
+
+    expect((await delivered).explicitAcks).toHaveLength(1);
+    await expectTrimmed(long, "timeout");
+  });
+
+  it("does not keep anybody from talking meanwhile", async () => {
+    const queue = holdQueue();
+    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
+    const { chat, frames } = await failing({ hang: true }, good);
+    const delivered = deliver(await queue.next());
+    await chat.model.heard(TURNS + 1);
+
+    expect((await chat.say("meanwhile")).status).toBe("completed");
+    timers.ring();
+    await delivered;
+
+    expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });
+    await frames.leave();
+  });
+});
+
+describe("a worker that dies with its lease", () => {
+  async function leased() {
+    const queue = holdQueue();
+    const long = await failing(good);
+    const job = await queue.next();
+    const lease = await long.chat.api.leaseCompaction(long.chat.caller, job.compaction);
+    if (!lease.ok || lease.value.kind !== "leased") throw new Error("no lease");
+    return { ...long, queue, job, token: lease.value.token };
+  }
+
+  it("keeps others off until the lease is over; then the next one takes it", async () => {
+    const { chat, frames, job } = await leased();
+
+    const early = await deliver(job);
+    advanceClock(LEASE_MS);
+    const late = await deliver(job);
+
+    expect(early.retryMessages).toHaveLength(1);
+    expect(late.explicitAcks).toHaveLength(1);
+    expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });
+    expect(await compactions(chat)).toMatchObject([{ attempts: 2 }]);
+    await frames.leave();
+  });
+
+  it("and comes back late with its summary: it decides to nothing", async () => {
+    const { chat, frames, job, token } = await leased();
+    advanceClock(LEASE_MS);
+    await deliver(job);
+    const before = await chat.events();
+
+    const late = { ok: true, text: words(60, "LATE"), finish: "stop", usage: null, ms: 1 } as const;
+    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token, outcome: late });
+
+    expect(recorded).toEqual({ ok: true, value: { next: "done" } });
+    expect(await chat.events()).toEqual(before);
+    expect(await chat.describe()).toMatchObject({ compacted_summary: good.text });
+    await frames.leave();
+  });
+
+  it("twice brings the fallback, by the watchdog's wake-up alone", async () => {
+    const { chat, frames, queue, job } = await leased();
+    advanceClock(LEASE_MS);
+    await chat.api.leaseCompaction(chat.caller, job.compaction);
+    advanceClock(LEASE_MS);
+
+    await runDurableObjectAlarm(chat.stub);
+    await deliver(await queue.next());
+
+    await expectTrimmed({ chat, frames }, "lease_expired");
+  });
+});
+
+describe("a wake-up that the queue lost", () => {
+  it("is sent again by the watchdog", async () => {
+    const queue = holdQueue();
+    const { chat, frames } = await failing(good);
+    await queue.next();
+
+    advanceClock(60_000);
+    await runDurableObjectAlarm(chat.stub);
+    await deliver(await queue.next());
+
+    expect(await chat.describe()).toMatchObject({ epoch: 1, compacted_summary: good.text });
+    await frames.leave();
+  });
+});

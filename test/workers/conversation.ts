@@ -1,0 +1,75 @@
+/** Conversations of a known weight: words that any tokenizer counts as one token each. */
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { vi } from "vitest";
+import type { CompactionJob } from "../../src/app/ports";
+import worker from "../../src/index";
+import type { Frames } from "./frames";
+import { type Chat, type ChatInput, newChat } from "./support";
+
+const WORDS = ["river", "stone", "cloud", "house", "light", "paper", "green", "table", "horse", "train"];
+
+/** About so many tokens; `mark` makes it findable. */
+export const words = (count: number, mark: string): string =>
+  [mark, ...Array.from({ length: count - 1 }, (_, index) => WORDS[index % WORDS.length])].join(" ");
+
+/** A window in which five turns of 150 and 200 tokens pass 0.85, and the last of them is kept. */
+export const WINDOW = 2_048;
+export const TURNS = 5;
+/** window − reserve of that model. */
+export const LIMIT = WINDOW - 100;
+
+export interface LongChat {
+  readonly chat: Chat;
+  readonly frames: Frames;
+}
+
+/** A chat, and a reader of all its frames, before its first message. */
+export async function smallChat(input: ChatInput = {}): Promise<LongChat> {
+  const chat = await newChat({ window: WINDOW, maxOutput: 100, limit: LIMIT, ...input });
+  return { chat, frames: await chat.listen(0) };
+}
+
+/** Turns number `from..to` of the conversation. */
+export async function talk(chat: Chat, from: number, to: number): Promise<void> {
+  for (let turn = from; turn <= to; turn++) {
+    await chat.model.says({ text: words(200, `reply-${turn}`) });
+    await chat.say(words(150, `question-${turn}`));
+  }
+}
+
+export interface HeldQueue {
+  /** The next wake-up that was sent, waiting for it. */
+  next(): Promise<CompactionJob>;
+}
+
+/** Keeps the wake-ups from the queue: the test delivers them, or does not. Undone by `vi.restoreAllMocks`. */
+export function holdQueue(): HeldQueue {
+  const jobs: CompactionJob[] = [];
+  const waiting: ((job: CompactionJob) => void)[] = [];
+  vi.spyOn(env.COMPACTIONS, "send").mockImplementation(async (job: unknown) => {
+    const taker = waiting.shift();
+    if (taker) taker(job as CompactionJob);
+    else jobs.push(job as CompactionJob);
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
+  });
+  return {
+    async next() {
+      const job = jobs.shift();
+      return job ?? new Promise((resolve) => waiting.push(resolve));
+    },
+  };
+}
+
+let messages = 0;
+
+/** One batch of wake-ups, delivered and settled. */
+export async function deliver(...jobs: readonly unknown[]) {
+  const batch = createMessageBatch(
+    "longhand-compactions",
+    jobs.map((body) => ({ id: `q-${++messages}`, timestamp: new Date(), attempts: 1, body })),
+  );
+  const context = createExecutionContext();
+  await worker.queue(batch, env);
+  return getQueueResult(batch, context);
+}

@@ -1,0 +1,57 @@
+import { runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { advanceClock, holdTimers } from "./clock";
+import { migrate, newChat, told } from "./support";
+
+beforeAll(migrate);
+afterEach(() => vi.restoreAllMocks());
+
+/** The object's limits: to the first token, between two, and how often a silent stream is kept alive. */
+const FIRST_TOKEN_MS = 60_000;
+const HEARTBEAT_MS = 15_000;
+
+describe("a provider that goes silent", () => {
+  it("before the first token ends the turn as timed out, and its connection is closed", async () => {
+    const timers = holdTimers(FIRST_TOKEN_MS);
+    const chat = await newChat({ replies: [{ hang: true }] });
+    const waiting = chat.send("hello");
+    await chat.model.heard(1);
+
+    advanceClock(FIRST_TOKEN_MS);
+    await runInDurableObject(chat.stub, timers.ring);
+
+    const answer = await waiting;
+    expect(answer.status).toBe(504);
+    expect(await answer.json()).toMatchObject({ failure: { kind: "timeout" } });
+    await chat.model.heard(1, 1);
+    expect(told(await chat.items())).toEqual(["user: hello"]);
+  });
+
+  it("in the middle of the reply ends the turn as timed out, and what was said is kept and marked", async () => {
+    const timers = holdTimers(FIRST_TOKEN_MS);
+    const chat = await newChat({ replies: [{ deltas: ["Half", { gate: "never" }] }] });
+    const frames = await chat.hear("hello");
+    await frames.until("text.delta");
+
+    advanceClock(FIRST_TOKEN_MS);
+    await runInDurableObject(chat.stub, timers.ring);
+    const { failure } = await frames.until("turn.failed");
+
+    expect(failure.kind).toBe("timeout");
+    expect((await chat.items()).at(-1)).toMatchObject({ incomplete: true, parts: [{ type: "text", text: "Half" }] });
+  });
+
+  it("is not taken for the client's: a silent stream gets comments", async () => {
+    const timers = holdTimers(HEARTBEAT_MS);
+    const chat = await newChat();
+    const response = await chat.call("GET", "/stream");
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+
+    const read = reader?.read();
+    await timers.set();
+    await runInDurableObject(chat.stub, timers.ring);
+
+    expect((await read)?.value).toBe(": heartbeat\n\n");
+    await reader?.cancel();
+  });
+});

@@ -1,0 +1,214 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { ErasureReceipt } from "../../src/app/session-api";
+import { createProjection } from "../../src/read-model/writer";
+import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
+import { bodyOf, type Chat, migrate, newChat } from "./support";
+
+beforeAll(migrate);
+afterEach(() => vi.restoreAllMocks());
+
+const MARK = "MARKER";
+const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+/** Every value of every table of the object, as one text. */
+const objectText = (chat: Chat): Promise<string> =>
+  runInDurableObject(chat.stub, (_, { storage }) => {
+    const tables = storage.sql.exec<{ name: string }>(TABLES).toArray();
+    return JSON.stringify(tables.map(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
+  });
+
+/** The names of the tables of the read model that still hold a row of the session. */
+async function rowsOf(chat: Chat): Promise<string[]> {
+  const tables = await env.DB.prepare(`${TABLES} AND name <> 'd1_migrations'`).all<{ name: string }>();
+  const held: string[] = [];
+  for (const { name } of tables.results) {
+    const { results } = await env.DB.prepare(`SELECT * FROM "${name}"`).all();
+    if (JSON.stringify(results).includes(chat.id)) held.push(name);
+  }
+  return held;
+}
+
+const eraseOf = async (chat: Chat): Promise<ErasureReceipt> => bodyOf<ErasureReceipt>(await chat.call("DELETE"));
+
+/** A session with a mark in everything that can hold text. */
+async function markedChat() {
+  const tools = [{ name: "look", description: `${MARK}-tool`, parameters: { type: "object" } }];
+  const replies = [
+    {
+      text: `${MARK}-reply`,
+      reasoning: `${MARK}-thought`,
+      tool_calls: [{ id: `${MARK}-call`, name: "look", arguments: `{"q":"${MARK}"}` }],
+    },
+  ];
+  const chat = await newChat({ system: `${MARK}-system`, tools, replies });
+  await bodyOf(await chat.call("PATCH", "", { title: `${MARK}-title`, metadata: { note: `${MARK}-note` } }));
+  await bodyOf(await chat.send(`${MARK}-question`, {}, { "idempotency-key": `${MARK}-key` }));
+  await bodyOf(await chat.call("POST", "/tool_results", { results: [{ call_id: `${MARK}-call`, output: `${MARK}-result` }] }));
+  return chat;
+}
+
+describe("erasing a session", () => {
+  it("leaves nothing of its text in the object, and no row in the read model but the tombstone", async () => {
+    const chat = await markedChat();
+    expect(await objectText(chat)).toContain(MARK);
+
+    const receipt = await eraseOf(chat);
+
+    expect(receipt).toMatchObject({
+      session: chat.id,
+      stores: [
+        { store: "session", status: "erased" },
+        { store: "read_model", status: "erased" },
+      ],
+    });
+    expect(await objectText(chat)).not.toContain(MARK);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await runInDurableObject(chat.stub, async (_, { storage }) => [...(await storage.list()).keys()])).toEqual([]);
+  });
+
+  it("makes it unknown to every call, and to the list", async () => {
+    const chat = await markedChat();
+    const other = await newChat({ tenant: chat.tenant });
+    await other.say("hello");
+
+    await eraseOf(chat);
+
+    const reads = await Promise.all(
+      ["", "/messages", "/events", "/stream", "/compactions", "/context"].map((path) => chat.call("GET", path)),
+    );
+    const writes = [
+      await chat.send("hello"),
+      await chat.send(`${MARK}-question`, {}, { "idempotency-key": `${MARK}-key` }),
+      await chat.call("PATCH", "", { title: "x" }),
+      await chat.call("POST", "/stop"),
+      await chat.call("POST", "/retry"),
+      await chat.call("POST", "/tool_results", { results: [{ call_id: "c", output: "x" }] }),
+    ];
+    expect([...reads, ...writes].map(({ status }) => status)).toEqual(Array(12).fill(404));
+    const list = await bodyOf<{ data: { id: string }[] }>(await chat.tenant.call("GET", "/v1/sessions"));
+    expect(list.data.map(({ id }) => id)).not.toContain(chat.id);
+    const directory = await chat.tenant.call("GET", "/v1/sessions?limit=200");
+    expect(await directory.text()).not.toContain(chat.id);
+    expect(await objectText(chat)).not.toContain("hello");
+  });
+
+  it("twice gives the same receipt", async () => {
+    const chat = await markedChat();
+
+    const first = await eraseOf(chat);
+    const again = await eraseOf(chat);
+
+    expect(again).toMatchObject({ session: first.session, erased_at: first.erased_at });
+  });
+
+  it("holds over a crash right after it", async () => {
+    const chat = await markedChat();
+    await eraseOf(chat);
+
+    await abortAllDurableObjects();
+    await runDurableObjectAlarm(chat.stub);
+
+    expect((await chat.call("GET")).status).toBe(404);
+    expect((await chat.send("hello")).status).toBe(404);
+    expect(await objectText(chat)).not.toMatch(/MARKER|hello/);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+});
+
+describe("while a turn runs, erasing", () => {
+  it("ends it: the provider's connection is closed, readers are told, and nothing of the reply is kept", async () => {
+    const chat = await newChat({ replies: [{ deltas: [`${MARK}-one `, { gate: "go" }, `${MARK}-two`] }] });
+    const frames = await chat.hear(`${MARK}-question`);
+    const live = await chat.listen();
+    await frames.until("text.delta");
+
+    await eraseOf(chat);
+    await chat.model.heard(1, 1);
+    await chat.model.open("go");
+    await live.until("session.erased");
+    await Promise.all([frames.rest(), live.leave()]);
+
+    expect(await objectText(chat)).not.toContain(MARK);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+
+  it("takes the waiting messages with it", async () => {
+    const chat = await newChat({ replies: [{ gate: "never", text: MARK }] });
+    await chat.post(`${MARK}-first`);
+    await chat.post(`${MARK}-second`);
+    await chat.model.heard(1);
+
+    await eraseOf(chat);
+
+    expect(await objectText(chat)).not.toContain(MARK);
+    expect(await chat.model.heard()).toHaveLength(1);
+  });
+
+  it("answers a client that waits for the finished turn", async () => {
+    const chat = await newChat({ replies: [{ gate: "never", text: MARK }] });
+    const waiting = chat.send("hello");
+    await chat.model.heard(1);
+
+    await eraseOf(chat);
+
+    expect((await waiting).status).toBe(404);
+  });
+});
+
+describe("late writers", () => {
+  it("of a compaction find a tombstone", async () => {
+    const queue = holdQueue();
+    const { chat, frames } = await smallChat();
+    await talk(chat, 1, TURNS);
+    const job = await queue.next();
+    const lease = await chat.api.leaseCompaction(chat.caller, job.compaction);
+    if (!lease.ok || lease.value.kind !== "leased") throw new Error("no lease");
+    await frames.leave();
+
+    await eraseOf(chat);
+    const outcome = { ok: true, text: words(60, MARK), finish: "stop", usage: null, ms: 1 } as const;
+    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token: lease.value.token, outcome });
+    const delivered = await deliver(job);
+
+    expect(recorded).toMatchObject({ ok: false, error: { code: "session_erased" } });
+    expect(delivered.explicitAcks).toHaveLength(1);
+    expect(await objectText(chat)).not.toMatch(/MARKER|question-1/);
+  });
+
+  it("of the read model are refused: rows do not come back", async () => {
+    const chat = await newChat();
+    await chat.say(`${MARK}-question`);
+    const page = await chat.api.exportLog(chat.caller, { after: 0, limit: 200 });
+    if (!page.ok) throw new Error(page.error.code);
+    const { events, bodies } = page.value;
+
+    await eraseOf(chat);
+    await createProjection(env.DB).write({ ...chat.caller, events, bodies: new Map(bodies.map(({ id, text }) => [id, text])) });
+
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+});
+
+describe("with the read model out of reach, erasing", () => {
+  it("erases the object at once, says what is pending, and the alarm does the rest", async () => {
+    const chat = await markedChat();
+    const spies = [
+      vi.spyOn(env.DB, "batch").mockRejectedValue(new Error("gone")),
+      vi.spyOn(env.DB, "prepare").mockImplementation(() => {
+        throw new Error("gone");
+      }),
+    ];
+
+    const receipt = await eraseOf(chat);
+    expect(receipt.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "pending", rows: null }]);
+    expect(await objectText(chat)).not.toContain(MARK);
+    for (const spy of spies) spy.mockRestore();
+    await runDurableObjectAlarm(chat.stub);
+    const again = await eraseOf(chat);
+
+    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }]);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+});

@@ -1,0 +1,138 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { TurnReport } from "../../src/app/session-api";
+import { LIMIT, smallChat, WINDOW, words } from "./conversation";
+import { bodyOf, type Chat, migrate, newChat, textOf } from "./support";
+
+beforeAll(migrate);
+
+const hex = (length: number, seed: number) =>
+  Array.from({ length }, (_, index) => (((index + seed) * 2_654_435_761) >>> (index % 24)).toString(16).at(-1)).join("");
+
+/** Texts that estimators find hard, each about a third of the window. */
+const hard: readonly (readonly [string, (n: number) => string])[] = [
+  ["English", (n) => words(600, `note-${n}`)],
+  [
+    "JSON",
+    (n) => JSON.stringify(Array.from({ length: 45 }, (_, index) => ({ id: index * n, ok: true, tags: ["a", null], at: 1.5e-7 * index }))),
+  ],
+  ["Chinese", (n) => `第${n}条。${"我们在河边看见一座老房子，天空很蓝。".repeat(40)}`],
+  ["hexadecimal", (n) => hex(1_200, n)],
+  ["base64", (n) => btoa(hex(900, n))],
+  ["digits", (n) => Array.from({ length: 300 }, (_, index) => (index * 7_919 * n) % 1_000_003).join(" ")],
+  ["emoji", (n) => "🙂🎉👩‍👩‍👧‍👦🇩🇪".repeat(40 + n)],
+  ["code", (n) => Array.from({ length: 60 }, (_, index) => `if(x${index}!==y[${n}])){return f(${index},"a\\n")??{}}`).join("\n")],
+];
+
+const overflows = async (chat: Chat) => (await chat.model.heard()).filter((entry) => entry.overflow);
+
+describe("a request that would exceed the window", () => {
+  it.each(hard)("loses its oldest groups first, so that the provider never refuses it: %s", async (_, text) => {
+    const { chat, frames } = await smallChat();
+    for (let n = 1; n <= 12; n++) await chat.append(text(n), n % 2 ? "user" : "assistant");
+
+    const report = await chat.say("and now?");
+
+    expect(report.status).toBe("completed");
+    expect(await overflows(chat)).toEqual([]);
+    await frames.until("notice", ({ code }) => code === "history_trimmed");
+    expect((await chat.items()).slice(0, 12).map(textOf)).toEqual(Array.from({ length: 12 }, (_, index) => text(index + 1)));
+    await frames.leave();
+  });
+
+  it("turn after turn, whatever is said, is never refused by the provider", async () => {
+    const { chat, frames } = await smallChat();
+
+    for (let n = 1; n <= 16; n++) {
+      const [, text] = hard[n % hard.length] ?? hard[0] ?? ["", String];
+      await chat.model.says({ text: words(90, `reply-${n}`) });
+      await chat.say(text(n).slice(0, 900));
+    }
+
+    expect(await overflows(chat)).toEqual([]);
+    expect(await chat.countOf("TurnCompleted")).toBe(16);
+    await frames.leave();
+  });
+
+  it("keeps the last message of the user and what the model is told of the gap", async () => {
+    const { chat, frames } = await smallChat({ system: "Be brief." });
+    for (let n = 1; n <= 8; n++) await chat.append(words(600, `note-${n}`), n % 2 ? "user" : "assistant");
+
+    await chat.say("and now?");
+
+    const [sent] = await chat.model.heard(1);
+    const contents = sent?.body.messages.map(({ content }) => String(content)) ?? [];
+    expect(contents[0]).toMatch(/^\[\d+ earlier messages of this conversation are not shown here: .*\]\n\n---\n\nBe brief\.$/);
+    expect(contents.at(-1)).toBe("and now?");
+    await frames.leave();
+  });
+
+  it("never separates a call from its result", async () => {
+    const { chat, frames } = await smallChat({
+      replies: [1, 2, 3].map((n) => ({ tool_calls: [{ id: `c${n}`, name: "look", arguments: "{}" }] })),
+    });
+    await chat.say("look", { tools: [{ name: "look", parameters: { type: "object" } }] });
+    for (const n of [1, 2, 3])
+      await chat.call("POST", "/tool_results", { results: [{ call_id: `c${n}`, output: words(700, `result-${n}`) }] });
+
+    expect(await overflows(chat)).toEqual([]);
+    const last = (await chat.model.heard(4)).at(-1);
+    const roles =
+      last?.body.messages.map(({ role, tool_call_id, tool_calls }) => `${role} ${tool_call_id ?? tool_calls?.[0]?.id ?? ""}`) ?? [];
+    const calls = roles.filter((role) => role.startsWith("assistant c")).map((role) => role.slice(10));
+    expect(roles.filter((role) => role.startsWith("tool")).map((role) => role.slice(5))).toEqual(calls);
+    expect(roles).toContain("user ");
+    expect(calls).toContain("c3");
+    await frames.leave();
+  });
+
+  it("shortens a result that alone is too long, in the view only", async () => {
+    const chat = await newChat({
+      window: 4_000,
+      maxOutput: 200,
+      limit: 3_800,
+      replies: [{ tool_calls: [{ id: "c1", name: "look", arguments: "{}" }] }],
+    });
+    const output = `${words(4_000, "HEAD")} TAIL`;
+    await chat.say("look", { tools: [{ name: "look", parameters: { type: "object" } }] });
+
+    const report = await bodyOf<TurnReport>(await chat.call("POST", "/tool_results", { results: [{ call_id: "c1", output }] }));
+
+    expect(report.status).toBe("completed");
+    const sent = String((await chat.model.heard(2)).at(-1)?.body.messages.at(-1)?.content);
+    expect(sent.length).toBeLessThan(2_000);
+    expect(sent).toMatch(/^HEAD .* characters left out of this view .* TAIL$/s);
+    expect((await chat.items()).filter((item) => item.kind === "tool_result").map(textOf)).toEqual([output]);
+  });
+});
+
+describe("what no compaction can remove", () => {
+  it("is refused before it is sent, with the floor, the limit and what weighs most; a shorter message goes through", async () => {
+    const { chat, frames } = await smallChat();
+
+    const refused = await chat.send(words(2_400, "too-long"));
+    const asked = await chat.model.heard();
+    const next = await chat.say("short");
+
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({
+      failure: { kind: "cannot_fit", fit: { limit: LIMIT, biggest: [{ what: "user at position 1" }, {}] } },
+    });
+    expect(asked).toEqual([]);
+    expect(next.status).toBe("completed");
+    expect(await overflows(chat)).toEqual([]);
+    await frames.leave();
+  });
+
+  it("a system prompt larger than the window is refused by name when the session is made or changed", async () => {
+    const chat = await newChat({ window: WINDOW });
+    const system = words(3_000, "long");
+
+    const made = await chat.tenant.call("POST", "/v1/sessions", { model: chat.model.upstream, system });
+    const changed = await chat.call("PATCH", "", { system });
+
+    for (const refused of [made, changed]) {
+      expect(refused.status).toBe(400);
+      expect(await refused.json()).toMatchObject({ errors: [{ field: "system" }] });
+    }
+  });
+});
