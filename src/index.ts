@@ -69,7 +69,11 @@ export default {
     if (batch.queue === DEAD_LETTERS) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
     await consumeCompactions(batch.messages, {
-      sessions: (job) => sessionStub(env, job.tenant, job.session),
+      // A fresh stub for each call: one that met a reset object stays broken, and the attempt with it.
+      sessions: (job) => ({
+        leaseCompaction: (caller, compaction) => sessionStub(env, job.tenant, job.session).leaseCompaction(caller, compaction),
+        recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
+      }),
       model: createChatModel({
         credentials: (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,

@@ -19,8 +19,6 @@ export interface Rig {
   readonly connection: Connection;
   /** The bare proxy: passes the request's `x-upstream` through, body untouched. */
   readonly proxyUrl: string;
-  /** The same behind one more Worker. */
-  readonly relayUrl: string;
   readonly provider: FastProvider;
   readonly cpu: CpuMeter;
   /** Ends the object's life in memory; its next call is a cold wake. */
@@ -34,9 +32,6 @@ const PROXY = `export default {
     return fetch(request.headers.get("x-upstream"), { method: "POST", headers, body: request.body });
   }
 }`;
-
-/** One more hop of the kind that Miniflare puts in the way of every outgoing request, so that it can be subtracted. */
-const RELAY = "export default { fetch: (request, env) => env.NEXT.fetch(request) }";
 
 const COMPATIBILITY_DATE = "2026-10-23";
 const ADMIN_KEY = "bench-admin-key-0123456789";
@@ -65,14 +60,12 @@ function optionsOf(directory: string, script: string): V4MiniflareOptions {
         queueProducers: { COMPACTIONS: "longhand-compactions" },
         queueConsumers: { "longhand-compactions": { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 5 } },
       },
-      { ...direct, name: "relay", modules: [{ type: "ESModule", path: "relay.js", contents: RELAY }], serviceBindings: { NEXT: "proxy" } },
       { ...direct, name: "proxy", modules: [{ type: "ESModule", path: "proxy.js", contents: PROXY }] },
     ],
   };
 }
 
 async function buildWorker(directory: string): Promise<string> {
-  if (process.env.BENCH_SCRIPT) return readFileSync(process.env.BENCH_SCRIPT, "utf8");
   const { code, output } = await runWrangler(["deploy", "--dry-run", "--outdir", directory]);
   if (code !== 0) throw new Failure(`The Worker could not be built:\n${output}`);
   return readFileSync(join(directory, "index.js"), "utf8");
@@ -108,7 +101,6 @@ export async function createRig(): Promise<Rig> {
     return {
       connection,
       proxyUrl: await urlOf("proxy"),
-      relayUrl: await urlOf("relay"),
       provider,
       cpu: await createCpuMeter(),
       evictSession: (session) =>

@@ -102,6 +102,7 @@ async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: 
   const watch = watchDeadlines(ports, live.abort);
   try {
     for await (const chunk of chunks) {
+      if (live.abort.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
       watch.heard();
       take(chunk, heard, live);
       if (chunk.type === "text" || chunk.type === "reasoning") ports.output.delta(live.run.turn, chunk.type, chunk.text);

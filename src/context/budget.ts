@@ -1,6 +1,6 @@
 /** How much a request may weigh, and how much the next one does. Every figure says where it comes from. */
 import type { BodyId } from "../domain/ids";
-import type { SessionState } from "../domain/state";
+import type { SessionState, UsageAnchor } from "../domain/state";
 
 /** What is always left for the reply, at most (docs/design.md §5, the guard). */
 const RESERVE_MAX_TOKENS = 4_096;
@@ -57,6 +57,23 @@ export function itemTokens(state: SessionState, item: { readonly position: numbe
 
 const toolsOf = (state: SessionState): BodyId | null => (state.turn?.tools ?? state.settings.tools)?.body ?? null;
 
+/** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
+const NO_RESULT_TOKENS = 24;
+
+/** Raw estimate of what the view holds beyond what the provider has counted: newer items, and what stands for missing results. */
+function addedTokens(state: SessionState, anchor: UsageAnchor): number {
+  const answered = new Set<string | undefined>();
+  let added = 0;
+  for (let index = state.view.items.length - 1; index >= 0; index--) {
+    const item = state.view.items[index];
+    if (!item || item.position <= anchor.up_to) break;
+    if (item.position > anchor.reply_to) added += itemTokens(state, item);
+    if (item.kind === "tool_result") answered.add(item.tool?.execution);
+    else if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) added += NO_RESULT_TOKENS;
+  }
+  return added;
+}
+
 /**
  * What the next request would weigh, with `extra` raw tokens more. Anchored on the provider's count of the last
  * request of this epoch; only what came since is estimated. Usage from before an epoch never counts.
@@ -68,12 +85,7 @@ export function measureNext(state: SessionState, model: string, extra = 0): Meas
     const tokens = Math.ceil((rawViewTokens(state) + extra) * scale);
     return { tokens, source: "estimated", error_bound: Math.ceil(tokens * (1 - 1 / PADDING)) };
   }
-  let added = extra;
-  for (let index = state.view.items.length - 1; index >= 0; index--) {
-    const item = state.view.items[index];
-    if (!item || item.position <= anchor.reply_to) break;
-    added += itemTokens(state, item);
-  }
+  const added = extra + addedTokens(state, anchor);
   const estimated = Math.ceil(added * scale);
   const tokens = anchor.input + anchor.output + estimated;
   return { tokens, source: added > 0 ? "mixed" : "reported", error_bound: Math.ceil(estimated * (1 - 1 / PADDING)) };

@@ -14,12 +14,15 @@ export interface Group {
   readonly closed: boolean;
 }
 
-/** A response begins with its text, or, when it has none, with the first call after a result. */
+/**
+ * A response begins with its text, or, when it has none, with its first call: one that does not follow the text or a call
+ * of the same turn right away. What another turn left unanswered, or what was imported, is a response of its own.
+ */
 function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boolean {
   if (!previous) return true;
   if (item.kind === "tool_result") return false;
-  if (item.kind === "tool_call") return previous.kind !== "tool_call" && previous.kind !== "assistant";
-  return true;
+  if (item.kind !== "tool_call" || (previous.kind !== "tool_call" && previous.kind !== "assistant")) return true;
+  return previous.turn !== item.turn || previous.position !== item.position - 1;
 }
 
 /** `items` in order of position, cut into groups. `openCalls`: executions whose results are still owed. */

@@ -24,10 +24,8 @@ function decideCancel(command: Extract<MessageCommand, { type: "CancelQueued" }>
  */
 function decideSubmit(command: Submit, state: SessionState): Decision {
   const { turn, queue } = state;
-  if (turn?.phase === "awaiting_tools" && queue.length === 0) {
-    const stopped: Event = { type: "TurnStopped", turn: turn.id, reason: "superseded" };
-    return ok([stopped, ...enter(command, state.next_position)]);
-  }
+  const superseded: Event[] = turn?.phase === "awaiting_tools" ? [{ type: "TurnStopped", turn: turn.id, reason: "superseded" }] : [];
+  if (superseded.length > 0 && queue.length === 0) return ok([...superseded, ...enter(command, state.next_position)]);
   if (!turn && queue.length === 0) return ok(enter(command, state.next_position));
   if (command.onBusy === "reject") return err({ code: "turn_running", turn: turn?.id ?? "" });
   if (queue.length >= command.queueLimit) return err({ code: "queue_full", limit: command.queueLimit });
@@ -36,7 +34,7 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
     const end: Event = { type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" };
     return ok([queued(true), ...endWithPartial(state, command.partial, end)]);
   }
-  return ok([queued(false)]);
+  return ok([queued(false), ...superseded]);
 }
 
 function enter(command: Submit, position: number): Event[] {

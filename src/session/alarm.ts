@@ -1,6 +1,6 @@
 /** The object's one alarm: what is due is started, not awaited, so that nothing blocks the watchdog (docs/design.md §1.5). */
 import { assertNever } from "../lib/assert-never";
-import type { Job } from "./jobs";
+import { type Job, needsWatch } from "./jobs";
 import { eraseProjection } from "./lifecycle-calls";
 import { RECOVER_AFTER_MS, type SessionRuntime } from "./runtime";
 
@@ -21,7 +21,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       jobs.arm("project", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.drain.start();
     case "recover_turn":
-      if (state.turn?.phase === "generating") jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
+      if (needsWatch(state)) jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
       else jobs.disarm("recover_turn");
       return;
     case "wake_compaction":

@@ -1,4 +1,5 @@
 /** What the object must still do, and when. One alarm serves the table, earliest first (docs/design.md §1.5). */
+import type { SessionState } from "../domain/state";
 import type { Sql } from "./sql";
 
 export const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection"] as const;
@@ -10,6 +11,9 @@ export interface Job {
   readonly due_at: number;
   readonly attempts: number;
 }
+
+/** Whether the alarm must come back for the turns: one is under way, or none is and messages wait for theirs. */
+export const needsWatch = ({ turn, queue }: SessionState): boolean => (turn ? turn.phase === "generating" : queue.length > 0);
 
 export interface Jobs {
   /** Arms a job; one that is armed moves to `due_at`. */

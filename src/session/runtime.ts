@@ -14,7 +14,7 @@ import type { ItemDraft } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
-import { createJobs, type Jobs } from "./jobs";
+import { createJobs, type Jobs, needsWatch } from "./jobs";
 import { hasSchema } from "./log-schema";
 import { readTurn } from "./log-tables";
 import { readPartial } from "./partial";
@@ -167,12 +167,17 @@ export class SessionRuntime {
     return rows.map((row) => ({ ...row, outcome: JSON.parse(row.outcome) }) as HeldOutcome);
   }
 
-  /** Sends the wake-up, and looks again later: a queue may lose it. */
+  /**
+   * Sends the wake-up, and looks again later: a queue may lose it. Less and less often, as it may have to wait for a turn
+   * that waits for its tools.
+   */
   wakeCompaction(): void {
     const { requested } = this.state.compaction;
     const { tenant, session } = this.state;
     if (!requested || !tenant || !session) return this.jobs.disarm("wake_compaction");
-    this.jobs.arm("wake_compaction", this.deps.clock() + COMPACTION_WATCHDOG_MS);
+    const tries = this.jobs.get("wake_compaction")?.attempts ?? 0;
+    const wait = Math.min(COMPACTION_WATCHDOG_MS * 2 ** tries, COMPACTION_WATCHDOG_MAX_MS);
+    this.jobs.arm("wake_compaction", this.deps.clock() + wait, tries + 1);
     this.syncAlarm();
     const sent = this.deps.queue.send({ tenant, session, compaction: requested.id });
     this.deps.background(sent.catch(() => this.deps.log.warn("queue_unreachable", { session })));
@@ -194,9 +199,10 @@ export class SessionRuntime {
     if (state.lifecycle === "erased") return;
     const now = this.deps.clock();
     this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
-    if (state.turn?.phase === "generating") this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
+    if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
     if (events.some((event) => event.type === "ToolCalled")) this.jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
     if (events.some((event) => event.type === "CompactionRequested")) this.jobs.arm("wake_compaction", now);
+    else if (state.compaction.requested && !state.turn) this.jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
   }
 
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
@@ -275,3 +281,4 @@ export class SessionRuntime {
 }
 
 const COMPACTION_WATCHDOG_MS = 60_000;
+const COMPACTION_WATCHDOG_MAX_MS = 60 * 60_000;

@@ -118,7 +118,9 @@ describe("a message enters the conversation", () => {
 
   test("a queued message can be cancelled; one that entered cannot", () => {
     const busy = play([submit(1), submit(2)], given()).state;
-    expect(play([{ type: "CancelQueued", at: 9, message: itemId(2) }], busy).state.queue).toEqual([]);
+    const cancelled = play([{ type: "CancelQueued", at: 9, message: itemId(2) }], busy);
+    expect(cancelled.state.queue).toEqual([]);
+    expect(cancelled.events).toEqual([{ type: "QueuedMessageCancelled", message: itemId(2), turn: turnId(2) }]);
     expect(play([{ type: "CancelQueued", at: 9, message: itemId(1) }], busy).rejected).toBe("message_not_queued");
   });
 });
@@ -167,6 +169,14 @@ describe("client tools", () => {
       { type: "TurnStarted", turn: turnId(2) },
     ]);
     expect(play([answer([1])], state).rejected).toBe("call_not_open");
+  });
+
+  test("a new message supersedes it too when others wait already, and takes its place behind them", () => {
+    const waiting = play([submit(1), submit(2), asks(1, [1])], given()).state;
+    const { state, rejected } = play([submit(3), { type: "StartTurn", at: 60, incarnation: INC }], waiting);
+    expect(rejected).toBeNull();
+    expect(state.turn?.id).toBe(turnId(2));
+    expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(3)]);
   });
 
   test("expiry ends only a turn that waits", () => {
@@ -234,6 +244,16 @@ describe("retry", () => {
     expect(events).toMatchObject([{ type: "TurnStarted", turn: turnId(8), item: null, retry_of: turnId(1) }]);
     expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1)]);
     expect(state.next_position).toBe(3);
+  });
+
+  test("offers the tools that the ended turn was offered", () => {
+    const tools = { body: id("bod", 1), bytes: 9, tokens: 3 };
+    const message = { item: draft(1, { turn: turnId(1) }), turn: turnId(1), tools };
+    const failed = play(
+      [submit(1, { message }), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null }],
+      given(),
+    ).state;
+    expect(play([retry], failed).state.turn?.tools).toEqual(tools);
   });
 
   test("refuses a turn that was completed, one that runs, and none", () => {

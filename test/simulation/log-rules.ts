@@ -38,7 +38,7 @@ export class LogRules {
     const before = this.replayed;
     const { violations } = this.world;
     this.events.push(event);
-    this.world.stats.count(`event ${event.type}`);
+    this.#count(event);
     violations.check(event.seq === before.seq + 1, "I10", () => `seq ${event.seq} follows ${before.seq}`);
     for (const item of itemsOf(event)) {
       const expected = this.replayed.next_position;
@@ -53,6 +53,17 @@ export class LogRules {
     this.replayed = evolve(before, event);
     for (const item of before.view.items.filter((known) => known.incomplete))
       if (event.type === "TurnStarted" && !this.replayed.view.items.includes(item)) this.#retracted.add(item.position);
+  }
+
+  #count(event: StoredEvent): void {
+    const { stats } = this.world;
+    stats.count(`event ${event.type}`);
+    if (event.type === "CompactionFailed") stats.count(`compaction failed: ${event.failure}`);
+    if (event.type === "EpochChanged") for (const { op } of event.ops) stats.count(`${event.trigger}: ${op}`);
+    if (event.type === "TurnFailed") stats.count(`turn failed: ${event.failure.kind}`);
+    if (event.type === "TurnStopped") stats.count(`turn stopped: ${event.reason}`);
+    if (event.type === "TurnStarted" && event.retry_of) stats.count("turns retried");
+    if (event.type === "TurnStarted" && event.attempt > 1) stats.count("turns run again");
   }
 
   #checkTurn(event: StoredEvent, { turn }: SessionState): void {
@@ -109,24 +120,24 @@ export class LogRules {
     }
   }
 
-  /** I13: whatever is left to do has an alarm that will come for it, should the object die now. */
+  /** I13: whatever is left to do has a job, and an alarm that will come for it, should the object die now. */
   #checkAlarm(): void {
-    const { sql, alarmAt, violations } = this.world;
+    const { sql, alarmAt, violations, scheduler } = this.world;
     const { turn, queue, compaction, seq, lifecycle } = this.replayed;
-    const due = sql.all<{ due: number | null }>("SELECT min(due_at) AS due FROM jobs")[0]?.due ?? null;
-    violations.check(
-      due === null || (alarmAt !== null && alarmAt <= Math.max(due, this.world.scheduler.now)),
-      "I13",
-      () => `a job is due at ${due}, the alarm is at ${alarmAt}`,
-    );
-    const behind = lifecycle === "open" && Number(readMeta(sql, "projected_seq") ?? 0) < seq;
-    const left = [
-      turn?.phase === "generating" ? "a turn" : "",
-      !turn && queue.length > 0 ? "the queue" : "",
-      compaction.requested ? "a compaction" : "",
-      behind ? "the projection" : "",
-    ].filter(Boolean);
-    violations.check(left.length === 0 || alarmAt !== null, "I13", () => `${left.join(" and ")} would be stranded: no alarm is set`);
+    const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
+    const due = Math.min(...jobs.map((job) => job.due_at));
+    const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now));
+    violations.check(rings, "I13", () => `a job is due at ${due}, the alarm is at ${alarmAt}`);
+    if (lifecycle !== "open") return;
+    const owed: Readonly<Record<string, boolean>> = {
+      project: Number(readMeta(sql, "projected_seq") ?? 0) < seq,
+      recover_turn: turn?.phase === "generating" || (turn === null && queue.length > 0),
+      expire_tools: turn?.phase === "awaiting_tools",
+      wake_compaction: compaction.requested !== null,
+    };
+    const armed = new Set(jobs.map((job) => job.kind));
+    const stranded = Object.keys(owed).filter((kind) => owed[kind] && !armed.has(kind));
+    violations.check(stranded.length === 0, "I13", () => `${stranded} would be stranded: no job is armed`);
   }
 }
 

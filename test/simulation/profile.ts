@@ -19,6 +19,8 @@ export interface Profile {
   readonly longest: number;
   readonly users: number;
   readonly typist: boolean;
+  /** Who asks hears the answer out, and runs the tools, before doing anything else. */
+  readonly polite: boolean;
   /** Things that users do, all together. */
   readonly actions: number;
   readonly erases: boolean;
@@ -61,7 +63,8 @@ export function drawProfile(random: Random): Profile {
     toolCalls: random.pick([0, 0.2, 0.5]),
     longest: random.pick([600, 1_500, 3_000, 8_000]),
     users: random.int(1, 3),
-    typist: random.chance(0.25),
+    typist: random.chance(0.2),
+    polite: random.chance(0.6),
     actions: random.pick([25, 40, 60]),
     erases: random.chance(0.25),
     startModel: random.weighted({ big: 4, small: 5, endless: 1 }),

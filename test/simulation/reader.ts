@@ -143,16 +143,3 @@ export class Reader {
     );
   }
 }
-
-/** Every stored pack holds as many frames as its offsets say, and no two packs overlap. */
-export function checkStoredFrames({ sql, violations }: World): void {
-  let before = 0;
-  for (const { first, last, lines } of sql.all<{ first: number; last: number; lines: string }>(
-    "SELECT first, last, lines FROM frames ORDER BY first",
-  )) {
-    violations.check(first > before, "I12", () => `a pack begins at ${first}, and one before it ends at ${before}`);
-    const count = lines.split("\n").length;
-    violations.check(count === last - first + 1, "I12", () => `the pack ${first} to ${last} holds ${count} frames`);
-    before = last;
-  }
-}

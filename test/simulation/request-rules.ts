@@ -13,8 +13,8 @@ interface Sent {
   readonly messages: readonly string[];
 }
 
-const toBase = ({ view, settings, turn }: SessionState): string =>
-  JSON.stringify([view.epoch, settings.model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
+const toBase = (model: string, { view, settings, turn }: SessionState): string =>
+  JSON.stringify([view.epoch, model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
 
 export class RequestRules {
   #last: Sent | null = null;
@@ -40,7 +40,7 @@ export class RequestRules {
 
   #checkGrowth(request: ModelRequest, state: SessionState): void {
     const sent: Sent = {
-      base: toBase(state),
+      base: toBase(request.model.id, state),
       system: request.system,
       messages: request.messages.map((message) => JSON.stringify(message)),
     };

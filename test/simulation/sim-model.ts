@@ -39,7 +39,7 @@ const FAILURES: readonly FailureKind[] = ["rate_limit", "unavailable", "auth", "
 export class SimModel {
   readonly rules: RequestRules;
   /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
-  readonly #shown = new Map<string, { readonly seq: number; readonly body: string }>();
+  readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
   #calls = 0;
   readonly #running = new Set<Call>();
 
@@ -53,7 +53,7 @@ export class SimModel {
       stream: (request, options) => this.#stream(request, options, { scope, state: state() }),
       render: async (request) => {
         const rendered = render(request);
-        this.#shown.set(lastText(request), { seq: state()?.seq ?? 0, body: rendered.body });
+        this.#shown.set(lastText(request), { seq: state()?.seq ?? 0, model: request.model.id, body: rendered.body });
         await this.deps.scheduler.gate(scope, "model render");
         return rendered;
       },
@@ -96,12 +96,17 @@ export class SimModel {
     return [...this.#running].filter((call) => call.scope.alive && !call.signal.aborted).length;
   }
 
-  /** Asked right after it was shown: nothing but the message itself was appended in between. */
+  /** Asked right after it was shown, of the same model: nothing but the message itself was appended in between. */
   #checkShown(request: ModelRequest, state: SessionState | null): void {
     const shown = this.#shown.get(lastText(request));
-    if (!shown || shown.seq + 1 !== state?.seq) return;
+    if (!shown || shown.seq + 1 !== state?.seq || shown.model !== request.model.id) return;
     this.deps.stats.count("requests shown before");
-    this.deps.violations.check(render(request).body === shown.body, "I8", () => "the request differs from the one that `context` showed");
+    const { body } = render(request);
+    this.deps.violations.check(
+      body === shown.body,
+      "I8",
+      () => `the request differs from the one that \`context\` showed: ${firstDifference(shown.body, body)}`,
+    );
   }
 
   /** Until the next chunk may come, or the call is known to be aborted; a chunk in flight may still arrive first. */
@@ -189,6 +194,14 @@ export class SimModel {
 function lastText(request: ModelRequest): string {
   const part = request.messages.at(-1)?.parts[0];
   return part?.type === "text" ? part.text : "";
+}
+
+/** Both texts from a little before where they part. */
+function firstDifference(a: string, b: string): string {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const from = Math.max(0, at - 60);
+  return `\n    ${a.slice(from, from + 200)}\n    ${b.slice(from, from + 200)}`;
 }
 
 const overflow: Script = { chunks: [{ type: "failure", failure: { kind: "overflow", status: 400 } }], hangsAfter: null, throwsAfter: null };

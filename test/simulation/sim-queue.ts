@@ -44,7 +44,7 @@ export class SimQueue {
           if (copies !== 1) stats.count(copies === 0 ? "jobs lost" : "jobs doubled");
           for (let n = 0; n < copies; n++) this.#deliver({ job, attempts: 1 }, random.chance(0.3) ? random.int(1, 90_000) : 0);
         };
-        await scheduler.gate(scope, "queue send", fails ? {} : { effect });
+        await scheduler.gate(scope, "queue send", fails ? { weight: 3 } : { weight: 3, effect });
         if (fails) throw new Error("the queue is out of reach");
       },
     };
@@ -70,7 +70,7 @@ export class SimQueue {
   #deliver(message: Message, ms: number): void {
     const { scheduler } = this.deps;
     const arrive = (): Promise<void> =>
-      scheduler.gate(this.#scope, `delivers a job, attempt ${message.attempts}`).then(() => this.#consume(message));
+      scheduler.gate(this.#scope, `delivers a job, attempt ${message.attempts}`, { weight: 3 }).then(() => this.#consume(message));
     if (ms === 0) void arrive();
     else scheduler.timer(this.#scope, { ms, label: "delayed job" }, () => void arrive());
   }

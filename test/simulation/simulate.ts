@@ -1,8 +1,10 @@
 /** One run from one seed: people talk while things go wrong, then all is well and what is under way comes to its end. */
+
 import { checkAtRest, checkErased } from "./final-rules";
+import { checkStoredFrames } from "./frame-rules";
 import { LogRules } from "./log-rules";
 import { calm } from "./profile";
-import { checkStoredFrames, Reader, Shown } from "./reader";
+import { Reader, Shown } from "./reader";
 import { SimD1 } from "./sim-d1";
 import type { Stats } from "./stats";
 import { Users } from "./users";

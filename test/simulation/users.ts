@@ -84,7 +84,7 @@ export class Users {
   #act(action: Action): Promise<unknown> {
     switch (action) {
       case "send":
-        return this.#send();
+        return this.world.profile.polite ? this.#converse() : this.#send();
       case "twice":
         return this.#sendTwice();
       case "tools":
@@ -144,9 +144,23 @@ export class Users {
     return send;
   }
 
-  async #send(): Promise<void> {
+  async #send(): Promise<Send> {
     const send = this.#draw();
     await this.#deliver(send, `key-${++this.#keys}`);
+    return send;
+  }
+
+  /** Asks, hears the answer out, gives the model what its tools said, and thinks about it for a while. */
+  async #converse(): Promise<void> {
+    const { turn } = await this.#send();
+    if (!turn) return;
+    for (let rounds = 0; rounds < 4; rounds++) {
+      const report = await this.#try("wait", (service) => service.waitForTurn(CALLER, turn));
+      if (!report?.ok || report.value.status !== "awaiting_tools") break;
+      await this.#answerTools();
+    }
+    const { random, scheduler, clients } = this.world;
+    if (random.chance(0.6)) await scheduler.sleep(clients, random.int(0, 20_000), "a pause");
   }
 
   /** A client that presses the button twice: two requests with one key. */
@@ -194,7 +208,7 @@ export class Users {
     const results = some.map((call) => ({
       execution_id: byExecution ? call.execution_id : null,
       call_id: byExecution ? null : call.call_id,
-      output: random.chance(0.08) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
+      output: random.chance(0.03) ? drawText(random, 20_000, 40_000) : drawText(random, 0, 2_000),
       is_error: random.chance(0.1),
     }));
     const idempotency = { key: `key-${++this.#keys}`, digest: "results" };

@@ -197,13 +197,13 @@ export class World {
     const { scheduler } = this;
     if (from === this.clients) this.openCalls++;
     try {
-      await scheduler.gate(from, `calls ${label}`, { weight: 2 });
+      await scheduler.gate(from, `calls ${label}`, { weight: 3 });
       const life = this.wake();
       return await new Promise<T>((resolve, reject) => {
         const fail = (error: Error): void => void scheduler.gate(from, `${label} is lost`).then(() => reject(error));
         life.calls.add(fail);
         const answer = async (settle: () => void): Promise<void> => {
-          await scheduler.gate(life.scope, `${label} answered`, { weight: 3 });
+          await scheduler.gate(life.scope, `${label} answered`, { weight: 4 });
           life.calls.delete(fail);
           settle();
         };

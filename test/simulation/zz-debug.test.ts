@@ -3,7 +3,6 @@ import { simulate } from "./simulate";
 import { Stats } from "./stats";
 
 test("x", async () => {
-  const all = new Map<string, number[]>();
   const stats = new Stats();
   const t = performance.now();
   const from = Number(process.env.FROM ?? 1),

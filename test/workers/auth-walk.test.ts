@@ -101,6 +101,29 @@ describe("the walk over the OpenAPI document of the running Worker", () => {
   });
 });
 
+describe("a session's object", () => {
+  it("answers nobody but its own tenant, whatever the name by which it was reached", async () => {
+    const caller = { tenant: stranger.id, session: chat.id };
+    const { api } = chat;
+    const page = { after: null, limit: 10, order: "asc" } as const;
+    const before = await chat.events();
+
+    const answers = await Promise.all([
+      api.describe(caller),
+      api.items(caller, page),
+      api.events(caller, page),
+      api.stop(caller),
+      api.erase(caller),
+      api.exportLog(caller, { after: 0, limit: 10 }),
+      api.leaseCompaction(caller, newId("cmp")),
+      api.describe({ ...chat.caller, session: newId("ses") }),
+    ]);
+
+    expect(answers.map((answer) => (answer.ok ? "answered" : answer.error.code))).toEqual(answers.map(() => "session_not_found"));
+    expect(await chat.events()).toEqual(before);
+  });
+});
+
 describe("a key", () => {
   it("that was revoked is refused within the stated time", async () => {
     const { id, key } = await keyWith(["sessions:read"]);

@@ -191,6 +191,20 @@ describe("open calls", () => {
     ]);
   });
 
+  it("are superseded by a new message also when others wait already: they get their turns in order", async () => {
+    const chat = await newChat({ tools: [weather], replies: [{ gate: "go", ...calls("Paris") }] });
+    const first = await chat.post("How is Paris?");
+    await chat.post("waiting");
+    await chat.model.open("go");
+    await chat.ended(first.turn_id);
+
+    const third = await chat.say("Never mind.");
+
+    expect(third.status).toBe("completed");
+    expect((await chat.turn(first.turn_id)).status).toBe("stopped");
+    expect((await chat.items()).filter(({ kind }) => kind === "user").map(textOf)).toEqual(["How is Paris?", "waiting", "Never mind."]);
+  });
+
   it("are cancelled by a stop", async () => {
     const chat = await newChat({ tools: [weather], replies: [calls("Paris")] });
     await chat.say("How is Paris?");

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-api";
 import { LIMIT, smallChat, WINDOW, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, textOf } from "./support";
+import { bodyOf, type Chat, migrate, newChat, newTenant, textOf } from "./support";
 
 beforeAll(migrate);
 
@@ -51,6 +51,20 @@ describe("a request that would exceed the window", () => {
     expect(await overflows(chat)).toEqual([]);
     expect(await chat.countOf("TurnCompleted")).toBe(16);
     await frames.leave();
+  });
+
+  it("because the session moved to a smaller model, loses what that one cannot hold", async () => {
+    const tenant = await newTenant();
+    const big = await newChat({ tenant, window: 16_000 });
+    const small = await newChat({ tenant, window: WINDOW, maxOutput: 100, limit: LIMIT });
+    for (let n = 1; n <= 6; n++) await big.say(words(600, `question-${n}`));
+
+    await bodyOf(await big.call("PATCH", "", { model: small.model.upstream }));
+    const report = await big.say("and now?");
+
+    expect(report).toMatchObject({ status: "completed", context_window: WINDOW });
+    expect(await overflows(small)).toEqual([]);
+    expect((await small.model.heard(1))[0]?.body.messages.at(-1)?.content).toBe("and now?");
   });
 
   it("keeps the last message of the user and what the model is told of the gap", async () => {

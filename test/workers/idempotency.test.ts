@@ -1,6 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import { advanceClock } from "./clock";
 import { bodyOf, migrate, newChat, newTenant, told } from "./support";
 
 beforeAll(migrate);
@@ -100,6 +101,22 @@ describe("one idempotency key on a message", () => {
     const accepted = await chat.send("second", { on_busy: "reject" }, key);
 
     expect([refused.status, accepted.status]).toEqual([409, 200]);
+  });
+});
+
+describe("an idempotency key", () => {
+  it("is kept for 24 hours, and no longer", async () => {
+    const chat = await newChat();
+    const send = async () => bodyOf<TurnReport>(await chat.send("hello", {}, key));
+    const first = await send();
+
+    advanceClock(24 * 60 * 60 * 1_000 - 60_000);
+    const same = await send();
+    advanceClock(60_000);
+    const another = await send();
+
+    expect(same.id).toBe(first.id);
+    expect(another.id).not.toBe(first.id);
   });
 });
 

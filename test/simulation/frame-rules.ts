@@ -1,0 +1,55 @@
+/** What must hold of the stored live stream (docs/invariants.md). */
+import type { Frame } from "../../src/session/frames";
+import { type FrameLine, parseLine } from "../../src/session/frames";
+import type { World } from "./world";
+
+/** I12: a pack holds as many frames as its offsets say, no two packs overlap, and what was streamed is what was recorded. */
+export function checkStoredFrames({ sql, violations }: World): void {
+  const rows = sql.all<{ first: number; last: number; lines: string }>("SELECT first, last, lines FROM frames ORDER BY first");
+  const frames: FrameLine[] = [];
+  let before = 0;
+  for (const { first, last, lines } of rows) {
+    violations.check(first > before, "I12", () => `a pack begins at ${first}, and one before it ends at ${before}`);
+    const parsed = lines.split("\n").map((text, index) => parseLine(text, first + index));
+    violations.check(parsed.length === last - first + 1, "I12", () => `the pack ${first} to ${last} holds ${parsed.length} frames`);
+    frames.push(...parsed);
+    before = last;
+  }
+  const complaint = findMisheard(frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame })));
+  if (complaint) violations.report("I12", complaint);
+}
+
+/** Follows the turns' frames: each reply is the deltas since its call began, and after a turn's end it says nothing more. */
+function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame }[]): string | null {
+  const said = new Map<string, string>();
+  for (const { offset, frame } of frames) {
+    if (!("turn_id" in frame) || frame.turn_id === null) continue;
+    const turn = frame.turn_id;
+    switch (frame.type) {
+      case "turn.started":
+      case "turn.resumed":
+        said.set(turn, "");
+        break;
+      case "text.delta":
+        if (!said.has(turn)) return `frame ${offset} is said by turn ${turn}, which is not running`;
+        said.set(turn, said.get(turn) + frame.text);
+        break;
+      case "item.completed": {
+        if (frame.item.kind !== "assistant") break;
+        const text = frame.item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+        if (text !== said.get(turn))
+          return `the reply of frame ${offset} has ${text.length} characters, its deltas ${said.get(turn)?.length}`;
+        break;
+      }
+      case "turn.completed":
+      case "turn.failed":
+      case "turn.stopped":
+      case "turn.interrupted":
+      case "turn.awaiting_tools":
+        said.delete(turn);
+        break;
+      default:
+    }
+  }
+  return null;
+}
