@@ -3,14 +3,15 @@
  * All of it is synchronous but the look-up of the model; state is read after it.
  */
 
-import { limitOf } from "../context/budget";
+import { limitOf, scaleOf } from "../context/budget";
 import { type DraftInput, draftFromRungs, draftFromSummary } from "../context/epoch-draft";
 import type { Plan, Rung } from "../context/plan";
 import { planCompaction } from "../context/planner";
 import { type Policy, policyOf } from "../context/policy";
-import { buildSummaryPrompt, renderEntry, SUMMARY_SYSTEM } from "../context/prompts";
+import { buildSummaryPrompt, renderEntry, SUMMARY_SYSTEM, type TranscriptEntry } from "../context/prompts";
 import { checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
+import { shortenToolResult } from "../context/tool-results";
 import { SUMMARY_JOIN } from "../context/view";
 import type { EpochDraft, ModelCall } from "../domain/commands";
 import type { CompactionFailure, CompactionTrigger } from "../domain/events";
@@ -49,7 +50,7 @@ export function leaseCompaction(compaction: CompactionId, spec: ModelSpec | null
   const planned = plan(spec, requested.trigger, writer.state);
   const rung = planned.kind === "compact" ? planned.rungs.find((step) => step.rung === "summarize") : undefined;
   if (!rung) return giveUp(compaction, "nothing_to_do", ports);
-  const request = buildSummaryRequest(rung, { spec, policy, content: ports.content });
+  const request = buildSummaryRequest(rung, { spec, policy, content: ports.content, scale: scaleOf(writer.state, spec.id) });
   const expiresAt = clock() + policy.summary_timeout_ms + LEASE_MARGIN_MS;
   const ref = { base_epoch: writer.state.view.epoch, range: { from: rung.from, to: rung.to }, replaces: rung.replaces };
   const leased = writer.execute({ type: "LeaseCompaction", at: clock(), compaction, plan: ref, expiresAt, attemptLimit: policy.attempts });
@@ -73,37 +74,53 @@ function failLast(compaction: CompactionId, spec: ModelSpec, ports: Ports): Leas
 
 /** Room for the instruction, the delimiters and the chat frame around the transcript, in tokens. */
 const PROMPT_OVERHEAD = 400;
+/** One entry takes at most this share of the transcript: what is longer shows both its ends. */
+const ENTRY_SHARE = 1 / 3;
+/** Characters that are kept of a long entry for each token it may take: fewer than any text has, so that it fits. */
+const CHARS_PER_TOKEN_AT_LEAST = 2;
+
+interface SummaryInput {
+  readonly spec: ModelSpec;
+  readonly policy: Policy;
+  readonly content: SessionContent;
+  /** Planned tokens for each estimated one. */
+  readonly scale: number;
+}
 
 /** The transcript, bounded to what the model takes: what is too much goes from the oldest end, and says so. */
-function buildSummaryRequest(
-  rung: Extract<Rung, { rung: "summarize" }>,
-  { spec, policy, content }: { spec: ModelSpec; policy: Policy; content: SessionContent },
-): ModelRequest {
+function buildSummaryRequest(rung: Extract<Rung, { rung: "summarize" }>, { spec, policy, content, scale }: SummaryInput): ModelRequest {
   const cap = summaryCap(spec, policy);
-  const { summaries } = content.readView();
+  const summaries = content.readSummaries();
   const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
-  const lines = content.readItems(rung.source).map(renderEntry);
   const limit = limitOf(limitsOf(spec)) ?? Number.POSITIVE_INFINITY;
-  const room = (limit - cap - PROMPT_OVERHEAD) / 1.25 - estimateTokens(previous ?? "");
-  const transcript = newestWithin(lines, room);
+  const room = (limit - cap - PROMPT_OVERHEAD) / scale - estimateTokens(previous ?? "");
+  const transcript = newestWithin(content.readBackwards(rung.source), { room, count: rung.source.to - rung.source.from + 1 });
   const text = buildSummaryPrompt({ previous, transcript });
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
   return { model: spec, purpose: "compaction", system: SUMMARY_SYSTEM, messages, tools: [], maxOutput: cap };
+}
+
+/** Reads no further back than there is room: the history behind it may be long. */
+function newestWithin(entries: Iterable<TranscriptEntry>, by: { readonly room: number; readonly count: number }): string[] {
+  const longest = Math.max(200, by.room * ENTRY_SHARE * CHARS_PER_TOKEN_AT_LEAST);
+  const lines: string[] = [];
+  let used = 0;
+  for (const entry of entries) {
+    const line = shortenToolResult(renderEntry(entry), longest);
+    used += estimateTokens(line);
+    if (used > by.room && lines.length > 0) {
+      lines.unshift(`[${by.count - lines.length} earlier entries are left out here.]`);
+      break;
+    }
+    lines.unshift(line);
+  }
+  return lines;
 }
 
 const summaryCap = (spec: ModelSpec, policy: Policy): number => {
   const cap = Math.min(policy.summary_max_tokens, spec.max_output);
   return spec.context_window === null ? cap : Math.min(cap, Math.floor(spec.context_window / 4));
 };
-
-function newestWithin(lines: readonly string[], room: number): string[] {
-  let used = 0;
-  const first = lines.findLastIndex((line) => {
-    used += estimateTokens(line);
-    return used > room;
-  });
-  return first < 0 ? [...lines] : [`[${first + 1} earlier entries are left out here.]`, ...lines.slice(first + 1)];
-}
 
 interface Settled {
   readonly compaction: CompactionId;

@@ -3,7 +3,8 @@
  * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
  */
 import type { CallUsage, CompactionFailure, FinishReason } from "../domain/events";
-import type { ChatModel, Clock, CompactionJob, Log, ModelRequest } from "./ports";
+import { assertNever } from "../lib/assert-never";
+import type { ChatModel, Clock, CompactionJob, Log, ModelChunk, ModelRequest } from "./ports";
 import type { SessionApi, SummaryOutcome } from "./session-api";
 import type { Schedule } from "./session-ports";
 
@@ -17,6 +18,9 @@ export interface CompactionPorts {
 
 /** Leases at most, whatever the policy's attempts: a bound on this loop, not a rule of the protocol. */
 const LEASES_PER_JOB = 5;
+
+/** A summary at most, in UTF-16 units: many times what any policy's cap allows. */
+const MAX_SUMMARY_UNITS = 200_000;
 
 /** What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease. */
 export type JobOutcome = { readonly kind: "done" } | { readonly kind: "again"; readonly at: number };
@@ -54,12 +58,11 @@ async function summarize(request: ModelRequest, timeoutMs: number, ports: Compac
   });
   try {
     for await (const chunk of ports.model.stream(request, { signal: abort.signal })) {
-      if (chunk.type === "text") heard.text += chunk.text;
-      if (chunk.type === "tool_call") heard.end = { ok: false, failure: "refused" };
-      if (chunk.type === "failure") heard.end = { ok: false, failure: chunk.failure.kind };
-      if (chunk.type !== "finish") continue;
-      heard.usage = chunk.usage;
-      heard.end = { ok: true, finish: chunk.finish };
+      take(chunk, heard);
+      if (heard.text.length <= MAX_SUMMARY_UNITS) continue;
+      abort.abort();
+      heard.end = { ok: false, failure: "too_long" };
+      break;
     }
   } catch (error) {
     ports.log.error("summarizer_threw", { error: error instanceof Error ? error.name : "unknown" });
@@ -69,7 +72,28 @@ async function summarize(request: ModelRequest, timeoutMs: number, ports: Compac
   }
   const spent = { usage: heard.usage, ms: ports.clock() - startedAt };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
-  return heard.end.ok
-    ? { ...spent, ok: true, text: heard.text, finish: heard.end.finish }
-    : { ...spent, ok: false, failure: heard.end.failure };
+  const { end, text } = heard;
+  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ok: false, failure: end.failure };
+}
+
+function take(chunk: ModelChunk, heard: Heard): void {
+  switch (chunk.type) {
+    case "text":
+      heard.text += chunk.text;
+      return;
+    case "reasoning":
+      return;
+    case "tool_call":
+      heard.end = { ok: false, failure: "refused" };
+      return;
+    case "failure":
+      heard.end = { ok: false, failure: chunk.failure.kind };
+      return;
+    case "finish":
+      heard.usage = chunk.usage;
+      heard.end = { ok: true, finish: chunk.finish };
+      return;
+    default:
+      assertNever(chunk);
+  }
 }

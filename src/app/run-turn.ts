@@ -32,6 +32,9 @@ export class LiveTurn {
   }
 }
 
+/** A reply at most, its calls included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
+const MAX_REPLY_UNITS = 500_000;
+
 export async function runTurn(live: LiveTurn, ports: SessionPorts): Promise<void> {
   const resolved = await resolveModel(ports);
   if (!isCurrent(live, ports)) return;
@@ -105,6 +108,10 @@ async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: 
       if (live.abort.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
       watch.heard();
       take(chunk, heard, live);
+      if (unitsOf(live, heard) > MAX_REPLY_UNITS) {
+        live.abort.abort();
+        return { ...heard, outcome: failed("output_cap") };
+      }
       if (chunk.type === "text" || chunk.type === "reasoning") ports.output.delta(live.run.turn, chunk.type, chunk.text);
     }
   } catch (error) {
@@ -115,6 +122,9 @@ async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: 
   }
   return watch.expired ? { ...heard, outcome: failed("timeout") } : heard;
 }
+
+const unitsOf = (live: LiveTurn, heard: Heard): number =>
+  live.text.length + live.reasoning.length + heard.calls.reduce((sum, call) => sum + call.arguments.length, 0);
 
 const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 

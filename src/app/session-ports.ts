@@ -27,8 +27,13 @@ export interface SessionContent {
   readView(): ViewInput;
   /** Tools offered to the running turn. */
   readTools(): readonly ToolDefinition[];
-  /** Items `from..to` with their content, in order of position. */
-  readItems(range: { readonly from: number; readonly to: number }): { readonly meta: ItemMeta; readonly parts: readonly Part[] }[];
+  /** The chain of summaries in the view, oldest first. */
+  readSummaries(): readonly string[];
+  /** Items `from..to` with their content, newest first, read page by page as they are asked for. */
+  readBackwards(range: {
+    readonly from: number;
+    readonly to: number;
+  }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
   readText(id: BodyId): string | null;
 }
 

@@ -1,6 +1,5 @@
 /** How much a request may weigh, and how much the next one does. Every figure says where it comes from. */
-import type { BodyId } from "../domain/ids";
-import type { SessionState, UsageAnchor } from "../domain/state";
+import { offeredTools, type SessionState, type UsageAnchor } from "../domain/state";
 
 /** What is always left for the reply, at most (docs/design.md §5, the guard). */
 const RESERVE_MAX_TOKENS = 4_096;
@@ -34,7 +33,7 @@ export const scaleOf = (state: SessionState, model: string): number => (state.ra
 
 /** Raw estimate of everything that a request holds whatever is compacted: system prompt, tools, pins. */
 export function fixedTokens(state: SessionState): number {
-  const tools = state.turn?.tools ?? state.settings.tools;
+  const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
 }
@@ -46,16 +45,15 @@ export function rawViewTokens(state: SessionState): number {
   return fixedTokens(state) + older + items.reduce((sum, item) => sum + itemTokens(state, item), 0);
 }
 
-/** Most that a shortened tool result weighs: `SHORTENED_CHARS` at two characters a token. */
+/** Characters that a shortened tool result shows, both ends together. */
 export const SHORTENED_CHARS = 1_000;
+/** The most that it can weigh: a token for each character. */
 const SHORTENED_TOKENS = SHORTENED_CHARS;
 
 /** What an item weighs in the view: a shortened result less than in the record. */
 export function itemTokens(state: SessionState, item: { readonly position: number; readonly tokens: number }): number {
   return state.view.shortened.includes(item.position) ? Math.min(item.tokens, SHORTENED_TOKENS) : item.tokens;
 }
-
-const toolsOf = (state: SessionState): BodyId | null => (state.turn?.tools ?? state.settings.tools)?.body ?? null;
 
 /** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
 const NO_RESULT_TOKENS = 24;
@@ -81,12 +79,13 @@ function addedTokens(state: SessionState, anchor: UsageAnchor): number {
 export function measureNext(state: SessionState, model: string, extra = 0): Measure {
   const scale = scaleOf(state, model);
   const { anchor } = state;
-  if (anchor?.epoch !== state.view.epoch || anchor.model !== model || anchor.tools !== toolsOf(state)) {
+  if (anchor?.epoch !== state.view.epoch || anchor.model !== model) {
     const tokens = Math.ceil((rawViewTokens(state) + extra) * scale);
     return { tokens, source: "estimated", error_bound: Math.ceil(tokens * (1 - 1 / PADDING)) };
   }
-  const added = extra + addedTokens(state, anchor);
+  const tools = (offeredTools(state)?.tokens ?? 0) - anchor.tools;
+  const added = extra + tools + addedTokens(state, anchor);
   const estimated = Math.ceil(added * scale);
   const tokens = anchor.input + anchor.output + estimated;
-  return { tokens, source: added > 0 ? "mixed" : "reported", error_bound: Math.ceil(estimated * (1 - 1 / PADDING)) };
+  return { tokens, source: added === 0 ? "reported" : "mixed", error_bound: Math.ceil(Math.abs(estimated) * (1 - 1 / PADDING)) };
 }

@@ -5,7 +5,7 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import type { Command, CompactionCommand, EpochDraft, ModelCall } from "./commands";
-import type { Decision } from "./decision";
+import { type Decision, voidCompaction } from "./decision";
 import type { CompactionTrigger, Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
@@ -52,20 +52,7 @@ const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCal
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
 function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
-  const { requested, lease } = state.compaction;
-  const voided: Event[] = requested
-    ? [
-        {
-          type: "CompactionFailed",
-          compaction: requested.id,
-          token: lease?.token ?? null,
-          attempt: requested.attempts,
-          failure: "superseded",
-          final: true,
-        },
-      ]
-    : [];
-  return ok([...voided, epochChanged(command.change, { trigger: command.trigger, compaction: command.compaction })]);
+  return ok([...voidCompaction(state), epochChanged(command.change, { trigger: command.trigger, compaction: command.compaction })]);
 }
 
 /** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */

@@ -5,7 +5,9 @@ import type { Command, SessionCommand } from "./commands";
 import { decideCompaction } from "./decide-compaction";
 import { decideMessage } from "./decide-message";
 import { decideTurn } from "./decide-turn";
-import type { Decision } from "./decision";
+import { type Decision, voidCompaction } from "./decision";
+import type { Event, SessionSettings } from "./events";
+import { changesRequest } from "./evolve";
 import type { SessionState } from "./state";
 
 export function decide(command: Command, state: SessionState): Decision {
@@ -45,10 +47,16 @@ function decideSession(command: SessionCommand, state: SessionState): Decision {
       return state.lifecycle === "new" ? ok([{ type: "SessionOpened", tenant, session, settings }]) : err({ code: "session_exists" });
     }
     case "ChangeSettings":
-      return ok(Object.keys(command.changes).length === 0 ? [] : [{ type: "SettingsChanged", changes: command.changes }]);
+      return ok(Object.keys(command.changes).length === 0 ? [] : changeSettings(command.changes, state));
     case "EraseSession":
       return ok([{ type: "SessionErased" }]);
     default:
       return assertNever(command);
   }
+}
+
+/** What changes the request moves the epoch: a compaction under way was planned on another one. */
+function changeSettings(changes: Partial<SessionSettings>, state: SessionState): Event[] {
+  const changed: Event = { type: "SettingsChanged", changes };
+  return changesRequest(changes) ? [...voidCompaction(state), changed] : [changed];
 }

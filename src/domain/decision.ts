@@ -21,3 +21,11 @@ export function enterConversation(message: QueuedMessage, at: { position: number
   if (message.turn === null) return [{ type: "MessagesAppended", items: [item], dequeued: [item.id] }];
   return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
 }
+
+/** The end of a compaction whose epoch ends under it. */
+export function voidCompaction({ compaction }: SessionState): Event[] {
+  const { requested, lease } = compaction;
+  if (!requested) return [];
+  const token = lease?.token ?? null;
+  return [{ type: "CompactionFailed", compaction: requested.id, token, attempt: requested.attempts, failure: "superseded", final: true }];
+}

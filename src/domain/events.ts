@@ -19,7 +19,8 @@ export interface SessionSettings {
   readonly system: TextRef | null;
   readonly tools: TextRef | null;
   readonly title: TextRef | null;
-  readonly metadata: Readonly<Record<string, string>>;
+  /** The client's own words, so content: a JSON object of strings. */
+  readonly metadata: TextRef | null;
 }
 
 /** A message that waits for its turn in the session's durable FIFO. */

@@ -3,7 +3,7 @@ import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
 import type { CallUsage, StoredEvent, TurnEvent } from "./events";
 import { learnRatio } from "./learned-ratio";
-import type { LastTurn, OpenTurn, SessionState, UsageAnchor } from "./state";
+import { type LastTurn, type OpenTurn, offeredTools, type SessionState, type UsageAnchor } from "./state";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
 
@@ -86,9 +86,10 @@ function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: Ca
     model: event.model,
     up_to: event.up_to,
     input: usage.input,
-    output: usage.output - usage.reasoning,
+    // Reasoning is not sent again; some providers count it beside the output, not in it.
+    output: usage.reasoning <= usage.output ? usage.output - usage.reasoning : usage.output,
     reply_to: event.up_to,
-    tools: (state.turn?.tools ?? state.settings.tools)?.body ?? null,
+    tools: offeredTools(state)?.tokens ?? 0,
   };
 }
 

@@ -77,8 +77,7 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
         ratio: { model: event.settings.model, value: 1 },
       };
     case "SettingsChanged":
-      // Another model, system prompt or set of tools: what the provider had counted no longer holds.
-      return { ...state, settings: { ...state.settings, ...event.changes }, anchor: changesRequest(event.changes) ? null : state.anchor };
+      return changeSettings(state, event.changes);
     case "PinsSet":
       return { ...state, pins: event.pins };
     case "SessionForked":
@@ -90,8 +89,16 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
   }
 }
 
-const changesRequest = (changes: Partial<SessionSettings>): boolean =>
+/** Whether the next request is another one for it than the provider has counted. */
+export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
   changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
+
+function changeSettings(state: SessionState, changes: Partial<SessionSettings>): SessionState {
+  const settings = { ...state.settings, ...changes };
+  if (!changesRequest(changes)) return { ...state, settings };
+  // A call under way was asked in the old epoch: its count must not come back as this one's.
+  return { ...state, settings, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+}
 
 function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
   switch (event.type) {

@@ -3,11 +3,11 @@
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
 import type { CompactionTrigger, CoveredRange, Overlay, QueuedMessage, SessionSettings, StopReason, TextRef, TurnFailure } from "./events";
-import type { BodyId, CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 2;
+export const STATE_VERSION = 3;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -59,8 +59,8 @@ export interface UsageAnchor {
   readonly output: number;
   /** Last position of the reply that `output` counted. */
   readonly reply_to: number;
-  /** The tools that the request offered: their weight is part of `input`. */
-  readonly tools: BodyId | null;
+  /** Raw estimate of the tools that the request offered: their weight is part of `input`. */
+  readonly tools: number;
 }
 
 export interface CompactionLease {
@@ -113,7 +113,7 @@ export const initialState: SessionState = {
   lifecycle: "new",
   tenant: null,
   session: null,
-  settings: { model: "", policy: "", system: null, tools: null, title: null, metadata: {} },
+  settings: { model: "", policy: "", system: null, tools: null, title: null, metadata: null },
   pins: [],
   seq: 0,
   next_position: 1,
@@ -130,3 +130,8 @@ export const initialState: SessionState = {
   redacted: [],
   totals: { calls: 0, input: 0, output: 0, cached: 0 },
 };
+
+/** The tools of the next request: the turn's own or the session's; between turns, those that the last turn was offered. */
+export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {
+  return (turn ? turn.tools : last_turn?.tools) ?? settings.tools;
+}

@@ -11,6 +11,8 @@ import { describeError } from "./error-body";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
+/** One line of the stream at most, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
+const MAX_LINE_UNITS = 2_000_000;
 const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 
 /** What the reads so far brought, and what is known of the end. Fed by one reader, in order. */
@@ -47,6 +49,11 @@ export class ReplyDecoder {
       from = end + 1;
     }
     this.#rest = all.slice(from);
+    if (this.#rest.length > MAX_LINE_UNITS) {
+      this.over = true;
+      this.#rest = "";
+      this.#out.push({ type: "failure", failure: CUT_OFF });
+    }
     const out = this.#out;
     this.#out = [];
     return out;

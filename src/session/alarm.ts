@@ -1,16 +1,33 @@
 /** The object's one alarm: what is due is started, not awaited, so that nothing blocks the watchdog (docs/design.md §1.5). */
 import { assertNever } from "../lib/assert-never";
 import { type Job, needsWatch } from "./jobs";
-import { eraseProjection } from "./lifecycle-calls";
+import { finishErasure } from "./lifecycle-calls";
 import { RECOVER_AFTER_MS, type SessionRuntime } from "./runtime";
 
-/** Never throws for one job's sake: the others are due too. */
+/** Never throws: the platform drops an alarm that keeps failing, and with it everything that is due. */
 export function ringAlarm(runtime: SessionRuntime): void {
   runtime.alarmRang();
-  if (!runtime.exists) return;
-  runtime.wake();
-  for (const job of runtime.jobs.due(runtime.deps.clock())) runJob(runtime, job);
-  runtime.syncAlarm();
+  try {
+    if (!runtime.exists) return;
+    runtime.wake();
+    for (const job of runtime.jobs.due(runtime.deps.clock())) attempt(runtime, () => runJob(runtime, job));
+    runtime.syncAlarm();
+  } catch (error) {
+    runtime.deps.log.error("alarm_failed", { error: error instanceof Error ? error.name : "unknown" });
+    runtime.deps.setAlarm(runtime.deps.clock() + ALARM_AGAIN_MS);
+  }
+}
+
+/** A log that this build cannot read may be readable after the next deployment. */
+const ALARM_AGAIN_MS = 5 * 60_000;
+
+/** One job's failure is not the others'. It stays due, and is tried again later. */
+function attempt(runtime: SessionRuntime, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    runtime.deps.log.error("job_failed", { error: error instanceof Error ? error.name : "unknown" });
+  }
 }
 
 function runJob(runtime: SessionRuntime, job: Job): void {
@@ -33,7 +50,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "erase_projection": {
       const { tenant, session } = state;
       jobs.arm("erase_projection", clock() + RECOVER_AFTER_MS, job.attempts);
-      if (tenant && session) runtime.deps.background(eraseProjection(runtime, { tenant, session }).then(() => undefined));
+      if (tenant && session) runtime.deps.background(finishErasure(runtime, { tenant, session }).then(() => undefined));
       return;
     }
     default:

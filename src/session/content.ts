@@ -7,11 +7,13 @@ import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { readBodies } from "./bodies";
-import { ALL_POSITIONS, readItems } from "./log-tables";
+import { createBoundedCache } from "./bounded-cache";
+import { readItems } from "./log-tables";
 import type { Sql } from "./sql";
 
-/** Items whose content stays parsed: several views of an ordinary size. */
-const CACHED_ITEMS = 2_000;
+/** UTF-16 units of content that stay in memory, of items and of texts each: several views of an ordinary size. */
+const CACHED_UNITS = 4_000_000;
+const BACKWARDS_PAGE = 64;
 
 export const REDACTED: readonly Part[] = [{ type: "text", text: "[redacted]" }];
 
@@ -26,26 +28,26 @@ export interface ContentReader extends SessionContent {
 }
 
 export function createContent(sql: Sql, state: () => SessionState): ContentReader {
-  const parsed = new Map<ItemId, readonly Part[]>();
-  const texts = new Map<BodyId, string>();
+  const parsed = createBoundedCache<ItemId, readonly Part[]>(CACHED_UNITS);
+  const texts = createBoundedCache<BodyId, string>(CACHED_UNITS);
 
-  const partsOf = (items: readonly ItemMeta[]): Map<ItemId, readonly Part[]> => {
-    const missing = items.filter((item) => !parsed.has(item.id));
-    if (parsed.size + missing.length > CACHED_ITEMS) parsed.clear();
-    const unknown = items.filter((item) => !parsed.has(item.id)).map((item) => item.id);
-    for (const [id, text] of readBodies(sql, unknown)) parsed.set(id as ItemId, JSON.parse(text) as Part[]);
+  /** What the view shows is kept; what is read from the record once is not. */
+  const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] => {
+    const unknown = readBodies(
+      sql,
+      items.filter((item) => !parsed.get(item.id)).map((item) => item.id),
+    );
     const hidden = new Set(state().redacted);
-    return new Map(items.map((item) => [item.id, hidden.has(item.id) ? REDACTED : (parsed.get(item.id) ?? [])]));
-  };
-  const withParts = (items: readonly ItemMeta[]): ViewEntry[] => {
-    const parts = partsOf(items);
-    return items.map((meta) => ({ meta, parts: parts.get(meta.id) ?? [] }));
+    return items.map((meta) => {
+      const text = unknown.get(meta.id);
+      const parts = parsed.get(meta.id) ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
+      if (keep && text !== undefined) parsed.set(meta.id, parts, text.length);
+      return { meta, parts: hidden.has(meta.id) ? REDACTED : parts };
+    });
   };
   const readText = (id: BodyId): string | null => {
-    const known = texts.get(id);
-    if (known !== undefined) return known;
-    const text = readBodies(sql, [id]).get(id) ?? null;
-    if (text !== null && texts.size < CACHED_ITEMS) texts.set(id, text);
+    const text = texts.get(id) ?? readBodies(sql, [id]).get(id) ?? null;
+    if (text !== null) texts.set(id, text, text.length);
     return text;
   };
   const textOf = (ref: TextRef | null): string | null => (ref ? readText(ref.body) : null);
@@ -56,15 +58,22 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
   return {
     learn(bodies) {
-      for (const body of bodies) if (body.id.startsWith("msg_")) parsed.set(body.id as ItemId, JSON.parse(body.text) as Part[]);
+      for (const { id, text } of bodies) if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
     },
-    display: (items) => withParts(items).map(toDisplay),
+    display: (items) => withParts(items, false).map(toDisplay),
     readText,
     textOf,
     toolsOf,
-    readItems: ({ from, to }) => withParts(readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" })),
+    *readBackwards({ from, to }) {
+      for (let last = to; last >= from; ) {
+        const page = readItems(sql, { from, to: last, limit: BACKWARDS_PAGE, order: "desc" });
+        yield* withParts(page, false);
+        last = (page.at(-1)?.position ?? from) - 1;
+      }
+    },
     readTools: () => toolsOf(state().turn?.tools ?? state().settings.tools),
-    readView: () => readView(state(), withParts, textOf, readText),
+    readSummaries: () => summariesOf(state(), readText),
+    readView: () => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }),
     forget() {
       parsed.clear();
       texts.clear();
@@ -72,18 +81,22 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
   };
 }
 
-function readView(
-  state: SessionState,
-  withParts: (items: readonly ItemMeta[]) => ViewEntry[],
-  textOf: (ref: TextRef | null) => string | null,
-  readText: (id: BodyId) => string | null,
-): ViewInput {
+const summariesOf = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
+  view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : []));
+
+interface Readers {
+  entries(items: readonly ItemMeta[]): ViewEntry[];
+  textOf(ref: TextRef | null): string | null;
+  readText(id: BodyId): string | null;
+}
+
+function readView(state: SessionState, read: Readers): ViewInput {
   const { overlays, items, shortened } = state.view;
   return {
-    system: textOf(state.settings.system),
-    summaries: overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : [])),
+    system: read.textOf(state.settings.system),
+    summaries: summariesOf(state, read.readText),
     dropped: overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0),
-    entries: withParts(items),
+    entries: read.entries(items),
     shortened: new Set(shortened),
   };
 }

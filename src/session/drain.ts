@@ -5,6 +5,7 @@ import { type ProjectionLimit, type ProjectionSource, projectSession } from "../
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
+import { assertNever } from "../lib/assert-never";
 import { readBodies } from "./bodies";
 import { readEvents } from "./event-log";
 import type { Jobs } from "./jobs";
@@ -42,6 +43,7 @@ export function createDrain(host: DrainHost): Drain {
     const { clock, log } = host.deps;
     const outcome = await projectSession({ source: sourceOf(host), projection: host.deps.projection(tenant), log }, attempt);
     if (!host.exists || host.state.lifecycle !== "open") return;
+    if (outcome.done && isBehind(host)) return; // appended since the last read: its job is armed
     if (outcome.done) host.jobs.disarm("project");
     else host.jobs.arm("project", clock() + outcome.retryInMs, attempt + 1);
     host.syncAlarm();
@@ -107,8 +109,27 @@ function bodiesOf(event: StoredEvent): BodyId[] {
       return [event.item.id];
     case "EpochChanged":
       return event.ops.flatMap((op) => (op.op === "summarize" ? [op.overlay] : []));
-    default:
+    case "PinsSet":
+      return event.pins.map((pin) => pin.body);
+    case "SessionForked":
+    case "SessionErased":
+    case "MessageQueued":
+    case "QueuedMessageCancelled":
+    case "MessageRedacted":
+    case "HistoryRewound":
+    case "ModelCallFinished":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+    case "CompactionRequested":
+    case "CompactionStarted":
+    case "CompactionFailed":
       return [];
+    default:
+      return assertNever(event);
   }
 }
 

@@ -78,9 +78,19 @@ export interface FrameLine {
   readonly json: string;
 }
 
+/** A frame's JSON at most, in UTF-16 units: a stored pack must stay well under the platform's 2 MB a row. */
+const MAX_FRAME_UNITS = 400_000;
+
+/** An item too large for one frame is announced without its content, which the list of messages has. */
+function toJson(frame: Frame): string {
+  const json = JSON.stringify(frame);
+  if (json.length <= MAX_FRAME_UNITS || frame.type !== "item.completed") return json;
+  return JSON.stringify({ ...frame, item: { ...frame.item, parts: [] }, content_omitted: true });
+}
+
 export function toFrameLine(frame: Frame, offset: number): FrameLine {
   const turn = "turn_id" in frame && frame.turn_id !== null ? frame.turn_id : "";
-  return { offset, type: frame.type, turn, json: JSON.stringify(frame) };
+  return { offset, type: frame.type, turn, json: toJson(frame) };
 }
 
 /** One line of a stored pack. JSON has no raw tab or line break, so both may separate. */

@@ -5,6 +5,9 @@ import type { Sql } from "./sql";
 
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
 
+/** Expired keys that one new key takes along: more than come, so that none is left for long. */
+const EXPIRED_AT_ONCE = 8;
+
 export type Remembered = { readonly kind: "new" } | { readonly kind: "seen"; readonly accepted: Accepted } | { readonly kind: "conflict" };
 
 export function recall(sql: Sql, asked: Idempotency | null, now: number): Remembered {
@@ -22,7 +25,7 @@ export function recall(sql: Sql, asked: Idempotency | null, now: number): Rememb
 /** In the transaction of what it remembers. */
 export function remember(sql: Sql, asked: Idempotency | null, outcome: { readonly accepted: Accepted; readonly now: number }): void {
   if (!asked) return;
-  sql.all("DELETE FROM idempotency WHERE expires_at <= ?", outcome.now);
+  sql.all("DELETE FROM idempotency WHERE key IN (SELECT key FROM idempotency WHERE expires_at <= ? LIMIT ?)", outcome.now, EXPIRED_AT_ONCE);
   const values = [asked.key, asked.digest, JSON.stringify(outcome.accepted), outcome.now + IDEMPOTENCY_TTL_MS] as const;
   sql.all("INSERT INTO idempotency (key, digest, outcome, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING", ...values);
 }

@@ -38,7 +38,7 @@ export function createJobs(sql: Sql): Jobs {
     );
   };
   const rows = (query: string, ...params: (string | number)[]): Job[] =>
-    sql.all<{ kind: string; due_at: number; attempts: number }>(query, ...params) as unknown as Job[];
+    sql.all<{ kind: JobKind; due_at: number; attempts: number }>(query, ...params);
   return {
     arm: (kind, dueAt, attempts = 0) => write(kind, dueAt, attempts),
     armIfIdle(kind, dueAt) {

@@ -2,14 +2,15 @@
 
 import { limitsOf } from "../app/build-request";
 import { draftText } from "../app/drafts";
-import type { ModelSpec } from "../app/ports";
+import type { Ids, ModelSpec } from "../app/ports";
 import type * as api from "../app/session-api";
 import { limitOf, PADDING } from "../context/budget";
 import type { SessionSettings, TextRef } from "../domain/events";
+import { changesRequest } from "../domain/evolve";
 import { err, ok } from "../lib/result";
 import type { NewBody } from "./bodies";
 import { readPage } from "./drain";
-import { migrate, writeMeta } from "./log-schema";
+import { migrate, readMeta, writeMeta } from "./log-schema";
 import { describeSession } from "./read-calls";
 import type { SessionRuntime } from "./runtime";
 
@@ -27,9 +28,10 @@ export async function openSession(
   const title = draftText(input.title, ids);
   const tooLarge = refuseTooLarge(spec, { system: system.ref, tools: tools.ref });
   if (tooLarge) return tooLarge;
-  const { model, policy, metadata } = input;
-  const settings: SessionSettings = { model, policy, system: system.ref, tools: tools.ref, title: title.ref, metadata };
-  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies];
+  const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
+  const { model, policy } = input;
+  const settings: SessionSettings = { model, policy, system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(runtime) : err(opened.error);
 }
@@ -56,8 +58,19 @@ function refuseTooLarge(spec: ModelSpec, fixed: { system: TextRef | null; tools:
 
 export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
   const { clock, ids } = runtime.deps;
-  const spec = await runtime.ports().models.resolve(input.model ?? runtime.state.settings.model);
-  if (!spec) return err({ code: "unknown_model", model: input.model ?? runtime.state.settings.model });
+  // A title may change whatever became of the model; the request may not.
+  const asked = input.model ?? runtime.state.settings.model;
+  const spec = changesRequest(input) ? await runtime.ports().models.resolve(asked) : runtime.spec;
+  if (changesRequest(input) && !spec) return err({ code: "unknown_model", model: asked });
+  const { changes, bodies } = draftChanges(input, ids);
+  const tooLarge = spec && changesRequest(input) ? refuseTooLarge(spec, { ...runtime.state.settings, ...changes }) : null;
+  if (tooLarge) return tooLarge;
+  const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
+  return changed.ok ? describeSession(runtime) : err(changed.error);
+}
+
+/** Only what the client named changes; its texts become bodies. */
+function draftChanges(input: api.PatchInput, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
   const text = (value: string | null): TextRef | null => {
     const drafted = draftText(value, ids);
@@ -67,41 +80,50 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),
-    ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+    ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
     ...(input.tools === undefined ? {} : { tools: text(input.tools === null ? null : JSON.stringify(input.tools)) }),
   };
-  const tooLarge = refuseTooLarge(spec, { ...runtime.state.settings, ...changes });
-  if (tooLarge) return tooLarge;
-  const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
-  return changed.ok ? describeSession(runtime) : err(changed.error);
+  return { changes, bodies };
 }
 
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
 export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
-  const { clock } = runtime.deps;
   if (runtime.state.lifecycle === "open") {
     runtime.abandonLive();
-    await burn(runtime, caller, clock());
+    // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
+    const at = runtime.deps.clock();
+    runtime.execute({ type: "EraseSession", at });
+    runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    runtime.syncAlarm();
   }
+  const rows = await finishErasure(runtime, caller);
   const erased_at = runtime.state.updated_at;
-  const rows = await eraseProjection(runtime, caller);
   const session = { store: "session", status: "erased", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
   return ok({ session: caller.session, erased_at, stores: [session, readModel] });
 }
 
-/** The tombstone is the log of an empty session: opened and erased, without content. */
+const FINISH_ERASURE_MS = 10_000;
+const BURNT = "burnt_at";
+
+/** Empties the object, if that is not done, then the read model: how many rows went, or null if it is out of reach. */
+export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
+  if (readMeta(runtime.deps.sql, BURNT) === null) await burn(runtime, caller, runtime.state.updated_at);
+  return eraseProjection(runtime, caller);
+}
+
+/** The tombstone, written again over nothing: the log of an empty session, opened and erased, without content. */
 async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Promise<void> {
-  const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: {} };
+  const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
   const emptied = runtime.deps.sql.wipe();
   runtime.store.forget();
   runtime.content.forget();
   runtime.buffer.forget();
   runtime.alarmRang(); // the alarm went with the rest
   migrate(runtime.deps.sql);
-  writeMeta(runtime.deps.sql, "erased_at", String(at));
+  writeMeta(runtime.deps.sql, BURNT, String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });
   runtime.execute({ type: "EraseSession", at });
   runtime.jobs.disarm("project"); // the tombstone is not projected: the rows go by a job of their own
@@ -111,7 +133,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
 }
 
 /** How many rows went; null: the read model is out of reach, and the alarm will come back for it. */
-export async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
+async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
   const job = runtime.jobs.get("erase_projection");
   try {
     const { rows } = await runtime.deps.projection(caller.tenant).erase({ ...caller, at: runtime.state.updated_at });

@@ -26,6 +26,7 @@ const migrations: readonly string[] = [
   CREATE TABLE frames (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, at INTEGER NOT NULL, lines TEXT NOT NULL);
   CREATE TABLE jobs (kind TEXT PRIMARY KEY, due_at INTEGER NOT NULL, attempts INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE idempotency (key TEXT PRIMARY KEY, digest TEXT NOT NULL, outcome TEXT NOT NULL, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
   CREATE TABLE pending_outcomes (compaction TEXT PRIMARY KEY, token INTEGER NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID;
   `,
 ];

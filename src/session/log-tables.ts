@@ -7,6 +7,7 @@ import type { CallUsage, FinishReason, StoredEvent, TurnFailure } from "../domai
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
 import type { TurnStatus } from "../domain/state";
+import { assertNever } from "../lib/assert-never";
 import type { Sql } from "./sql";
 
 export interface TurnRow {
@@ -88,8 +89,26 @@ export function applyToTables(sql: Sql, event: StoredEvent): void {
     case "TurnInterrupted":
       changeTurn(sql, event.turn, { status: "interrupted" });
       return;
+    case "CompactionRequested":
+      return writeCompaction(sql, requested(event.compaction, event));
+    case "CompactionStarted":
+      return changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
+    case "CompactionFailed":
+      return failCompaction(sql, event);
+    case "EpochChanged":
+      return applyEpoch(sql, event);
+    case "SessionOpened":
+    case "SettingsChanged":
+    case "PinsSet":
+    case "SessionForked":
+    case "SessionErased":
+    case "MessageRedacted":
+    case "HistoryRewound":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+      return;
     default:
-      applyToCompactions(sql, event);
+      assertNever(event);
   }
 }
 
@@ -151,16 +170,14 @@ const changeCompaction = (sql: Sql, id: CompactionId, change: (row: CompactionRo
   if (row) writeCompaction(sql, change(row));
 };
 
-function applyToCompactions(sql: Sql, event: StoredEvent): void {
-  if (event.type === "CompactionRequested") writeCompaction(sql, requested(event.compaction, event));
-  if (event.type === "CompactionStarted")
-    changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
-  if (event.type === "CompactionFailed") {
-    const status = event.final ? "failed" : "requested";
-    const finished_at = event.final ? event.at : null;
-    changeCompaction(sql, event.compaction, (row) => ({ ...row, status, failure: event.failure, finished_at }));
-  }
-  if (event.type === "EpochChanged") applyEpoch(sql, event);
+function failCompaction(sql: Sql, event: Extract<StoredEvent, { type: "CompactionFailed" }>): void {
+  const { final, failure } = event;
+  changeCompaction(sql, event.compaction, (row) => ({
+    ...row,
+    status: final ? "failed" : "requested",
+    failure,
+    finished_at: final ? event.at : null,
+  }));
 }
 
 const requested = (

@@ -90,14 +90,15 @@ export function submitToolResults(runtime: SessionRuntime, input: Parameters<api
       is_error: result.is_error,
     } as const;
     const { draft, body } = draftItem({ kind: "tool_result", parts: [part], turn: turn?.id ?? null, at }, ids);
-    const result_: ToolResultDraft = { execution: result.execution_id, call_id: result.call_id, item: draft, is_error: result.is_error };
-    return { result: result_, body };
+    const { execution_id, call_id, is_error } = result;
+    return { result: { execution: execution_id, call_id, item: draft, is_error } satisfies ToolResultDraft, body };
   });
+  const [first] = drafted;
+  if (!first) return err({ code: "invalid", field: "results", detail: "must not be empty" });
   const command = { type: "RecordToolResults", at, incarnation, results: drafted.map((entry) => entry.result) } as const;
   const accept: Asked["accept"] = (events) => {
-    const first = events.find((event) => event.type === "ToolResultRecorded");
-    const id = drafted[0]?.result.item.id as ItemId;
-    return { message_id: id, turn_id: turn?.id ?? null, position: first?.item.position ?? null, queued: false };
+    const recorded = events.find((event) => event.type === "ToolResultRecorded");
+    return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
   return acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
 }
@@ -126,12 +127,8 @@ export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = runtime.state.view.items.findLast((item) => item.kind === "user");
+  if (!message) return err({ code: "no_turn" });
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
-  const accept: Asked["accept"] = () => ({
-    message_id: message?.id ?? ("" as ItemId),
-    turn_id: turn,
-    position: message?.position ?? null,
-    queued: false,
-  });
+  const accept: Asked["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
   return acknowledge(runtime, { command, bodies: [], idempotency: input.idempotency, accept });
 }

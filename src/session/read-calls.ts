@@ -11,8 +11,9 @@ import type { SessionRuntime } from "./runtime";
 import { toCallView } from "./turn-report";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {
-  const { state, content } = runtime;
   const spec = await resolveQuietly(runtime);
+  const { state, content } = runtime;
+  if (state.lifecycle === "erased") return err({ code: "session_erased" });
   const { settings, turn, last_turn } = state;
   const { session } = state;
   if (!session) return err({ code: "session_not_found" });
@@ -23,7 +24,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     system: content.textOf(settings.system),
     tools: content.toolsOf(settings.tools),
     title: content.textOf(settings.title),
-    metadata: settings.metadata,
+    metadata: metadataOf(runtime),
     created_at: state.opened_at,
     updated_at: state.updated_at,
     message_count: state.messages,
@@ -37,6 +38,11 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),
     stream_offset: runtime.buffer.offset,
   });
+}
+
+function metadataOf({ state, content }: SessionRuntime): Readonly<Record<string, string>> {
+  const text = content.textOf(state.settings.metadata);
+  return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
 /** The model's facts, if the registry answers: a description must not fail for want of them. */

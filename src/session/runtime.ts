@@ -213,9 +213,9 @@ export class SessionRuntime {
       return shown;
     };
     const usage = (turn: Parameters<typeof readTurn>[1]) => readTurn(this.deps.sql, turn)?.usage ?? null;
-    for (const event of events) {
-      for (const frame of toFrames(event, { ...states, display, usage, context })) this.buffer.publish(frame);
-    }
+    const frames = events.flatMap((event) => toFrames(event, { ...states, display, usage, context }));
+    if (frames.length > 0) this.buffer.publish(...frames);
+    else this.buffer.nudge();
     if (events.some((event) => event.type === "CompactionRequested")) this.wakeCompaction();
     this.syncAlarm();
     this.#advanceSoon();
@@ -242,7 +242,7 @@ export class SessionRuntime {
     if (turn) return this.drain.start();
     if (this.#between) return;
     this.#between = afterTurn(this.ports())
-      .catch((error: unknown) => this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.message : "unknown" }))
+      .catch((error: unknown) => this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" }))
       .finally(() => {
         this.#between = null;
         if (!this.state.turn) this.drain.start();
@@ -267,7 +267,7 @@ export class SessionRuntime {
 
   /** A defect in the story: the turn ends with a clear failure instead of hanging for ever. */
   #turnThrew(live: LiveTurn, error: unknown): void {
-    this.deps.log.error("turn_threw", { error: error instanceof Error ? error.message : "unknown" });
+    this.deps.log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
     const command = { type: "FailTurn", at: this.deps.clock(), ...live.run, call: null } as const;
     const { partial, bodies } = this.draftPartial();
     this.execute({ ...command, failure: { kind: "internal", status: null }, partial }, bodies);

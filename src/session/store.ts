@@ -11,7 +11,7 @@ import type { SessionState } from "../domain/state";
 import { err, ok, type Result } from "../lib/result";
 import { type NewBody, writeBody } from "./bodies";
 import { appendEvents, loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "./event-log";
-import { migrate } from "./log-schema";
+import { hasSchema, migrate } from "./log-schema";
 import { applyToTables } from "./log-tables";
 import type { Sql } from "./sql";
 
@@ -38,7 +38,10 @@ export class SessionStore {
   ) {}
 
   get state(): SessionState {
-    this.#state ??= loadState(this.sql);
+    if (!this.#state) {
+      if (hasSchema(this.sql)) migrate(this.sql); // an earlier build may have written it
+      this.#state = loadState(this.sql);
+    }
     return this.#state;
   }
 

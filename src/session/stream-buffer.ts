@@ -26,8 +26,10 @@ export type Schedule = (ms: number, work: () => void) => () => void;
 export interface StreamBuffer {
   /** The newest offset given. */
   readonly offset: number;
-  /** Shows and stores a frame now, after what was pending. */
-  publish(frame: Frame): void;
+  /** Shows and stores frames now, after what was pending. */
+  publish(...frames: readonly Frame[]): void;
+  /** Lets readers look again: something that makes no frame has changed. */
+  nudge(): void;
   /** Shows and stores soon, joined with neighbours. */
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void;
   /** Stores what is only shown. */
@@ -52,6 +54,8 @@ export function createStreamBuffer(deps: { readonly sql: Sql; readonly now: () =
 
 class Buffer implements StreamBuffer {
   #offset: number | null = null;
+  /** Where this life began: every offset from here on is its own. */
+  #start = 0;
   #reserved = 0;
   #recent: FrameLine[] = [];
   #unstored: FrameLine[] = [];
@@ -72,17 +76,18 @@ class Buffer implements StreamBuffer {
     if (this.#offset === null) {
       const reserved = hasSchema(this.sql) ? Number(readMeta(this.sql, "stream_reserved") ?? 0) : 0;
       this.#offset = reserved;
+      this.#start = reserved;
       this.#reserved = reserved;
     }
     return this.#offset;
   }
 
-  publish(frame: Frame): void {
+  publish(...frames: readonly Frame[]): void {
     this.#showDelta();
-    this.#add(frame);
-    this.#deltasShown = 0;
+    for (const frame of frames) this.#add(frame);
+    if (frames.length > 0) this.#deltasShown = 0;
     this.flush();
-    this.#wake();
+    this.nudge();
   }
 
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void {
@@ -95,13 +100,13 @@ class Buffer implements StreamBuffer {
     if (this.#deltasShown === 0) {
       this.#showDelta();
       this.flush();
-      this.#wake();
+      this.nudge();
       return;
     }
     this.#showTimer ??= this.schedule(SHOW_EVERY_MS, () => {
       this.#showTimer = null;
       this.#showDelta();
-      this.#wake();
+      this.nudge();
     });
   }
 
@@ -120,11 +125,18 @@ class Buffer implements StreamBuffer {
 
   #add(frame: Frame): void {
     const line = toFrameLine(frame, this.offset + 1);
+    this.#reserve(line.offset);
     this.#offset = line.offset;
     this.#unstored.push(line);
     this.#recent.push(line);
     this.#units += line.json.length;
     if (this.#recent.length > 2 * MEMORY_FRAMES) this.#recent = this.#recent.slice(-MEMORY_FRAMES);
+  }
+
+  #reserve(offset: number): void {
+    if (offset <= this.#reserved) return;
+    this.#reserved = offset + RESERVED_BLOCK;
+    writeMeta(this.sql, "stream_reserved", String(this.#reserved));
   }
 
   flush(): void {
@@ -133,10 +145,6 @@ class Buffer implements StreamBuffer {
     const first = this.#unstored[0];
     const last = this.#unstored.at(-1);
     if (!first || !last) return;
-    if (last.offset > this.#reserved) {
-      this.#reserved = last.offset + RESERVED_BLOCK;
-      writeMeta(this.sql, "stream_reserved", String(this.#reserved));
-    }
     const lines = this.#unstored.map(formatLine).join("\n");
     this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first.offset, last.offset, this.now(), lines);
     this.#unstored = [];
@@ -157,7 +165,8 @@ class Buffer implements StreamBuffer {
 
   locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
     if (after <= 0) return { kind: "known", offset: Math.max(0, this.#prunedTo()) };
-    if (this.#recent.some((line) => line.offset === after)) return { kind: "known", offset: after };
+    const newest = this.offset;
+    if (after >= this.#start && after <= newest) return { kind: "known", offset: after };
     const [pack] = hasSchema(this.sql)
       ? this.sql.all<{ first: number; last: number }>("SELECT first, last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", after)
       : [];
@@ -166,14 +175,10 @@ class Buffer implements StreamBuffer {
   }
 
   startOf(turn: string): number | null {
-    const recent = this.#recent.find((line) => line.turn === turn);
-    const packs = hasSchema(this.sql)
-      ? this.sql.all<{ first: number; lines: string }>("SELECT first, lines FROM frames ORDER BY first DESC LIMIT ?", STORED_PACKS)
-      : [];
-    const oldest = packs.findLast((pack) => pack.lines.includes(`\t${turn}\t`));
-    if (!oldest) return recent ? recent.offset - 1 : null;
-    const at = oldest.lines.split("\n").findIndex((line) => line.includes(`\t${turn}\t`));
-    return oldest.first + at - 1;
+    if (!hasSchema(this.sql)) return null;
+    const query = "SELECT first, lines FROM frames WHERE instr(lines, ?) > 0 ORDER BY first LIMIT 1";
+    const [pack] = this.sql.all<{ first: number; lines: string }>(query, `\t${turn}\t`);
+    return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(`\t${turn}\t`)) - 1 : null;
   }
 
   forget(): void {
@@ -196,7 +201,7 @@ class Buffer implements StreamBuffer {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #wake(): void {
+  nudge(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();

@@ -4,8 +4,9 @@ import type { TurnId } from "../domain/ids";
 import { formatSse } from "../lib/sse";
 import { readEvents } from "./event-log";
 import { type Frame, type FrameLine, toFrameLine } from "./frames";
+import { readTurn } from "./log-tables";
 import type { SessionRuntime } from "./runtime";
-import { openReader } from "./stream-reader";
+import { openReader, openSse, type SseSource } from "./stream-reader";
 import { isUnderWay, reportTurn } from "./turn-report";
 
 export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
@@ -13,7 +14,7 @@ export function openFrameStream(runtime: SessionRuntime, input: StreamInput): Re
   // Whoever holds no offset has nothing to take back: a new life's first offset may lie far beyond the last stored one.
   const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
   const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
-  const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind !== "known";
+  const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind === "pruned";
   const replay = lost ? replayTurn(runtime, turn) : [];
   return openReader(runtime.buffer, { after, turn, replay, isOver }, runtime.deps.schedule);
 }
@@ -30,8 +31,10 @@ function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
   const report = reportTurn(runtime, turn);
   if (!report.ok) return [];
   const { status, items, failure, finish, usage, message_id, attempt, context_window, current_context_tokens } = report.value;
+  const position = positionAsked(runtime, turn);
   const frames: Frame[] = [
-    { type: "turn.started", turn_id: turn, attempt, message_id, position: null },
+    ...(message_id ? [{ type: "message.accepted", message_id, turn_id: turn, position, queued: false } as const] : []),
+    { type: "turn.started", turn_id: turn, attempt, message_id, position },
     ...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item })),
   ];
   if (status === "completed")
@@ -42,28 +45,28 @@ function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
   return frames.map((frame) => toFrameLine(frame, runtime.buffer.offset));
 }
 
+/** Right before what the turn produced; null: it has not begun. */
+function positionAsked(runtime: SessionRuntime, turn: TurnId): number | null {
+  const from = readTurn(runtime.deps.sql, turn)?.from ?? 0;
+  return from > 1 ? from - 1 : null;
+}
+
 const EVENTS_PER_READ = 200;
 
-/** The log as server-sent events, from a seq on and then live. */
+/** The log as server-sent events, from a seq on and then live, until the session is erased. */
 export function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
-  const utf8 = new TextEncoder();
   let seq = input.after ?? runtime.state.seq;
-  let left = false;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      let events = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ);
-      while (events.length === 0 && !left) {
-        await runtime.buffer.next();
-        events = runtime.state.lifecycle === "open" ? readEvents(runtime.deps.sql, seq, EVENTS_PER_READ) : [];
-        if (runtime.state.lifecycle !== "open") break;
+  const source: SseSource = {
+    ended: false,
+    take() {
+      if (runtime.state.lifecycle !== "open") {
+        this.ended = true;
+        return "";
       }
+      const events = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ);
       seq = events.at(-1)?.seq ?? seq;
-      const text = events.map((event) => formatSse({ offset: event.seq, type: event.type, json: JSON.stringify(event) })).join("");
-      if (text) controller.enqueue(utf8.encode(text));
-      else controller.close();
+      return events.map((event) => formatSse({ offset: event.seq, type: event.type, json: JSON.stringify(event) })).join("");
     },
-    cancel() {
-      left = true;
-    },
-  });
+  };
+  return openSse(source, runtime.buffer, runtime.deps.schedule);
 }

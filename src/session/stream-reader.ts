@@ -18,8 +18,19 @@ export interface ReaderInput {
 }
 
 export function openReader(buffer: StreamBuffer, input: ReaderInput, schedule: Schedule): ReadableStream<Uint8Array> {
+  return openSse(new Cursor(buffer, input), buffer, schedule);
+}
+
+/** Something that is read in steps and may end. */
+export interface SseSource {
+  /** Everything new as event text; empty: nothing yet, unless it has ended. */
+  take(): string;
+  ended: boolean;
+}
+
+/** A source as a byte stream: read when the client wants more, looked at again whenever the buffer says so. */
+export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Schedule): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
-  const cursor = new Cursor(buffer, input);
   let cancelHeartbeat: (() => void) | null = null;
   const heartbeat = (): Promise<string> =>
     new Promise((resolve) => {
@@ -28,23 +39,23 @@ export function openReader(buffer: StreamBuffer, input: ReaderInput, schedule: S
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      let text = cursor.take();
-      while (text === "" && !cursor.ended) {
+      let text = source.take();
+      while (text === "" && !source.ended) {
         const beat = await Promise.race([buffer.next().then(() => ""), heartbeat()]);
         cancelHeartbeat?.();
-        text = beat || cursor.take();
+        text = beat || source.take();
       }
       if (text) controller.enqueue(utf8.encode(text));
-      if (cursor.ended) controller.close();
+      if (source.ended) controller.close();
     },
     cancel() {
-      cursor.ended = true;
+      source.ended = true;
       cancelHeartbeat?.();
     },
   });
 }
 
-class Cursor {
+class Cursor implements SseSource {
   ended = false;
   #at: number;
   #opening: string;
@@ -56,12 +67,14 @@ class Cursor {
     const start = buffer.locate(input.after);
     this.#at = start.offset;
     this.#opening = openingText(start, input);
+    this.ended = input.replay.length > 0; // all of it was told
   }
 
   /** Everything that may be shown since the last time; empty: nothing yet, unless it has `ended`. */
   take(): string {
     let text = this.#opening;
     this.#opening = "";
+    if (this.ended) return text;
     let lines = this.buffer.read(this.#at, FRAMES_PER_READ);
     text += this.#format(lines);
     while (text === "" && !this.ended && lines.length === FRAMES_PER_READ) {
@@ -76,11 +89,10 @@ class Cursor {
     let text = "";
     for (const line of lines) {
       this.#at = line.offset;
-      if (this.input.turn !== null && line.turn !== this.input.turn) continue;
+      if (this.input.turn !== null && line.turn !== this.input.turn && line.type !== "session.erased") continue;
       text += formatSse(line);
-      if (this.input.turn === null || !endsTurn(line.type)) continue;
-      this.ended = true;
-      break;
+      this.ended = line.type === "session.erased" || (this.input.turn !== null && endsTurn(line.type));
+      if (this.ended) break;
     }
     return text;
   }

@@ -4,6 +4,7 @@ import type { CallUsage, StoredEvent } from "../domain/events";
 import type { ItemId, TurnId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { SessionState } from "../domain/state";
+import { assertNever } from "../lib/assert-never";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE } from "./frames";
 
 export interface FrameSource {
@@ -34,8 +35,35 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       return resultFrames(event, source);
     case "SessionErased":
       return [{ type: "session.erased" }];
+    case "TurnCompleted":
+      return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, usage: source.usage(event.turn), ...source.context() }];
+    case "TurnFailed":
+      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure }];
+    case "TurnStopped":
+      return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason }];
+    case "TurnInterrupted":
+      return [{ type: "turn.interrupted", turn_id: event.turn }];
+    case "CompactionStarted":
+      return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
+    case "CompactionFailed":
+      return event.final
+        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure }]
+        : [];
+    case "EpochChanged":
+      return epochFrames(event);
+    case "SessionOpened":
+    case "SettingsChanged":
+    case "PinsSet":
+    case "SessionForked":
+    case "MessageRedacted":
+    case "HistoryRewound":
+    case "ModelCallFinished":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "CompactionRequested":
+      return [];
     default:
-      return [...endFrames(event, source), ...compactionFrames(event)];
+      return assertNever(event);
   }
 }
 
@@ -83,36 +111,6 @@ function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }
     completed,
     source.after.turn?.phase === "generating" ? { type: "turn.resumed", turn_id: event.turn } : awaiting(event.turn, source),
   ];
-}
-
-function endFrames(event: StoredEvent, source: FrameSource): Frame[] {
-  switch (event.type) {
-    case "TurnCompleted":
-      return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, usage: source.usage(event.turn), ...source.context() }];
-    case "TurnFailed":
-      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure }];
-    case "TurnStopped":
-      return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason }];
-    case "TurnInterrupted":
-      return [{ type: "turn.interrupted", turn_id: event.turn }];
-    default:
-      return [];
-  }
-}
-
-function compactionFrames(event: StoredEvent): Frame[] {
-  switch (event.type) {
-    case "CompactionStarted":
-      return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
-    case "CompactionFailed":
-      return event.final
-        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure }]
-        : [];
-    case "EpochChanged":
-      return epochFrames(event);
-    default:
-      return [];
-  }
 }
 
 function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {

@@ -22,7 +22,7 @@ const chat = (count: number, tokens: number): ItemMeta[] =>
 
 const anchored = (state: SessionState, input: number, reply_to: number): SessionState => ({
   ...state,
-  anchor: { epoch: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, tools: null },
+  anchor: { epoch: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, tools: 0 },
 });
 
 describe("what the next request weighs", () => {
@@ -38,13 +38,16 @@ describe("what the next request weighs", () => {
     });
   });
 
-  test("a count of an earlier epoch, of another model or of other tools does not count", () => {
+  test("a count of an earlier epoch or of another model does not count", () => {
     const state = anchored(viewing(chat(4, 100)), 5_000, 3);
     expect(measureNext({ ...state, view: { ...state.view, epoch: 1 } }, "test-model").source).toBe("estimated");
     expect(measureNext(state, "other-model").source).toBe("estimated");
-    expect(
-      measureNext({ ...state, settings: { ...state.settings, tools: { body: id("bod", 3), bytes: 1, tokens: 1 } } }, "test-model").source,
-    ).toBe("estimated");
+  });
+
+  test("tools that a message brings weigh what they weigh more than the counted ones", () => {
+    const state = anchored(viewing(chat(4, 100)), 5_000, 4);
+    const offered = { ...state.settings, tools: { body: id("bod", 3), bytes: 1, tokens: 400 } };
+    expect(measureNext({ ...state, settings: offered }, "test-model")).toMatchObject({ tokens: 5_500, source: "mixed" });
   });
 
   test("the reserve is the least of the model's output, 4,096 and a sixteenth of the window", () => {

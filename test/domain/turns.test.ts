@@ -289,6 +289,29 @@ describe("the anchor", () => {
   });
 });
 
+describe("a change of settings during a call", () => {
+  const change: Command = { type: "ChangeSettings", at: 30, changes: { system: { body: id("bod", 1), bytes: 9, tokens: 9 } } };
+  const usage = { input: 700, output: 50, cached: 0, reasoning: 0 };
+
+  test("moves the epoch, so that the call's count does not come back as the new request's", () => {
+    const { state } = play([submit(1), change, reply(1, { call: { ...modelCall(1), usage } })], given());
+    expect(state).toMatchObject({ anchor: null, view: { epoch: 1 }, last_turn: { status: "completed" } });
+  });
+
+  test("ends a compaction that was planned on the old one", () => {
+    const request: Command = { type: "RequestCompaction", at: 20, compaction: id("cmp", 1), trigger: "threshold" };
+    expect(play([request, change], given()).events.slice(-2)).toMatchObject([
+      { type: "CompactionFailed", failure: "superseded", final: true },
+      { type: "SettingsChanged" },
+    ]);
+  });
+});
+
+test("reasoning that a provider counts beside the output never makes the reply weigh less than nothing", () => {
+  const usage = { input: 120, output: 500, cached: 0, reasoning: 8_000 };
+  expect(play([submit(1), reply(1, { call: { ...modelCall(1), usage } })], given()).state.anchor?.output).toBe(500);
+});
+
 test("an erased session refuses everything but another erasure", () => {
   const erased = play([{ type: "EraseSession", at: 1 }], given()).state;
   expect(play([submit(1)], erased).rejected).toBe("session_erased");

@@ -67,7 +67,7 @@ export class LogBuilder {
       system: null,
       tools: null,
       title: settings.title === undefined ? null : this.text(settings.title),
-      metadata: {},
+      metadata: null,
     };
     return this.event({ type: "SessionOpened", tenant: this.tenant, session: this.session, settings: full });
   }

@@ -1,10 +1,12 @@
 /** What must hold when nothing is left to happen (docs/invariants.md). */
+
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/build-request";
 import { rebuildSession } from "../../src/app/rebuild";
 import type { DisplayItem } from "../../src/app/session-api";
 import type { ItemId } from "../../src/domain/ids";
 import { createSessionRows } from "../../src/read-model/rebuild";
+import { ALL_POSITIONS, readItems } from "../../src/session/log-tables";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
 import type { Send, Users } from "./users";
@@ -84,7 +86,7 @@ function checkOrder({ violations }: World, placed: ReadonlyMap<Send, number>): v
 
 function readRecord(world: World): DisplayItem[] {
   const { runtime } = world.wake();
-  return runtime.content.display(runtime.content.readItems({ from: 1, to: Number.MAX_SAFE_INTEGER }).map((entry) => entry.meta));
+  return runtime.content.display(readItems(runtime.deps.sql, { from: 1, to: ALL_POSITIONS, limit: ALL_POSITIONS, order: "asc" }));
 }
 
 /** I9: a new life, which knows only what is stored, would send the very same request. */

@@ -19,37 +19,42 @@ export function checkStoredFrames({ sql, violations }: World): void {
   if (complaint) violations.report("I12", complaint);
 }
 
-/** Follows the turns' frames: each reply is the deltas since its call began, and after a turn's end it says nothing more. */
+/** Follows the turns' frames: each reply is the deltas since its call began, none is lost, and after a turn's end it says nothing more. */
 function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame }[]): string | null {
   const said = new Map<string, string>();
   for (const { offset, frame } of frames) {
-    if (!("turn_id" in frame) || frame.turn_id === null) continue;
-    const turn = frame.turn_id;
-    switch (frame.type) {
-      case "turn.started":
-      case "turn.resumed":
-        said.set(turn, "");
-        break;
-      case "text.delta":
-        if (!said.has(turn)) return `frame ${offset} is said by turn ${turn}, which is not running`;
-        said.set(turn, said.get(turn) + frame.text);
-        break;
-      case "item.completed": {
-        if (frame.item.kind !== "assistant") break;
-        const text = frame.item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-        if (text !== said.get(turn))
-          return `the reply of frame ${offset} has ${text.length} characters, its deltas ${said.get(turn)?.length}`;
-        break;
-      }
-      case "turn.completed":
-      case "turn.failed":
-      case "turn.stopped":
-      case "turn.interrupted":
-      case "turn.awaiting_tools":
-        said.delete(turn);
-        break;
-      default:
-    }
+    if (!("turn_id" in frame) || frame.turn_id === null || frame.type === "reasoning.delta") continue;
+    const complaint = hear(said, frame.turn_id, frame);
+    if (complaint) return `frame ${offset}: ${complaint}`;
   }
   return null;
+}
+
+function hear(said: Map<string, string>, turn: string, frame: Frame): string | null {
+  const soFar = said.get(turn);
+  switch (frame.type) {
+    case "text.delta":
+      if (soFar === undefined) return `turn ${turn} speaks, and is not running`;
+      said.set(turn, soFar + frame.text);
+      return null;
+    case "item.completed": {
+      if (frame.item.kind !== "assistant") return null;
+      const text = frame.item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+      said.set(turn, "");
+      return text === soFar ? null : `the reply has ${text.length} characters, its deltas ${soFar?.length}`;
+    }
+    case "turn.started":
+    case "turn.resumed":
+      said.set(turn, "");
+      return soFar ? `turn ${turn} begins to speak anew, and ${soFar.length} characters are not in the record` : null;
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.stopped":
+    case "turn.interrupted":
+    case "turn.awaiting_tools":
+      said.delete(turn);
+      return soFar ? `turn ${turn} ends, and ${soFar.length} characters are not in the record` : null;
+    default:
+      return null;
+  }
 }

@@ -5,6 +5,7 @@ import { evolve } from "../../src/domain/evolve";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { ItemMeta } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
+import { readBodies } from "../../src/session/bodies";
 import { readEvents } from "../../src/session/event-log";
 import { hasSchema, readMeta } from "../../src/session/log-schema";
 import type { World } from "./world";
@@ -78,8 +79,8 @@ export class LogRules {
     violations.check(late || event.turn === turn?.id, "I2", () => `${event.type} of turn ${event.turn} while ${turn?.id} was open`);
   }
 
-  #checkEpoch(event: Extract<StoredEvent, { type: "EpochChanged" }>, { view }: SessionState): void {
-    const { violations } = this.world;
+  #checkEpoch(event: Extract<StoredEvent, { type: "EpochChanged" }>, { view, compaction: { lease } }: SessionState): void {
+    const { violations, sql } = this.world;
     const { compaction, base_epoch, epoch } = event;
     violations.check(
       base_epoch === view.epoch && epoch === base_epoch + 1,
@@ -92,6 +93,11 @@ export class LogRules {
     }
     for (const op of event.ops) {
       if (op.op !== "summarize" && op.op !== "drop") continue;
+      if (op.op === "summarize") {
+        const token = /as of lease (\d+)/.exec(readBodies(sql, [op.overlay]).get(op.overlay) ?? "")?.[1];
+        const same = token === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
+        violations.check(same, "I4", () => `a summary made under lease ${token} was committed under ${JSON.stringify(lease)}`);
+      }
       violations.check(!this.#overlays.has(op.overlay), "I4", () => `overlay ${op.overlay} was made twice`);
       this.#overlays.add(op.overlay);
       const known = new Set(view.overlays.map((overlay) => overlay.id));

@@ -6,6 +6,8 @@ export interface Profile {
   /** Chances: per step, or per thing that can go wrong. */
   crash: number;
   consumerCrash: number;
+  /** So slow that leases run out under them. */
+  readonly slowConsumers: boolean;
   d1Fails: number;
   directoryFails: number;
   queueLoses: number;
@@ -52,6 +54,7 @@ export function drawProfile(random: Random): Profile {
   return {
     crash: random.pick([0, 0, 0.005, 0.02, 0.05]),
     consumerCrash: random.pick([0, 0, 0.02]),
+    slowConsumers: random.chance(0.2),
     d1Fails: random.pick([0, 0, 0.1, 0.5]),
     directoryFails: random.pick([0, 0, 0, 0.1, 0.4]),
     queueLoses: random.pick([0, 0, 0.2, 0.6]),

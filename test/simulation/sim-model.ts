@@ -40,6 +40,8 @@ export class SimModel {
   readonly rules: RequestRules;
   /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
   readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
+  /** Under which lease a summary is asked for. */
+  readonly leases = new WeakMap<ModelRequest, number>();
   #calls = 0;
   readonly #running = new Set<Call>();
 
@@ -155,7 +157,10 @@ export class SimModel {
 
   #writeSummary(request: ModelRequest): ModelChunk[] {
     const { random, profile } = this.deps;
-    const good = { chunks: [{ type: "text" as const, text: `They spoke of ${drawText(random, 60, 1_500)}` }], finish: "stop" as const };
+    const good = {
+      chunks: [{ type: "text" as const, text: `They spoke, as of lease ${this.leases.get(request)}, of ${drawText(random, 60, 1_500)}` }],
+      finish: "stop" as const,
+    };
     const bad = random.weighted({ empty: 1, cut: 1, long: 1, refused: 1, called: 0.5 });
     if (!random.chance(profile.summaryFails)) return [...good.chunks, this.#finish(request, good)];
     switch (bad) {

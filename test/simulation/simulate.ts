@@ -12,7 +12,7 @@ import type { Violation } from "./violation";
 import { CALLER, World } from "./world";
 
 /** Steps while people act, and until everything must have come to its end. */
-const ACTIVE_STEPS = 450;
+const ACTIVE_STEPS = 400;
 const CALM_STEPS = 4_000;
 
 export interface RunResult {

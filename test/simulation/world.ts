@@ -74,7 +74,11 @@ export class World {
       log: this.#log,
       model: (scope) => this.model.for(scope, () => null),
       session: (scope) => ({
-        leaseCompaction: (caller, compaction) => this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction)),
+        leaseCompaction: async (caller, compaction) => {
+          const leased = await this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction));
+          if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.request, leased.value.token);
+          return leased;
+        },
         recordCompaction: (caller, input) => this.call(scope, "record", (service) => service.recordCompaction(caller, input)),
       }),
     });
@@ -197,7 +201,7 @@ export class World {
     const { scheduler } = this;
     if (from === this.clients) this.openCalls++;
     try {
-      await scheduler.gate(from, `calls ${label}`, { weight: 3 });
+      await scheduler.gate(from, `calls ${label}`, { weight: from === this.clients || !this.profile.slowConsumers ? 3 : 0.05 });
       const life = this.wake();
       return await new Promise<T>((resolve, reject) => {
         const fail = (error: Error): void => void scheduler.gate(from, `${label} is lost`).then(() => reject(error));

@@ -29,7 +29,7 @@ export const settings = (change: Partial<SessionSettings> = {}): SessionSettings
   system: null,
   tools: null,
   title: null,
-  metadata: {},
+  metadata: null,
   ...change,
 });
 

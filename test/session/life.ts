@@ -1,0 +1,110 @@
+/** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
+import type { ChatModel, ModelChunk, ModelDirectory, ModelSpec, Projection } from "../../src/app/ports";
+import { SessionRuntime } from "../../src/session/runtime";
+import { SessionService } from "../../src/session/service";
+import type { Sql } from "../../src/session/sql";
+import { countingIds, SESSION, TENANT } from "../support/builders";
+import { FakeSchedule } from "../support/fake-schedule";
+import { createNodeSql } from "../support/node-sql";
+
+export const CALLER = { tenant: TENANT, session: SESSION } as const;
+
+export const SPEC: ModelSpec = {
+  id: "test-model",
+  provider: "embedded",
+  upstream_id: "test-model",
+  base_url: null,
+  context_window: 8_000,
+  max_output: 1_000,
+  source: "deployment",
+};
+
+/** What one call of the model says, chunk by chunk, when the test says so. */
+export class ModelCall {
+  readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
+  readonly #ready: ModelChunk[] = [];
+
+  say(...chunks: ModelChunk[]): void {
+    for (const chunk of chunks) {
+      const next = this.#waiting.shift();
+      if (next) next(chunk);
+      else this.#ready.push(chunk);
+    }
+  }
+
+  async *stream(): AsyncGenerator<ModelChunk> {
+    for (;;) {
+      const chunk = this.#ready.shift() ?? (await new Promise<ModelChunk>((resolve) => this.#waiting.push(resolve)));
+      yield chunk;
+      if (chunk.type === "finish" || chunk.type === "failure") return;
+    }
+  }
+}
+
+export class Life {
+  readonly time = new FakeSchedule();
+  readonly calls: ModelCall[] = [];
+  readonly jobs: string[] = [];
+  alarmAt: number | null = null;
+  models: ModelDirectory = { resolve: async () => SPEC };
+  projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  readonly runtime: SessionRuntime;
+  readonly service: SessionService;
+
+  constructor(
+    readonly sql: Sql = createNodeSql(),
+    incarnation = "life-1",
+    ids = countingIds(),
+  ) {
+    this.runtime = new SessionRuntime({
+      sql,
+      clock: this.time.now,
+      ids: { newId: ids },
+      incarnation,
+      schedule: this.time.schedule,
+      setAlarm: (at) => {
+        this.alarmAt = at;
+      },
+      background: () => {},
+      model: this.#model,
+      models: () => ({ resolve: (id) => this.models.resolve(id) }),
+      queue: { send: async (job) => void this.jobs.push(job.compaction) },
+      projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
+      digest: async () => "digest",
+      deadlines: { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 900_000 },
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    this.service = new SessionService(this.runtime);
+  }
+
+  readonly #model: ChatModel = {
+    stream: () => {
+      const call = new ModelCall();
+      this.calls.push(call);
+      return call.stream();
+    },
+    render: async () => ({ url: "", body: "" }),
+  };
+
+  async open(): Promise<void> {
+    const input = { model: SPEC.id, policy: "oneclaw", system: null, tools: null, title: null, metadata: {} };
+    await this.service.open(CALLER, input);
+    await settle();
+  }
+
+  async send(text: string, onBusy: "queue" | "interrupt" = "queue"): Promise<void> {
+    const input = { role: "user", parts: [{ type: "text", text }], run: true, onBusy, tools: null, idempotency: null } as const;
+    await this.service.submit(CALLER, input);
+    await settle();
+  }
+
+  /** The turn's call says `text` and ends; `input`: the tokens that the provider counted. */
+  async answer(text: string, input = 10): Promise<void> {
+    const usage = { input, output: 1, cached: 0, reasoning: 0 };
+    this.calls.at(-1)?.say({ type: "text", text }, { type: "finish", finish: "stop", usage });
+    await settle();
+  }
+}
+
+/** Lets every promise that can go on do so. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,202 @@
+/** The smallest stories of what the simulation once found: each was a bug. */
+import { describe, expect, test } from "vitest";
+import type { SummaryOutcome } from "../../src/app/session-api";
+import { ringAlarm } from "../../src/session/alarm";
+import { countingIds } from "../support/builders";
+import { CALLER, Life, settle } from "./life";
+
+async function openLife(): Promise<Life> {
+  const life = new Life();
+  await life.open();
+  return life;
+}
+
+const unreachable = { resolve: () => Promise.reject(new Error("the tenant's object is out of reach")) };
+const never = { resolve: () => new Promise<never>(() => {}) };
+
+describe("erasing", () => {
+  test("leaves no job behind once the rows are gone", async () => {
+    const life = await openLife();
+    await life.send("hello");
+
+    await life.service.erase(CALLER);
+
+    expect(life.runtime.jobs.nextDue()).toBeNull();
+  });
+
+  test("sets the alarm again for rows that could not be reached: emptying the database has dropped it", async () => {
+    const life = await openLife();
+    life.projection = { ...life.projection, erase: () => Promise.reject(new Error("D1 is down")) };
+    life.alarmAt = null;
+
+    await life.service.erase(CALLER);
+
+    expect(life.runtime.jobs.get("erase_projection")).not.toBeNull();
+    expect(life.alarmAt).not.toBeNull();
+  });
+});
+
+describe("between two turns", () => {
+  test("messages that wait have a job of their own, though nobody can tell yet what model answers them", async () => {
+    const life = await openLife();
+    await life.send("first");
+    await life.send("second");
+    life.models = never;
+    await life.answer("one");
+    expect(life.runtime.state).toMatchObject({ turn: null, queue: [{}] });
+
+    life.time.advance(60_000);
+    ringAlarm(life.runtime);
+
+    expect(life.runtime.jobs.get("recover_turn")).not.toBeNull();
+  });
+
+  test("an event that is appended while the drain ends keeps its job", async () => {
+    const life = await openLife();
+    const { runtime } = life;
+    let written: () => void = () => {};
+    life.projection.write = () =>
+      new Promise((resolve) => {
+        written = resolve;
+      });
+    await life.service.patch(CALLER, { metadata: { n: "1" } });
+    await settle();
+
+    written();
+    for (let turn = 0; turn < 12; turn++) {
+      await Promise.resolve();
+      runtime.execute({ type: "ChangeSettings", at: life.time.now(), changes: { metadata: { n: String(turn) } } });
+      life.projection.write = async () => {};
+    }
+    await settle();
+
+    const behind = Number(life.sql.all("SELECT value FROM meta WHERE key = 'projected_seq'")[0]?.value) < runtime.state.seq;
+    expect(!behind || runtime.jobs.get("project") !== null).toBe(true);
+  });
+});
+
+describe("a stopped turn", () => {
+  test("says nothing more, though a chunk was on its way", async () => {
+    const life = await openLife();
+    await life.send("tell me");
+    life.calls[0]?.say({ type: "text", text: "Once" });
+    await settle();
+    await life.service.stop(CALLER);
+    const stoppedAt = life.runtime.buffer.offset;
+
+    life.calls[0]?.say({ type: "text", text: " upon a time" });
+    await settle();
+    life.time.advance(2_000);
+
+    expect(life.runtime.buffer.read(stoppedAt, 10)).toEqual([]);
+    const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    expect(items).toMatchObject({ value: { data: [{}, { parts: [{ text: "Once" }], incomplete: true }] } });
+  });
+});
+
+describe("the live stream of a new life", () => {
+  test("does not tell a client without an offset to go back", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    await life.answer("hi");
+    const next = new Life(life.sql, "life-2", countingIds());
+    next.time.advance(60_000);
+
+    const stream = await next.service.stream(CALLER, { after: null, turn: null });
+    const reading = stream.ok ? stream.value.getReader().read() : null;
+    await next.service.patch(CALLER, { title: "x" });
+    next.runtime.buffer.publish({ type: "notice", code: "history_trimmed", text: "trimmed" });
+
+    const heard = new TextDecoder().decode((await reading)?.value);
+    expect(heard).toContain("event: notice");
+    expect(heard).not.toContain("stream.rewind");
+  });
+});
+
+const long = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(60);
+const summary: SummaryOutcome = { ok: true, text: "They exchanged words.", finish: "stop", usage: null, ms: 5 };
+
+/** A session that is over the threshold and has asked for a compaction; three exchanges, the last one counted at 7,000 tokens. */
+async function overThreshold(): Promise<Life> {
+  const life = await openLife();
+  for (const input of [2_000, 4_500]) {
+    await life.send(long);
+    await life.answer("noted", input);
+  }
+  await life.send("and?");
+  await life.answer("that is all", 7_000);
+  return life;
+}
+
+const requestedId = (life: Life) => {
+  const { requested } = life.runtime.state.compaction;
+  if (!requested) throw new Error("no compaction was requested");
+  return requested.id;
+};
+
+async function lease(life: Life): Promise<number> {
+  const leased = await life.service.leaseCompaction(CALLER, requestedId(life));
+  if (!leased.ok || leased.value.kind !== "leased") throw new Error(`not leased: ${JSON.stringify(leased)}`);
+  return leased.value.token;
+}
+
+describe("an outcome that came during a turn", () => {
+  test("takes effect at the next wake-up when the models were out of reach as the turn ended", async () => {
+    const life = await overThreshold();
+    const compaction = requestedId(life);
+    const token = await lease(life);
+    await life.send("one more thing");
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+    const reachable = life.models;
+    life.models = unreachable;
+    life.calls.at(-1)?.say({ type: "failure", failure: { kind: "unavailable", status: 503 } });
+    await settle();
+    expect(life.runtime.state).toMatchObject({ turn: null, view: { epoch: 0 } });
+
+    life.models = reachable;
+    await life.service.leaseCompaction(CALLER, compaction);
+
+    expect(life.runtime.state.view).toMatchObject({ epoch: 1, overlays: [{ kind: "summary" }] });
+  });
+
+  test("is kept when it comes while the models are out of reach", async () => {
+    const life = await overThreshold();
+    const compaction = requestedId(life);
+    const token = await lease(life);
+    const reachable = life.models;
+    life.models = unreachable;
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+
+    life.models = reachable;
+    await life.service.leaseCompaction(CALLER, compaction);
+
+    expect(life.runtime.state.view.epoch).toBe(1);
+  });
+});
+
+describe("the watchdog of a compaction", () => {
+  test("does not give a compaction up because the models are out of reach", async () => {
+    const life = await overThreshold();
+    life.models = unreachable;
+    const next = new Life(life.sql, "life-2");
+    next.models = unreachable;
+
+    const leased = await next.service.leaseCompaction(CALLER, requestedId(life));
+
+    expect(leased).toEqual({ ok: true, value: { kind: "nothing", reason: "models_unreachable" } });
+    expect(next.runtime.state.compaction.requested).not.toBeNull();
+  });
+
+  test("rings less and less often while nobody comes for the work", async () => {
+    const life = await overThreshold();
+    const waits: number[] = [];
+    for (let ring = 0; ring < 10; ring++) {
+      const due = life.runtime.jobs.get("wake_compaction")?.due_at ?? 0;
+      waits.push(due - life.time.now());
+      life.time.advance(due - life.time.now());
+      ringAlarm(life.runtime);
+    }
+    expect(waits.slice(0, 3)).toEqual([60_000, 120_000, 240_000]);
+    expect(waits.at(-1)).toBe(3_600_000);
+  });
+});
