@@ -76,8 +76,6 @@ function failLast(compaction: CompactionId, spec: ModelSpec, ports: Ports): Leas
 const PROMPT_OVERHEAD = 400;
 /** One entry takes at most this share of the transcript: what is longer shows both its ends. */
 const ENTRY_SHARE = 1 / 3;
-/** Characters that are kept of a long entry for each token it may take: fewer than any text has, so that it fits. */
-const CHARS_PER_TOKEN_AT_LEAST = 2;
 
 interface SummaryInput {
   readonly spec: ModelSpec;
@@ -102,11 +100,10 @@ function buildSummaryRequest(rung: Extract<Rung, { rung: "summarize" }>, { spec,
 
 /** Reads no further back than there is room: the history behind it may be long. */
 function newestWithin(entries: Iterable<TranscriptEntry>, by: { readonly room: number; readonly count: number }): string[] {
-  const longest = Math.max(200, by.room * ENTRY_SHARE * CHARS_PER_TOKEN_AT_LEAST);
   const lines: string[] = [];
   let used = 0;
   for (const entry of entries) {
-    const line = shortenToolResult(renderEntry(entry), longest);
+    const line = fitEntry(renderEntry(entry), by.room * ENTRY_SHARE);
     used += estimateTokens(line);
     if (used > by.room && lines.length > 0) {
       lines.unshift(`[${by.count - lines.length} earlier entries are left out here.]`);
@@ -121,6 +118,11 @@ const summaryCap = (spec: ModelSpec, policy: Policy): number => {
   const cap = Math.min(policy.summary_max_tokens, spec.max_output);
   return spec.context_window === null ? cap : Math.min(cap, Math.floor(spec.context_window / 4));
 };
+
+function fitEntry(line: string, most: number): string {
+  const tokens = estimateTokens(line);
+  return tokens <= most ? line : shortenToolResult(line, Math.max(200, Math.floor((line.length * most) / tokens)));
+}
 
 interface Settled {
   readonly compaction: CompactionId;
