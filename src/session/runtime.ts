@@ -197,6 +197,8 @@ export class SessionRuntime {
 
   #armJobs(events: readonly StoredEvent[], state: SessionState): void {
     if (state.lifecycle === "erased") return;
+    // What was held back was made for the epoch that ends here.
+    if (events.some((event) => event.type === "EpochChanged")) this.deps.sql.all("DELETE FROM pending_outcomes");
     const now = this.deps.clock();
     this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
     if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);

@@ -134,7 +134,8 @@ class Buffer implements StreamBuffer {
   }
 
   #reserve(offset: number): void {
-    if (offset <= this.#reserved) return;
+    // Not `<=`: the last offset of a block is the next life's beginning, and would be taken for its own.
+    if (offset < this.#reserved) return;
     this.#reserved = offset + RESERVED_BLOCK;
     writeMeta(this.sql, "stream_reserved", String(this.#reserved));
   }

@@ -11,7 +11,7 @@ import { isUnderWay, reportTurn } from "./turn-report";
 
 export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   const { turn } = input;
-  // Whoever holds no offset has nothing to take back: a new life's first offset may lie far beyond the last stored one.
+  // Whoever holds no offset has nothing to take back: the one before the first frame of an earlier life is nobody's.
   const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
   const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
   const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind === "pruned";

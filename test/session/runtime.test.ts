@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { ringAlarm } from "../../src/session/alarm";
-import { countingIds } from "../support/builders";
+import { RECEIPT } from "../read-model/builders";
+import { countingIds, id } from "../support/builders";
+import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, settle } from "./life";
 
 async function openLife(): Promise<Life> {
@@ -11,6 +13,14 @@ async function openLife(): Promise<Life> {
   return life;
 }
 
+const MESSAGE = {
+  role: "user",
+  parts: [{ type: "text", text: "hello" }],
+  run: true,
+  onBusy: "queue",
+  tools: null,
+  idempotency: null,
+} as const;
 const unreachable = { resolve: () => Promise.reject(new Error("the tenant's object is out of reach")) };
 const never = { resolve: () => new Promise<never>(() => {}) };
 
@@ -81,21 +91,20 @@ describe("a stopped turn", () => {
   });
 });
 
-describe("the live stream of a new life", () => {
-  test("does not tell a client without an offset to go back", async () => {
-    const life = await openLife();
-    await life.send("hello");
-    await life.answer("hi");
-    const next = new Life(life.sql, "life-2", countingIds());
-    next.time.advance(60_000);
+describe("the live stream of a later life", () => {
+  test("does not tell a client without an offset to go back, though the running turn began in an earlier one", async () => {
+    const ids = countingIds();
+    const first = new Life(createNodeSql(), "life-1", ids);
+    await first.open();
+    await first.service.submit(CALLER, { ...MESSAGE, run: false });
+    await new Life(first.sql, "life-2", ids).send("hello");
+    const third = new Life(first.sql, "life-3", ids);
 
-    const stream = await next.service.stream(CALLER, { after: null, turn: null });
-    const reading = stream.ok ? stream.value.getReader().read() : null;
-    await next.service.patch(CALLER, { title: "x" });
-    next.runtime.buffer.publish({ type: "notice", code: "history_trimmed", text: "trimmed" });
+    const stream = await third.service.stream(CALLER, { after: null, turn: null });
+    const { value } = stream.ok ? await stream.value.getReader().read() : {};
 
-    const heard = new TextDecoder().decode((await reading)?.value);
-    expect(heard).toContain("event: notice");
+    const heard = new TextDecoder().decode(value);
+    expect(heard).toContain("event: turn.started");
     expect(heard).not.toContain("stream.rewind");
   });
 });
@@ -158,6 +167,22 @@ describe("an outcome that came during a turn", () => {
     await life.service.leaseCompaction(CALLER, compaction);
 
     expect(life.runtime.state.view.epoch).toBe(1);
+  });
+});
+
+describe("an outcome that is held back", () => {
+  test("goes with the epoch that it was made for", async () => {
+    const life = await overThreshold();
+    const compaction = requestedId(life);
+    const token = await lease(life);
+    await life.send("one more thing");
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+    expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toHaveLength(1);
+
+    const change = { base_epoch: 0, ops: [], receipt: RECEIPT };
+    life.runtime.execute({ type: "ChangeEpoch", at: life.time.now(), compaction: id("cmp", 99), trigger: "guard", change });
+
+    expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
   });
 });
 

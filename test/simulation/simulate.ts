@@ -36,7 +36,6 @@ export async function simulate(seed: number): Promise<RunResult> {
   const shown = new Shown(world);
   const readers = [new Reader(world, shown), new Reader(world, shown)];
   const run = { world, log, users, readers };
-  last = run;
   void users.begin().then(() => {
     for (const reader of readers) void reader.listen();
   });
@@ -95,6 +94,3 @@ async function erase(run: Run): Promise<void> {
   world.stats.count("erased");
   await checkErased(run);
 }
-
-let last: Run | null = null;
-export const inspect = (): Run => last as Run;
