@@ -26,7 +26,13 @@ const wordAt = (index: number): string => `${WORDS[index % WORDS.length] ?? ""} 
 
 export const replyText = (chunks: number): string => Array.from({ length: chunks }, (_, index) => wordAt(index)).join("");
 
-const base = { id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_760_000_000, model: "bench", system_fingerprint: "fp_bench" };
+const base = {
+  id: "chatcmpl-bench",
+  object: "chat.completion.chunk",
+  created: 1_760_000_000,
+  model: "bench",
+  system_fingerprint: "fp_bench",
+};
 
 const line = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 

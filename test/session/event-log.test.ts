@@ -2,9 +2,11 @@
 import { describe } from "vitest";
 import { eventLogContract } from "../support/event-log-contract";
 import { createNodeSql } from "../support/node-sql";
+import { sessionTablesContract } from "../support/session-tables-contract";
 import { streamBufferContract } from "../support/stream-buffer-contract";
 
 const withSql = async (work: Parameters<Parameters<typeof eventLogContract>[0]>[0]): Promise<void> => work(createNodeSql());
 
 eventLogContract(withSql);
+sessionTablesContract(withSql);
 describe("the stored stream", () => streamBufferContract(withSql));

@@ -34,6 +34,8 @@ export interface Life {
   readonly calls: Set<(error: Error) => void>;
 }
 
+/** Longer than a lease and the wake-up after it: another worker may have taken over meanwhile. */
+const SLOWEST_MS = 100_000;
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
 
 export class World {
@@ -201,7 +203,9 @@ export class World {
     const { scheduler } = this;
     if (from === this.clients) this.openCalls++;
     try {
-      await scheduler.gate(from, `calls ${label}`, { weight: from === this.clients || !this.profile.slowConsumers ? 3 : 0.05 });
+      const slow = from !== this.clients && this.profile.slowConsumers;
+      if (slow) await scheduler.sleep(from, this.random.int(0, SLOWEST_MS), "a slow consumer");
+      await scheduler.gate(from, `calls ${label}`, { weight: 3 });
       const life = this.wake();
       return await new Promise<T>((resolve, reject) => {
         const fail = (error: Error): void => void scheduler.gate(from, `${label} is lost`).then(() => reject(error));

@@ -1,6 +1,6 @@
 /**
- * What every database under a session must hold to, whoever provides it: the log and its guards, snapshots, bodies,
- * jobs and remembered keys. Run over Node's SQLite and over a Durable Object's own.
+ * What every database under a session must hold to, whoever provides it: the log and its guards, steps, snapshots and
+ * bodies. Run over Node's SQLite and over a Durable Object's own.
  */
 import { describe, expect, test } from "vitest";
 import type { Command } from "../../src/domain/commands";
@@ -17,13 +17,14 @@ import {
   SNAPSHOT_EVERY_EVENTS,
   writeSnapshot,
 } from "../../src/session/event-log";
-import { IDEMPOTENCY_TTL_MS, recall, remember } from "../../src/session/idempotency";
-import { createJobs } from "../../src/session/jobs";
-import { hasSchema, migrate } from "../../src/session/log-schema";
+import { remember } from "../../src/session/idempotency";
+import { hasSchema } from "../../src/session/log-schema";
 import { readItems } from "../../src/session/log-tables";
 import type { Sql } from "../../src/session/sql";
 import { SessionStore } from "../../src/session/store";
 import { draft, id, itemId, SESSION, settings, TENANT, turnId } from "./builders";
+
+const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;
 
 /** Brings an empty database for the length of `work`. */
 export type WithSql = (work: (sql: Sql) => void | Promise<void>) => Promise<void>;
@@ -63,8 +64,6 @@ export function eventLogContract(withSql: WithSql): void {
   describe("a step", () => stepRules(withSql));
   describe("snapshots", () => snapshotRules(withSql));
   describe("bodies", () => bodyRules(withSql));
-  describe("jobs", () => jobRules(withSql));
-  describe("idempotency", () => idempotencyRules(withSql));
 }
 
 function logRules(withSql: WithSql): void {
@@ -264,73 +263,5 @@ function bodyRules(withSql: WithSql): void {
       expect(found.size).toBe(205);
       expect(found.get(itemId(205))).toBe("text 205");
       expect(found.has(itemId(206))).toBe(false);
-    }));
-}
-
-function jobRules(withSql: WithSql): void {
-  test("what is due comes earliest first, and the alarm follows the earliest", () =>
-    withSql((sql) => {
-      migrate(sql);
-      const jobs = createJobs(sql);
-      expect(jobs.nextDue()).toBeNull();
-      jobs.arm("project", 300);
-      jobs.arm("recover_turn", 100, 2);
-      jobs.arm("expire_tools", 900);
-
-      expect(jobs.nextDue()).toBe(100);
-      expect(jobs.due(300).map((job) => job.kind)).toEqual(["recover_turn", "project"]);
-      expect(jobs.get("recover_turn")).toEqual({ kind: "recover_turn", due_at: 100, attempts: 2 });
-    }));
-
-  test("arming again moves a job; arming if idle only ever moves it forward, and keeps its attempts", () =>
-    withSql((sql) => {
-      migrate(sql);
-      const jobs = createJobs(sql);
-      jobs.arm("project", 300, 4);
-      jobs.armIfIdle("project", 500);
-      expect(jobs.get("project")).toMatchObject({ due_at: 300, attempts: 4 });
-      jobs.armIfIdle("project", 200);
-      expect(jobs.get("project")).toMatchObject({ due_at: 200, attempts: 4 });
-      jobs.arm("project", 800);
-      expect(jobs.get("project")).toMatchObject({ due_at: 800, attempts: 0 });
-      jobs.disarm("project");
-      expect(jobs.nextDue()).toBeNull();
-    }));
-}
-
-const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;
-
-function idempotencyRules(withSql: WithSql): void {
-  const asked = { key: "k", digest: "d" };
-  test("the same key and body get the first outcome for 24 hours, and no longer", () =>
-    withSql((sql) => {
-      migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
-
-      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS - 1)).toEqual({ kind: "seen", accepted: { ...ACCEPTED, replayed: true } });
-      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS)).toEqual({ kind: "new" });
-    }));
-
-  test("the same key with another body is a conflict", () =>
-    withSql((sql) => {
-      migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
-      expect(recall(sql, { key: "k", digest: "other" }, 2_000)).toEqual({ kind: "conflict" });
-    }));
-
-  test("a key that expired can be remembered anew", () =>
-    withSql((sql) => {
-      migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
-      const later = 1_000 + IDEMPOTENCY_TTL_MS;
-      remember(sql, { key: "k", digest: "other" }, { accepted: { ...ACCEPTED, position: 7 }, now: later });
-      expect(recall(sql, { key: "k", digest: "other" }, later)).toMatchObject({ kind: "seen", accepted: { position: 7 } });
-    }));
-
-  test("without a key nothing is remembered", () =>
-    withSql((sql) => {
-      migrate(sql);
-      remember(sql, null, { accepted: ACCEPTED, now: 1_000 });
-      expect(sql.all("SELECT key FROM idempotency")).toEqual([]);
     }));
 }

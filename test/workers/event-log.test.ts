@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { describe } from "vitest";
 import { createObjectSql } from "../../src/session/do-sql";
 import { eventLogContract, type WithSql } from "../support/event-log-contract";
+import { sessionTablesContract } from "../support/session-tables-contract";
 import { streamBufferContract } from "../support/stream-buffer-contract";
 
 let objects = 0;
@@ -14,4 +15,5 @@ const withSql: WithSql = (work) =>
   });
 
 eventLogContract(withSql);
+sessionTablesContract(withSql);
 describe("the stored stream", () => streamBufferContract(withSql));

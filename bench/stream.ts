@@ -1,0 +1,81 @@
+/** CPU of a streamed chunk, against a Worker that passes the same stream through untouched. */
+import { append, openSession, registerModel, say, times } from "./support/chat.ts";
+import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
+import type { Rig } from "./support/rig.ts";
+
+const SAMPLES = 5;
+const STREAMS = 8;
+const CHUNKS = 2_000;
+const WINDOW = 128_000;
+const GOAL = 4;
+
+/** Milliseconds between chunks. From a provider that sends as fast as it can to 200 chunks a second. */
+const PACES = [
+  { gap: 0, name: "as fast as it can", repeat: 3 },
+  { gap: 1, name: "1 ms apart", repeat: 1 },
+  { gap: 5, name: "5 ms apart", repeat: 1 },
+] as const;
+
+async function readProxy(rig: Rig, upstream: string): Promise<void> {
+  const response = await fetch(rig.proxyUrl, { method: "POST", headers: { "x-upstream": upstream }, body: "{}" });
+  await response.text();
+}
+
+async function benchPace(rig: Rig, { gap, name, repeat }: (typeof PACES)[number]): Promise<Figure[]> {
+  const plan = { chunks: CHUNKS, gap };
+  const model = await registerModel(rig, plan, WINDOW);
+  const sessions = await Promise.all(Array.from({ length: STREAMS }, () => openSession(rig, model)));
+  const upstream = `${rig.provider.baseUrl(plan)}/chat/completions`;
+  const ours = () => Promise.all(sessions.map((session) => say(rig, session))).then(() => undefined);
+  const theirs = () => Promise.all(sessions.map(() => readProxy(rig, upstream))).then(() => undefined);
+  const took = { ours: [] as number[], theirs: [] as number[] };
+  const perChunk = async (work: () => Promise<void>) =>
+    ((await rig.cpu.measure(() => times(repeat, work))) / (repeat * STREAMS * CHUNKS)) * 1e6;
+  await Promise.all([ours(), theirs()]);
+  for (let round = 0; round < SAMPLES; round++) {
+    took.ours.push(await perChunk(ours));
+    took.theirs.push(await perChunk(theirs));
+  }
+  const [a, b] = [measured(`Longhand, chunks ${name}`, "µs", took.ours), measured(`bare proxy, chunks ${name}`, "µs", took.theirs)];
+  return [a, b, ratio(`ratio, chunks ${name}`, [a, b], GOAL)];
+}
+
+export async function benchStream(rig: Rig): Promise<BenchResult> {
+  const figures: Figure[] = [];
+  for (const pace of PACES) figures.push(...(await benchPace(rig, pace)));
+  return {
+    title: "Stream CPU a chunk, against a bare proxy in the same process",
+    notes: [
+      `${STREAMS} streams at once of ${CHUNKS} chunks each, all that a turn does included; medians of ${SAMPLES}.`,
+      "The provider writes each chunk by itself. The slower it writes, the more of the CPU is waking up, for both.",
+    ],
+    figures,
+  };
+}
+
+const TURN_GOAL_MS = 5;
+const TURNS = 40;
+const WARM_UP = 40;
+
+/** CPU of a whole turn: a message in, a reply of 20 chunks streamed out, all of it recorded and projected. */
+export async function benchTurn(rig: Rig): Promise<BenchResult> {
+  const figures: Figure[] = [];
+  for (const { gap, goal } of [{ gap: 0, goal: TURN_GOAL_MS }, { gap: 1, goal: TURN_GOAL_MS }, { gap: 20 }]) {
+    const session = await openSession(rig, await registerModel(rig, { chunks: 20, gap }, WINDOW));
+    await times(10, () => append(rig, session, "A message of the past, as short as most of them are."));
+    await times(WARM_UP, () => say(rig, session));
+    const samples: number[] = [];
+    for (let round = 0; round < SAMPLES; round++) {
+      samples.push(((await rig.cpu.measure(() => times(TURNS, () => say(rig, session)))) / TURNS) * 1_000);
+    }
+    figures.push(measured(gap === 0 ? "20 chunks as fast as they come" : `20 chunks ${gap} ms apart`, "ms", samples, goal));
+  }
+  return {
+    title: "CPU of a turn of 20 chunks",
+    notes: [
+      `One client, one turn at a time; medians of ${SAMPLES} times ${TURNS} turns. Every process that takes part is counted but the provider:`,
+      "the Worker, the object and its storage, and Miniflare's simulation of D1, which in production runs elsewhere.",
+    ],
+    figures,
+  };
+}

@@ -1,0 +1,48 @@
+/** What the benchmarks do over HTTP: models, sessions, messages, turns. */
+import { z } from "zod";
+import { callApi } from "../../scripts/support/api-client.ts";
+import { Failure } from "../../scripts/support/output.ts";
+import { runTurn } from "../../scripts/support/turns.ts";
+import type { ReplyPlan } from "./provider.ts";
+import type { Rig } from "./rig.ts";
+
+const created = z.object({ id: z.string() });
+const described = z.object({ message_count: z.number(), current_context_tokens: z.object({ tokens: z.number() }) });
+
+/** Registers a model whose every reply follows `plan`; the result is its id. */
+export async function registerModel(rig: Rig, plan: ReplyPlan, window: number): Promise<string> {
+  const id = `bench-${plan.chunks}-${plan.gap}-${window}`;
+  const body = { provider: "openai-compatible", base_url: rig.provider.baseUrl(plan), context_window: window, max_output: 1_024 };
+  await callApi(rig.connection, { method: "PUT", path: `/v1/models/${id}`, body });
+  return id;
+}
+
+export async function openSession(rig: Rig, model: string): Promise<string> {
+  return created.parse(await callApi(rig.connection, { method: "POST", path: "/v1/sessions", body: { model } })).id;
+}
+
+export function describeSession(rig: Rig, session: string): Promise<z.infer<typeof described>> {
+  return callApi(rig.connection, { method: "GET", path: `/v1/sessions/${session}` }).then((value) => described.parse(value));
+}
+
+const messages = (session: string): string => `/v1/sessions/${session}/messages`;
+
+/** Appends a message of the user; no turn runs. */
+export async function append(rig: Rig, session: string, content: string): Promise<void> {
+  await callApi(rig.connection, { method: "POST", path: messages(session), body: { content, run: false } });
+}
+
+/** One turn, streamed to its end. Throws a `Failure` when it does not complete. */
+export async function say(rig: Rig, session: string): Promise<void> {
+  const end = await runTurn(rig.connection, { method: "POST", path: messages(session), body: { content: "Go on, please." } });
+  if (end?.type !== "turn.completed") throw new Failure(`A turn ended with ${JSON.stringify(end)}`);
+}
+
+export async function times(count: number, work: () => Promise<void>): Promise<void> {
+  for (let index = 0; index < count; index++) await work();
+}
+
+const WORDS = "an ordinary message says what somebody wants to know and a little about why they would like to know it".split(" ");
+
+/** About as many tokens as words. */
+export const wordsOf = (count: number): string => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length]).join(" ");

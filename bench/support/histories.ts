@@ -1,0 +1,50 @@
+/** Sessions with a long past whose view is settled: compacted, and filled to the same height as every other one's. */
+import { waitForCompactions } from "../../scripts/replay/settle.ts";
+import { append, describeSession, openSession, registerModel, say, wordsOf } from "./chat.ts";
+import type { Rig } from "./rig.ts";
+
+export const WINDOW = 16_000;
+export const REPLY_CHUNKS = 20;
+/** Tokens of the view that a comparison starts from: enough room below the threshold for the turns that are measured. */
+const LEVEL = 8_000;
+const ORDINARY_WORDS = 60;
+const LARGE_WORDS = 900;
+/** New text counts this much more until the provider has counted it (`PADDING` of src/context/budget.ts). */
+const PADDING = 1.25;
+/** Large messages that certainly pass the threshold of compaction. */
+const LARGE_MESSAGES = 13;
+
+export const historyModel = (rig: Rig): Promise<string> => registerModel(rig, { chunks: REPLY_CHUNKS, gap: 0 }, WINDOW);
+
+/** `count` messages; what is older than the view was compacted, and the view holds `LEVEL` tokens. */
+export async function buildHistory(rig: Rig, count: number): Promise<string> {
+  const session = await openSession(rig, await historyModel(rig));
+  for (let index = 0; index < count - LARGE_MESSAGES; index++) await append(rig, session, `${index} ${wordsOf(ORDINARY_WORDS)}`);
+  for (let index = 0; index < LARGE_MESSAGES; index++) await append(rig, session, `${index} ${wordsOf(LARGE_WORDS)}`);
+  await say(rig, session);
+  await waitForCompactions(rig.connection, [session]);
+  await fillView(rig, session, 4);
+  return session;
+}
+
+/** Ten messages that fill the view to the same level. */
+export async function buildShort(rig: Rig): Promise<string> {
+  const session = await openSession(rig, await historyModel(rig));
+  await fillView(rig, session, 10);
+  return session;
+}
+
+/** Ten messages as people write them: the view is as small as the history. */
+export async function buildOrdinary(rig: Rig): Promise<string> {
+  const session = await openSession(rig, await historyModel(rig));
+  for (let index = 0; index < 10; index++) await append(rig, session, wordsOf(ORDINARY_WORDS));
+  return session;
+}
+
+/** Appends so many messages that together they fill the view. */
+async function fillView(rig: Rig, session: string, count: number): Promise<void> {
+  for (let left = count; left > 0; left--) {
+    const { tokens } = (await describeSession(rig, session)).current_context_tokens;
+    await append(rig, session, wordsOf(Math.max(1, Math.round((LEVEL - tokens) / PADDING / left))));
+  }
+}
