@@ -1,5 +1,5 @@
 /** CPU of a streamed chunk, against a Worker that passes the same stream through untouched. */
-import { append, openSession, registerModel, say, times } from "./support/chat.ts";
+import { openSession, registerModel, say, times } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
 import type { Rig } from "./support/rig.ts";
 
@@ -48,33 +48,6 @@ export async function benchStream(rig: Rig): Promise<BenchResult> {
     notes: [
       `${STREAMS} streams at once of ${CHUNKS} chunks each, all that a turn does included; medians of ${SAMPLES}.`,
       "The provider writes each chunk by itself. The slower it writes, the more of the CPU is waking up, for both.",
-    ],
-    figures,
-  };
-}
-
-const TURN_GOAL_MS = 5;
-const TURNS = 40;
-const WARM_UP = 40;
-
-/** CPU of a whole turn: a message in, a reply of 20 chunks streamed out, all of it recorded and projected. */
-export async function benchTurn(rig: Rig): Promise<BenchResult> {
-  const figures: Figure[] = [];
-  for (const { gap, goal } of [{ gap: 0, goal: TURN_GOAL_MS }, { gap: 1, goal: TURN_GOAL_MS }, { gap: 20 }]) {
-    const session = await openSession(rig, await registerModel(rig, { chunks: 20, gap }, WINDOW));
-    await times(10, () => append(rig, session, "A message of the past, as short as most of them are."));
-    await times(WARM_UP, () => say(rig, session));
-    const samples: number[] = [];
-    for (let round = 0; round < SAMPLES; round++) {
-      samples.push(((await rig.cpu.measure(() => times(TURNS, () => say(rig, session)))) / TURNS) * 1_000);
-    }
-    figures.push(measured(gap === 0 ? "20 chunks as fast as they come" : `20 chunks ${gap} ms apart`, "ms", samples, goal));
-  }
-  return {
-    title: "CPU of a turn of 20 chunks",
-    notes: [
-      `One client, one turn at a time; medians of ${SAMPLES} times ${TURNS} turns. Every process that takes part is counted but the provider:`,
-      "the Worker, the object and its storage, and Miniflare's simulation of D1, which in production runs elsewhere.",
     ],
     figures,
   };

@@ -6,7 +6,7 @@ import type { Rig } from "./rig.ts";
 export const WINDOW = 16_000;
 export const REPLY_CHUNKS = 20;
 /** Tokens of the view that a comparison starts from: enough room below the threshold for the turns that are measured. */
-const LEVEL = 8_000;
+const LEVEL = 6_000;
 const ORDINARY_WORDS = 60;
 const LARGE_WORDS = 900;
 /** New text counts this much more until the provider has counted it (`PADDING` of src/context/budget.ts). */
@@ -23,14 +23,14 @@ export async function buildHistory(rig: Rig, count: number): Promise<string> {
   for (let index = 0; index < LARGE_MESSAGES; index++) await append(rig, session, `${index} ${wordsOf(LARGE_WORDS)}`);
   await say(rig, session);
   await waitForCompactions(rig.connection, [session]);
-  await fillView(rig, session, 4);
+  await levelView(rig, session, 4);
   return session;
 }
 
 /** Ten messages that fill the view to the same level. */
 export async function buildShort(rig: Rig): Promise<string> {
   const session = await openSession(rig, await historyModel(rig));
-  await fillView(rig, session, 10);
+  await levelView(rig, session, 10);
   return session;
 }
 
@@ -41,10 +41,17 @@ export async function buildOrdinary(rig: Rig): Promise<string> {
   return session;
 }
 
+/** All but the last message, then a turn: from there on the provider's own count tells how full the view is. */
+async function levelView(rig: Rig, session: string, count: number): Promise<void> {
+  await fillView(rig, session, { count: count - 1, level: LEVEL * 0.8 });
+  await say(rig, session);
+  await fillView(rig, session, { count: 1, level: LEVEL });
+}
+
 /** Appends so many messages that together they fill the view. */
-async function fillView(rig: Rig, session: string, count: number): Promise<void> {
+async function fillView(rig: Rig, session: string, { count, level }: { readonly count: number; readonly level: number }): Promise<void> {
   for (let left = count; left > 0; left--) {
     const { tokens } = (await describeSession(rig, session)).current_context_tokens;
-    await append(rig, session, wordsOf(Math.max(1, Math.round((LEVEL - tokens) / PADDING / left))));
+    await append(rig, session, wordsOf(Math.max(1, Math.round((level - tokens) / PADDING / left))));
   }
 }

@@ -1,0 +1,68 @@
+/**
+ * `npm run bench`: what things cost in workerd, side by side in one run. CPU is the workerd process's own time as the
+ * kernel counts it, idle time subtracted; ratios travel from machine to machine, absolute figures do not.
+ */
+import { cpus } from "node:os";
+import { z } from "zod";
+import { readCommandLine } from "../scripts/support/command-line.ts";
+import { Failure, print, runScript, say } from "../scripts/support/output.ts";
+import { untilStopped } from "../scripts/support/stop-signal.ts";
+import { benchAppends } from "./appends.ts";
+import { benchHistory } from "./history.ts";
+import { benchMicro } from "./micro.ts";
+import { benchStream } from "./stream.ts";
+import { type BenchResult, formatResult, toJson } from "./support/report.ts";
+import { createRig, type Rig } from "./support/rig.ts";
+import { benchTurn } from "./turn.ts";
+import { benchWake } from "./wake.ts";
+
+const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<BenchResult>>> = {
+  micro: benchMicro,
+  turn: benchTurn,
+  stream: benchStream,
+  appends: benchAppends,
+  history: benchHistory,
+  wake: benchWake,
+};
+
+const USAGE = `Usage: npm run bench -- [NAME …] [--json]
+  NAME    only these: ${Object.keys(BENCHES).join(", ")}
+  --json  figures as JSON, samples included`;
+
+function readOptions() {
+  return readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: { json: { type: "boolean", default: false } },
+    schema: z.object({ files: z.array(z.enum(Object.keys(BENCHES))), json: z.boolean() }),
+  });
+}
+
+/** A rig for each: what one benchmark leaves behind is not in the other's way. */
+async function runBench(name: string): Promise<BenchResult> {
+  const bench = BENCHES[name];
+  if (!bench) throw new Failure(`No benchmark is called ${name}`);
+  say(`${name} …`);
+  const rig = await createRig();
+  try {
+    return await untilStopped(Promise.resolve(bench(rig)));
+  } finally {
+    await rig.close();
+  }
+}
+
+async function main(): Promise<number> {
+  const { files, json } = readOptions();
+  const names = files.length > 0 ? files : Object.keys(BENCHES);
+  const machine = `${process.platform} ${process.arch}, ${cpus().length} x ${cpus()[0]?.model.trim() ?? "unknown"}`;
+  if (!json) print(`Longhand in workerd through Miniflare, on ${machine}`);
+  const results: BenchResult[] = [];
+  for (const name of names) {
+    const result = await runBench(name);
+    results.push(result);
+    if (!json) print(formatResult(result));
+  }
+  if (json) print(JSON.stringify({ machine, results: results.map(toJson) }));
+  return 0;
+}
+
+await runScript(main);
