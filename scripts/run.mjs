@@ -126,7 +126,21 @@ function runNode(node, args) {
   });
 }
 
-async function main([name, ...rest]) {
+/** The simulation runs inside vitest, which takes no options of ours: they travel as variables. */
+function takeSeeds(args) {
+  const names = { "--seed": "SEED", "--seeds": "SEEDS" };
+  const rest = args.filter((arg, index) => !names[arg] && !names[args[index - 1]]);
+  for (const [index, arg] of args.entries()) {
+    if (!names[arg]) continue;
+    const value = args[index + 1] ?? "";
+    if (!/^[1-9]\d*$/.test(value)) fail(`${arg} wants a whole number above 0`);
+    environment[names[arg]] = value;
+  }
+  return rest;
+}
+
+async function main([name, ...given]) {
+  const rest = name === "simulate" ? takeSeeds(given) : given;
   const lines = Object.hasOwn(COMMANDS, name ?? "") ? COMMANDS[name] : null;
   if (!lines) fail(`Unknown command: ${name ?? "(none)"}. Known: ${Object.keys(COMMANDS).join(", ")}`);
   if (!isInstalled()) install();
