@@ -2,6 +2,7 @@
 import type { CompactionId } from "../domain/ids";
 import { requestCompaction, settleCompaction } from "./compact-session";
 import type { ModelSpec } from "./ports";
+import { resolveModel } from "./resolve-model";
 import type { SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
 
@@ -24,9 +25,9 @@ export interface AfterTurnPorts extends SessionPorts {
 }
 
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
-  const spec = await specOf(ports);
+  const found = await resolveModel(ports.writer.state.settings.model, ports);
   if (ports.writer.state.turn) return;
-  if (spec) settleBetweenTurns(spec, ports);
+  if (found.ok) settleBetweenTurns(found.value, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
@@ -35,13 +36,4 @@ function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
     if (settleCompaction(held, spec, ports) === "retry") ports.wakeCompaction();
   }
   if (ports.writer.state.last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
-}
-
-async function specOf({ models, writer, log }: SessionPorts): Promise<ModelSpec | null> {
-  try {
-    return await models.resolve(writer.state.settings.model);
-  } catch (error) {
-    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 /** The next request of a session: the view as it stands, for the model as the registry knows it. */
-import type { ModelLimits } from "../context/budget";
+import { limitOf, type ModelLimits, measureNext } from "../context/budget";
 import { draftFromRungs } from "../context/epoch-draft";
 import { planGuard } from "../context/guard";
 import { policyOf } from "../context/policy";
@@ -32,5 +32,7 @@ export function fitRequest(ports: Pick<SessionPorts, "writer" | "clock" | "ids">
     const changed = writer.execute({ type: "ChangeEpoch", at: clock(), compaction: ids.newId("cmp"), trigger: "guard", change });
     if (!changed.ok) break;
   }
-  return ok(null);
+  const { tokens } = measureNext(writer.state, spec.id);
+  const limit = limitOf(limitsOf(spec)) ?? tokens;
+  return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }

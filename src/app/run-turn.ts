@@ -8,10 +8,10 @@ import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CallUsage, FinishReason, TurnFailure } from "../domain/events";
 import type { Part, ToolCallPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import { err, ok, type Result } from "../lib/result";
 import { buildRequest, fitRequest } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
 import type { ModelChunk, ModelSpec } from "./ports";
+import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
 
@@ -36,7 +36,7 @@ export class LiveTurn {
 const MAX_REPLY_UNITS = 500_000;
 
 export async function runTurn(live: LiveTurn, ports: SessionPorts): Promise<void> {
-  const resolved = await resolveModel(ports);
+  const resolved = await resolveModel(ports.writer.state.settings.model, ports);
   if (!isCurrent(live, ports)) return;
   if (!resolved.ok) return fail(live, ports, { failure: { kind: resolved.error, status: null }, call: null });
   const spec = resolved.value;
@@ -51,16 +51,6 @@ const isCurrent = ({ run }: LiveTurn, { writer }: SessionPorts): boolean => {
   const { turn } = writer.state;
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
 };
-
-async function resolveModel({ models, writer, log }: SessionPorts): Promise<Result<ModelSpec, "unknown_model" | "unavailable">> {
-  try {
-    const spec = await models.resolve(writer.state.settings.model);
-    return spec ? ok(spec) : err("unknown_model");
-  } catch (error) {
-    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
-    return err("unavailable");
-  }
-}
 
 interface Answer {
   readonly calls: readonly ToolCallPart[];

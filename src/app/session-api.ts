@@ -26,6 +26,8 @@ export type SessionError =
   | Rejection
   | { readonly code: "idempotency_conflict" }
   | { readonly code: "unknown_model"; readonly model: string }
+  /** The registry of models is out of reach: nothing was changed, and the same request may succeed later. */
+  | { readonly code: "models_unavailable" }
   | { readonly code: "turn_not_found"; readonly turn: string }
   | { readonly code: "compaction_not_found"; readonly compaction: string }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }

@@ -90,6 +90,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     errors: [{ field: "Idempotency-Key", detail: "it was used with another request" }],
   }),
   unknown_model: () => invalid([{ field: "model", detail: "no such model" }]),
+  models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
   turn_not_found: () => notFound("turn"),
   compaction_not_found: () => notFound("compaction"),
   cannot_fit: ({ fit }) => ({

@@ -2,6 +2,7 @@
 
 import { leaseCompaction, settleCompaction } from "../app/compact-session";
 import type { ModelSpec } from "../app/ports";
+import { resolveModel } from "../app/resolve-model";
 import type * as api from "../app/session-api";
 import type { CompactionId } from "../domain/ids";
 import { ok } from "../lib/result";
@@ -19,12 +20,9 @@ export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId
 
 /** Unlike a model that the tenant does not have, one that cannot be looked up is no reason to give up. */
 async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unreachable"> {
-  try {
-    return await runtime.ports().models.resolve(runtime.state.settings.model);
-  } catch {
-    runtime.deps.log.warn("models_unreachable", { session: runtime.state.session });
-    return "unreachable";
-  }
+  const found = await resolveModel(runtime.state.settings.model, runtime.ports());
+  if (found.ok) return found.value;
+  return found.error === "unavailable" ? "unreachable" : null;
 }
 
 const isHeld = (runtime: SessionRuntime, compaction: CompactionId): boolean =>

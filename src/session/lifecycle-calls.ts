@@ -3,6 +3,7 @@
 import { limitsOf } from "../app/build-request";
 import { draftText } from "../app/drafts";
 import type { Ids, ModelSpec } from "../app/ports";
+import { resolveModel } from "../app/resolve-model";
 import type * as api from "../app/session-api";
 import { limitOf, PADDING } from "../context/budget";
 import type { SessionSettings, TextRef } from "../domain/events";
@@ -19,9 +20,10 @@ export async function openSession(
   caller: api.Caller,
   input: api.OpenInput,
 ): Promise<api.Outcome<api.SessionDescription>> {
-  const spec = await runtime.deps.models(caller.tenant).resolve(input.model);
+  const found = await resolveModel(input.model, { ...runtime.deps, models: runtime.deps.models(caller.tenant) });
   if (runtime.state.lifecycle !== "new") return reopen(runtime, caller);
-  if (!spec) return err({ code: "unknown_model", model: input.model });
+  if (!found.ok) return err(refusal(found.error, input.model));
+  const spec = found.value;
   const { clock, ids } = runtime.deps;
   const system = draftText(input.system, ids);
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
@@ -35,6 +37,9 @@ export async function openSession(
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(runtime) : err(opened.error);
 }
+
+const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
+  error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** The same session opened again, by a client that never heard the answer: the answer. */
 function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> {
@@ -60,10 +65,10 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   const { clock, ids } = runtime.deps;
   // A title may change whatever became of the model; the request may not.
   const asked = input.model ?? runtime.state.settings.model;
-  const spec = changesRequest(input) ? await runtime.ports().models.resolve(asked) : runtime.spec;
-  if (changesRequest(input) && !spec) return err({ code: "unknown_model", model: asked });
+  const found = changesRequest(input) ? await resolveModel(asked, runtime.ports()) : null;
+  if (found && !found.ok) return err(refusal(found.error, asked));
   const { changes, bodies } = draftChanges(input, ids);
-  const tooLarge = spec && changesRequest(input) ? refuseTooLarge(spec, { ...runtime.state.settings, ...changes }) : null;
+  const tooLarge = found ? refuseTooLarge(found.value, { ...runtime.state.settings, ...changes }) : null;
   if (tooLarge) return tooLarge;
   const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
   return changed.ok ? describeSession(runtime) : err(changed.error);

@@ -1,4 +1,6 @@
 /** One session, read strongly consistently from its object. */
+
+import { resolveModel } from "../app/resolve-model";
 import type * as api from "../app/session-api";
 import { measureNext } from "../context/budget";
 import { SUMMARY_JOIN } from "../context/view";
@@ -47,12 +49,10 @@ function metadataOf({ state, content }: SessionRuntime): Readonly<Record<string,
 
 /** The model's facts, if the registry answers: a description must not fail for want of them. */
 export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof runtime.spec> {
-  try {
-    return await runtime.ports().models.resolve(runtime.state.settings.model);
-  } catch {
-    runtime.deps.log.warn("models_unreachable", { session: runtime.state.session });
-    return runtime.spec;
-  }
+  const { model } = runtime.state.settings;
+  const found = await resolveModel(model, runtime.ports());
+  if (found.ok) return found.value;
+  return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
 function openCallsOf(runtime: SessionRuntime): api.ToolCallView[] {

@@ -23,6 +23,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   lease_held: [{ code: "lease_held", expires_at: 1 }, 409],
   idempotency_conflict: [{ code: "idempotency_conflict" }, 422],
   unknown_model: [{ code: "unknown_model", model: "m" }, 400],
+  models_unavailable: [{ code: "models_unavailable" }, 503],
   turn_not_found: [{ code: "turn_not_found", turn: "trn_x" }, 404],
   compaction_not_found: [{ code: "compaction_not_found", compaction: "cmp_x" }, 404],
   cannot_fit: [{ code: "cannot_fit", fit }, 422],
