@@ -63,7 +63,9 @@ export class Users {
       title: null,
       metadata: {},
     };
-    const opened = await this.#insist("open", () => this.world.call(this.world.clients, "open", (service) => service.open(CALLER, input)));
+    const open = () => this.#insist("open", () => this.world.call(this.world.clients, "open", (service) => service.open(CALLER, input)));
+    let opened = await open();
+    while (!opened.ok && opened.error.code === "models_unavailable") opened = await open();
     this.world.violations.check(opened.ok, "harness", () => `the session did not open: ${JSON.stringify(opened)}`);
     for (let n = 1; n <= profile.users; n++) void this.#sit(`user ${n}`, ORDINARY);
     if (profile.typist) void this.#sit("typist", TYPIST);
