@@ -1,7 +1,7 @@
 /** The object's one alarm: what is due is started, not awaited, so that nothing blocks the watchdog (docs/design.md §1.5). */
 import { assertNever } from "../lib/assert-never";
-import { type Job, needsWatch } from "./jobs";
-import { finishErasure } from "./lifecycle-calls";
+import { finishErasure } from "./calls/lifecycle-calls";
+import { type Job, needsWatch } from "./log/jobs";
 import { RECOVER_AFTER_MS, type SessionRuntime } from "./runtime";
 
 /** Never throws: the platform drops an alarm that keeps failing, and with it everything that is due. */

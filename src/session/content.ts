@@ -6,10 +6,10 @@ import type { TextRef } from "../domain/events";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { readBodies } from "./bodies";
 import { createBoundedCache } from "./bounded-cache";
-import { readItems } from "./log-tables";
-import type { Sql } from "./sql";
+import { readBodies } from "./log/bodies";
+import { readItems } from "./log/log-tables";
+import type { Sql } from "./log/sql";
 
 /** UTF-16 units of content that stay in memory, of items and of texts each: several views of an ordinary size. */
 const CACHED_UNITS = 4_000_000;

@@ -6,11 +6,11 @@ import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { readBodies } from "./bodies";
-import { readEvents } from "./event-log";
-import type { Jobs } from "./jobs";
-import { readMeta, writeMeta } from "./log-schema";
-import type { Sql } from "./sql";
+import { readBodies } from "./log/bodies";
+import { readEvents } from "./log/event-log";
+import type { Jobs } from "./log/jobs";
+import { readMeta, writeMeta } from "./log/log-schema";
+import type { Sql } from "./log/sql";
 
 const CHECKPOINT = "projected_seq";
 

@@ -14,14 +14,14 @@ import type { ItemDraft } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
-import { createJobs, type Jobs, needsWatch } from "./jobs";
-import { hasSchema } from "./log-schema";
-import { readTurn } from "./log-tables";
-import { readPartial } from "./partial";
-import type { Sql } from "./sql";
-import { SessionStore } from "./store";
-import { createStreamBuffer, type StreamBuffer } from "./stream-buffer";
-import { toFrames } from "./to-frames";
+import { createJobs, type Jobs, needsWatch } from "./log/jobs";
+import { hasSchema } from "./log/log-schema";
+import { readTurn } from "./log/log-tables";
+import type { Sql } from "./log/sql";
+import { SessionStore } from "./log/store";
+import { readPartial } from "./stream/partial";
+import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
+import { toFrames } from "./stream/to-frames";
 
 export interface RuntimeDeps {
   readonly sql: Sql;

@@ -5,14 +5,14 @@
 import type * as api from "../app/session-api";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
-import { leaseFor, recordFor } from "./compaction-calls";
-import { showContext } from "./context-call";
-import { eraseSession, exportLog, openSession, patchSession } from "./lifecycle-calls";
-import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./message-calls";
-import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./read-calls";
+import { leaseFor, recordFor } from "./calls/compaction-calls";
+import { showContext } from "./calls/context-call";
+import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
+import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
+import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
+import { openEventStream, openFrameStream } from "./calls/stream-calls";
+import { awaitTurn, reportTurn } from "./calls/turn-report";
 import type { SessionRuntime } from "./runtime";
-import { openEventStream, openFrameStream } from "./stream-calls";
-import { awaitTurn, reportTurn } from "./turn-report";
 
 export class SessionService implements api.SessionApi {
   constructor(readonly runtime: SessionRuntime) {}

@@ -17,7 +17,7 @@ import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
 import { createModelDirectory } from "../tenant/model-directory";
 import { ringAlarm } from "./alarm";
-import { createObjectSql } from "./do-sql";
+import { createObjectSql } from "./log/do-sql";
 import { SessionRuntime } from "./runtime";
 import { SessionService } from "./service";
 

@@ -1,8 +1,8 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
 import type { ChatModel, ModelChunk, ModelDirectory, ModelSpec, Projection } from "../../src/app/ports";
+import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
-import type { Sql } from "../../src/session/sql";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
 import { createNodeSql } from "../support/node-sql";

@@ -6,7 +6,7 @@ import { rebuildSession } from "../../src/app/rebuild";
 import type { DisplayItem } from "../../src/app/session-api";
 import type { ItemId } from "../../src/domain/ids";
 import { createSessionRows } from "../../src/read-model/rebuild";
-import { ALL_POSITIONS, readItems } from "../../src/session/log-tables";
+import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
 import type { Send, Users } from "./users";

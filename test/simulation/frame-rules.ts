@@ -1,6 +1,6 @@
 /** What must hold of the stored live stream (docs/invariants.md). */
-import type { Frame } from "../../src/session/frames";
-import { type FrameLine, parseLine } from "../../src/session/frames";
+import type { Frame } from "../../src/session/stream/frames";
+import { type FrameLine, parseLine } from "../../src/session/stream/frames";
 import type { World } from "./world";
 
 /** I12: a pack holds as many frames as its offsets say, no two packs overlap, and what was streamed is what was recorded. */

@@ -5,9 +5,9 @@ import { evolve } from "../../src/domain/evolve";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { ItemMeta } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
-import { readBodies } from "../../src/session/bodies";
-import { readEvents } from "../../src/session/event-log";
-import { hasSchema, readMeta } from "../../src/session/log-schema";
+import { readBodies } from "../../src/session/log/bodies";
+import { readEvents } from "../../src/session/log/event-log";
+import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import type { World } from "./world";
 
 export class LogRules {

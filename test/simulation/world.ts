@@ -5,9 +5,9 @@
 import type { ModelDirectory } from "../../src/app/ports";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
+import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
-import type { Sql } from "../../src/session/sql";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
 import { drawProfile, MODELS, type Profile } from "./profile";

@@ -8,7 +8,7 @@ import { UnknownEventError } from "../../src/domain/event-versions";
 import type { Event } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { initialState } from "../../src/domain/state";
-import { readBodies } from "../../src/session/bodies";
+import { readBodies } from "../../src/session/log/bodies";
 import {
   appendEvents,
   loadState,
@@ -16,12 +16,12 @@ import {
   readEventsBackwards,
   SNAPSHOT_EVERY_EVENTS,
   writeSnapshot,
-} from "../../src/session/event-log";
-import { remember } from "../../src/session/idempotency";
-import { hasSchema } from "../../src/session/log-schema";
-import { readItems } from "../../src/session/log-tables";
-import type { Sql } from "../../src/session/sql";
-import { SessionStore } from "../../src/session/store";
+} from "../../src/session/log/event-log";
+import { remember } from "../../src/session/log/idempotency";
+import { hasSchema } from "../../src/session/log/log-schema";
+import { readItems } from "../../src/session/log/log-tables";
+import type { Sql } from "../../src/session/log/sql";
+import { SessionStore } from "../../src/session/log/store";
 import { draft, id, itemId, SESSION, settings, TENANT, turnId } from "./builders";
 
 const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;

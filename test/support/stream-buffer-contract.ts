@@ -1,9 +1,9 @@
 /** What the stored live stream must hold to over any database: see `event-log-contract`. */
 import { expect, test } from "vitest";
-import type { Frame } from "../../src/session/frames";
-import { migrate } from "../../src/session/log-schema";
-import type { Sql } from "../../src/session/sql";
-import { createStreamBuffer, type StreamBuffer } from "../../src/session/stream-buffer";
+import { migrate } from "../../src/session/log/log-schema";
+import type { Sql } from "../../src/session/log/sql";
+import type { Frame } from "../../src/session/stream/frames";
+import { createStreamBuffer, type StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
 import { FakeSchedule } from "./fake-schedule";

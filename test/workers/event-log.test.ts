@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe } from "vitest";
-import { createObjectSql } from "../../src/session/do-sql";
+import { createObjectSql } from "../../src/session/log/do-sql";
 import { eventLogContract, type WithSql } from "../support/event-log-contract";
 import { sessionTablesContract } from "../support/session-tables-contract";
 import { streamBufferContract } from "../support/stream-buffer-contract";

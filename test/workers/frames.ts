@@ -1,5 +1,5 @@
 /** Server-sent events as a client reads them. */
-import type { Frame as LiveFrame } from "../../src/session/frames";
+import type { Frame as LiveFrame } from "../../src/session/stream/frames";
 
 type FrameData = LiveFrame | { readonly type: "stream.rewind" | "stream.gap"; readonly to: number };
 

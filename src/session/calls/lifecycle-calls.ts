@@ -1,19 +1,19 @@
 /** A session's beginning, settings and end. */
 
-import { limitsOf } from "../app/build-request";
-import { draftText } from "../app/drafts";
-import type { Ids, ModelSpec } from "../app/ports";
-import { resolveModel } from "../app/resolve-model";
-import type * as api from "../app/session-api";
-import { limitOf, PADDING } from "../context/budget";
-import type { SessionSettings, TextRef } from "../domain/events";
-import { changesRequest } from "../domain/evolve";
-import { err, ok } from "../lib/result";
-import type { NewBody } from "./bodies";
-import { readPage } from "./drain";
-import { migrate, readMeta, writeMeta } from "./log-schema";
+import { limitsOf } from "../../app/build-request";
+import { draftText } from "../../app/drafts";
+import type { Ids, ModelSpec } from "../../app/ports";
+import { resolveModel } from "../../app/resolve-model";
+import type * as api from "../../app/session-api";
+import { limitOf, PADDING } from "../../context/budget";
+import type { SessionSettings, TextRef } from "../../domain/events";
+import { changesRequest } from "../../domain/evolve";
+import { err, ok } from "../../lib/result";
+import { readPage } from "../drain";
+import type { NewBody } from "../log/bodies";
+import { migrate, readMeta, writeMeta } from "../log/log-schema";
+import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
-import type { SessionRuntime } from "./runtime";
 
 export async function openSession(
   runtime: SessionRuntime,

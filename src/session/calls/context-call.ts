@@ -1,20 +1,20 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, fitRequest, limitsOf } from "../app/build-request";
-import { draftItem } from "../app/drafts";
-import type { ModelSpec } from "../app/ports";
-import type * as api from "../app/session-api";
-import type { SessionWriter } from "../app/session-ports";
-import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../context/budget";
-import { decide } from "../domain/decide";
-import type { Event } from "../domain/events";
-import { evolve } from "../domain/evolve";
-import type { Part } from "../domain/message";
-import type { SessionState } from "../domain/state";
-import { err, ok } from "../lib/result";
-import { type ContentReader, createContent } from "./content";
+import { buildRequest, fitRequest, limitsOf } from "../../app/build-request";
+import { draftItem } from "../../app/drafts";
+import type { ModelSpec } from "../../app/ports";
+import type * as api from "../../app/session-api";
+import type { SessionWriter } from "../../app/session-ports";
+import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
+import { decide } from "../../domain/decide";
+import type { Event } from "../../domain/events";
+import { evolve } from "../../domain/evolve";
+import type { Part } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import { err, ok } from "../../lib/result";
+import { type ContentReader, createContent } from "../content";
+import type { SessionRuntime } from "../runtime";
 import { resolveQuietly } from "./read-calls";
-import type { SessionRuntime } from "./runtime";
 
 /** With `content` that cannot fit there is no next request: the refusal that sending it would get. */
 export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<api.ContextReport>> {

@@ -1,15 +1,15 @@
 /** One session, read strongly consistently from its object. */
 
-import { resolveModel } from "../app/resolve-model";
-import type * as api from "../app/session-api";
-import { measureNext } from "../context/budget";
-import { SUMMARY_JOIN } from "../context/view";
-import type { StoredEvent } from "../domain/events";
-import type { CompactionId } from "../domain/ids";
-import { err, ok } from "../lib/result";
-import { readEvents, readEventsBackwards } from "./event-log";
-import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "./log-tables";
-import type { SessionRuntime } from "./runtime";
+import { resolveModel } from "../../app/resolve-model";
+import type * as api from "../../app/session-api";
+import { measureNext } from "../../context/budget";
+import { SUMMARY_JOIN } from "../../context/view";
+import type { StoredEvent } from "../../domain/events";
+import type { CompactionId } from "../../domain/ids";
+import { err, ok } from "../../lib/result";
+import { readEvents, readEventsBackwards } from "../log/event-log";
+import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "../log/log-tables";
+import type { SessionRuntime } from "../runtime";
 import { toCallView } from "./turn-report";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {

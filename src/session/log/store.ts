@@ -2,13 +2,13 @@
  * Read → decide → append → evolve, in one synchronous transaction (docs/design.md §1.3). The state is cached after the
  * append, never before: a refused or failed step leaves it as it was.
  */
-import type { Command } from "../domain/commands";
-import { decide } from "../domain/decide";
-import type { StoredEvent } from "../domain/events";
-import { evolve } from "../domain/evolve";
-import type { Rejection } from "../domain/rejection";
-import type { SessionState } from "../domain/state";
-import { err, ok, type Result } from "../lib/result";
+import type { Command } from "../../domain/commands";
+import { decide } from "../../domain/decide";
+import type { StoredEvent } from "../../domain/events";
+import { evolve } from "../../domain/evolve";
+import type { Rejection } from "../../domain/rejection";
+import type { SessionState } from "../../domain/state";
+import { err, ok, type Result } from "../../lib/result";
 import { type NewBody, writeBody } from "./bodies";
 import { appendEvents, loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "./event-log";
 import { hasSchema, migrate } from "./log-schema";

@@ -1,10 +1,10 @@
 /** A turn as it stands, from the state while it is open and from the record afterwards. */
-import type * as api from "../app/session-api";
-import type { TurnId } from "../domain/ids";
-import type { Part } from "../domain/message";
-import { err, ok } from "../lib/result";
-import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "./log-tables";
-import type { SessionRuntime } from "./runtime";
+import type * as api from "../../app/session-api";
+import type { TurnId } from "../../domain/ids";
+import type { Part } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "../log/log-tables";
+import type { SessionRuntime } from "../runtime";
 
 export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<api.TurnReport> {
   const row = readTurn(runtime.deps.sql, id);

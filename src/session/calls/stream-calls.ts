@@ -1,12 +1,12 @@
 /** The two streams of a session: its live frames, and its log. */
-import type { StreamInput } from "../app/session-api";
-import type { TurnId } from "../domain/ids";
-import { formatSse } from "../lib/sse";
-import { readEvents } from "./event-log";
-import { type Frame, type FrameLine, toFrameLine } from "./frames";
-import { readTurn } from "./log-tables";
-import type { SessionRuntime } from "./runtime";
-import { openReader, openSse, type SseSource } from "./stream-reader";
+import type { StreamInput } from "../../app/session-api";
+import type { TurnId } from "../../domain/ids";
+import { formatSse } from "../../lib/sse";
+import { readEvents } from "../log/event-log";
+import { readTurn } from "../log/log-tables";
+import type { SessionRuntime } from "../runtime";
+import { type Frame, type FrameLine, toFrameLine } from "../stream/frames";
+import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { isUnderWay, reportTurn } from "./turn-report";
 
 export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {

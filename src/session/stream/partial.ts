@@ -1,8 +1,8 @@
 /** What a turn had said when its object died, from the stored stream: the words of its last model call. */
-import type { TurnId } from "../domain/ids";
-import type { Part } from "../domain/message";
+import type { TurnId } from "../../domain/ids";
+import type { Part } from "../../domain/message";
+import type { Sql } from "../log/sql";
 import { type FrameLine, parseLine, startsCall } from "./frames";
-import type { Sql } from "./sql";
 
 const PACKS_PER_READ = 16;
 

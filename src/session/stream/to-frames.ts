@@ -1,10 +1,10 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
-import type { DisplayItem } from "../app/session-api";
-import type { CallUsage, StoredEvent } from "../domain/events";
-import type { ItemId, TurnId } from "../domain/ids";
-import type { ItemMeta, Part } from "../domain/message";
-import type { SessionState } from "../domain/state";
-import { assertNever } from "../lib/assert-never";
+import type { DisplayItem } from "../../app/session-api";
+import type { CallUsage, StoredEvent } from "../../domain/events";
+import type { ItemId, TurnId } from "../../domain/ids";
+import type { ItemMeta, Part } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import { assertNever } from "../../lib/assert-never";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE } from "./frames";
 
 export interface FrameSource {

@@ -1,5 +1,5 @@
 /** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
-import { formatComment, formatSse } from "../lib/sse";
+import { formatComment, formatSse } from "../../lib/sse";
 import { endsTurn, type FrameLine } from "./frames";
 import type { Schedule, StreamBuffer } from "./stream-buffer";
 

@@ -1,8 +1,8 @@
 /** The session's append-only log, with snapshots of its fold. Everything here is synchronous and inside the caller's transaction. */
-import { parseStoredEvent, type StoredRow, toStoredRow } from "../domain/event-versions";
-import type { Event, StoredEvent } from "../domain/events";
-import { fold } from "../domain/evolve";
-import { initialState, type SessionState, STATE_VERSION } from "../domain/state";
+import { parseStoredEvent, type StoredRow, toStoredRow } from "../../domain/event-versions";
+import type { Event, StoredEvent } from "../../domain/events";
+import { fold } from "../../domain/evolve";
+import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { chunksOf } from "./bodies";
 import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";

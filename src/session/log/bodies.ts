@@ -1,6 +1,6 @@
 /** Content: texts of any size, in rows well under the platform's 2 MB, which a local run does not enforce. */
-import { headOf } from "../context/tool-results";
-import type { BodyId } from "../domain/ids";
+import { headOf } from "../../context/tool-results";
+import type { BodyId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
 /** UTF-16 units a row: at most three bytes each, so 1.5 MB. */

@@ -1,7 +1,7 @@
 /** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
-import type { DisplayItem, ToolCallView } from "../app/session-api";
-import type { CallUsage, CompactionFailure, FinishReason, StopReason, TurnFailure } from "../domain/events";
-import type { CompactionId, ItemId, TurnId } from "../domain/ids";
+import type { DisplayItem, ToolCallView } from "../../app/session-api";
+import type { CallUsage, CompactionFailure, FinishReason, StopReason, TurnFailure } from "../../domain/events";
+import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
 
 interface InTurn {
   readonly turn_id: TurnId;

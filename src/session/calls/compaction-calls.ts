@@ -1,12 +1,12 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
-import { leaseCompaction, settleCompaction } from "../app/compact-session";
-import type { ModelSpec } from "../app/ports";
-import { resolveModel } from "../app/resolve-model";
-import type * as api from "../app/session-api";
-import type { CompactionId } from "../domain/ids";
-import { ok } from "../lib/result";
-import type { SessionRuntime } from "./runtime";
+import { leaseCompaction, settleCompaction } from "../../app/compact-session";
+import type { ModelSpec } from "../../app/ports";
+import { resolveModel } from "../../app/resolve-model";
+import type * as api from "../../app/session-api";
+import type { CompactionId } from "../../domain/ids";
+import { ok } from "../../lib/result";
+import type { SessionRuntime } from "../runtime";
 
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
   const found = await lookUp(runtime);

@@ -1,5 +1,5 @@
 /** What the object must still do, and when. One alarm serves the table, earliest first (docs/design.md §1.5). */
-import type { SessionState } from "../domain/state";
+import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
 export const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection"] as const;

@@ -1,16 +1,16 @@
 /** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
 
-import { draftItem, draftText } from "../app/drafts";
-import type * as api from "../app/session-api";
-import { policyOf } from "../context/policy";
-import { truncateToolResult } from "../context/tool-results";
-import type { Command, ToolResultDraft } from "../domain/commands";
-import type { StoredEvent } from "../domain/events";
-import type { ItemId, TurnId } from "../domain/ids";
-import { err, ok } from "../lib/result";
-import type { NewBody } from "./bodies";
-import { recall, remember } from "./idempotency";
-import type { SessionRuntime } from "./runtime";
+import { draftItem, draftText } from "../../app/drafts";
+import type * as api from "../../app/session-api";
+import { policyOf } from "../../context/policy";
+import { truncateToolResult } from "../../context/tool-results";
+import type { Command, ToolResultDraft } from "../../domain/commands";
+import type { StoredEvent } from "../../domain/events";
+import type { ItemId, TurnId } from "../../domain/ids";
+import { err, ok } from "../../lib/result";
+import type { NewBody } from "../log/bodies";
+import { recall, remember } from "../log/idempotency";
+import type { SessionRuntime } from "../runtime";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */

@@ -5,10 +5,11 @@
  * Offsets are reserved in blocks before they are used: after a crash the next incarnation starts at a block of its own,
  * so that an offset which was shown but not stored is never given twice, and a client that holds one can be told so.
  */
+
+import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
+import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
 import { formatLine, parseLine, toFrameLine } from "./frames";
-import { hasSchema, readMeta, writeMeta } from "./log-schema";
-import type { Sql } from "./sql";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
 const SHOW_EVERY_MS = 15;
