@@ -2,7 +2,7 @@
  * One session as it lives in memory: the store, its live stream, its jobs, and the turn that runs. It needs nothing of
  * Cloudflare: the object brings the world as ports, and so does the simulation.
  */
-import { type AfterTurnPorts, afterTurn, type HeldOutcome } from "../app/after-turn";
+import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
 import { draftItem } from "../app/drafts";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
 import { LiveTurn, runTurn } from "../app/run-turn";
@@ -14,6 +14,7 @@ import type { ItemDraft } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
+import { dropOutcomes, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs, needsWatch } from "./log/jobs";
 import { hasSchema } from "./log/log-schema";
 import { readTurn } from "./log/log-tables";
@@ -126,7 +127,7 @@ export class SessionRuntime {
       digest: deps.digest,
       log: deps.log,
       incarnation: deps.incarnation,
-      held: { take: () => this.#takeHeld() },
+      held: { take: () => takeOutcomes(deps.sql) },
       wakeCompaction: () => this.wakeCompaction(),
     };
   }
@@ -150,21 +151,6 @@ export class SessionRuntime {
   execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
     this.content.learn(bodies);
     return this.store.execute(command, bodies);
-  }
-
-  /** An outcome that must wait for the turn to end; it survives the object. */
-  hold(outcome: HeldOutcome): void {
-    const query =
-      "INSERT INTO pending_outcomes (compaction, token, outcome) VALUES (?, ?, ?) ON CONFLICT (compaction) DO UPDATE SET token = excluded.token, outcome = excluded.outcome";
-    this.deps.sql.all(query, outcome.compaction, outcome.token, JSON.stringify(outcome.outcome));
-  }
-
-  #takeHeld(): HeldOutcome[] {
-    const rows = this.deps.sql.all<{ compaction: string; token: number; outcome: string }>(
-      "SELECT compaction, token, outcome FROM pending_outcomes",
-    );
-    if (rows.length > 0) this.deps.sql.all("DELETE FROM pending_outcomes");
-    return rows.map((row) => ({ ...row, outcome: JSON.parse(row.outcome) }) as HeldOutcome);
   }
 
   /**
@@ -198,7 +184,7 @@ export class SessionRuntime {
   #armJobs(events: readonly StoredEvent[], state: SessionState): void {
     if (state.lifecycle === "erased") return;
     // What was held back was made for the epoch that ends here.
-    if (events.some((event) => event.type === "EpochChanged")) this.deps.sql.all("DELETE FROM pending_outcomes");
+    if (events.some((event) => event.type === "EpochChanged")) dropOutcomes(this.deps.sql);
     const now = this.deps.clock();
     this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
     if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);

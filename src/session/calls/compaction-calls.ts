@@ -6,12 +6,13 @@ import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
+import { holdOutcome, isHeld } from "../log/held-outcomes";
 import type { SessionRuntime } from "../runtime";
 
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
   const found = await lookUp(runtime);
   if (found === "unreachable") return ok({ kind: "nothing", reason: "models_unreachable" });
-  if (isHeld(runtime, compaction)) {
+  if (isHeld(runtime.deps.sql, compaction)) {
     if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
     settleHeld(runtime, found);
   }
@@ -24,9 +25,6 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
   if (found.ok) return found.value;
   return found.error === "unavailable" ? "unreachable" : null;
 }
-
-const isHeld = (runtime: SessionRuntime, compaction: CompactionId): boolean =>
-  runtime.deps.sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
 
 /** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
 function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
@@ -43,7 +41,7 @@ export async function recordFor(
   const { compaction, token, outcome } = input;
   if (runtime.state.turn || found === "unreachable") {
     const { requested, lease } = runtime.state.compaction;
-    if (requested?.id === compaction && lease?.token === token) runtime.hold({ compaction, token, outcome });
+    if (requested?.id === compaction && lease?.token === token) holdOutcome(runtime.deps.sql, { compaction, token, outcome });
     return ok({ next: "done" });
   }
   if (!found) return ok({ next: "done" });
