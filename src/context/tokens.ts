@@ -49,9 +49,11 @@ const scripts: readonly (readonly [end: number, tokens: number])[] = [
   [0xffff, 1],
 ];
 
-function wideTokens(code: number): number {
-  for (const [end, tokens] of scripts) if (code <= end) return tokens;
-  return 1;
+/** By sixteens: every range above ends on one. */
+const wideTokens = new Float32Array(0x1000).fill(1);
+for (let block = 0; block < wideTokens.length; block++) {
+  const first = block << 4;
+  wideTokens[block] = scripts.find(([end]) => first <= end)?.[1] ?? 1;
 }
 
 /** `next`: the kind of what follows. A space joins the word after it, but not a number. */
@@ -82,7 +84,7 @@ export function estimateTokens(text: string): number {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     const next = code < 128 ? (asciiClass[code] ?? PUNCTUATION) : WIDE;
-    if (next === WIDE) total += wideTokens(code);
+    if (next === WIDE) total += wideTokens[code >> 4] ?? 1;
     if (next === kind) {
       length++;
     } else if (kind === UPPER && next === LOWER && length === 1) {
