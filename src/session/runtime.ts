@@ -64,6 +64,7 @@ export class SessionRuntime {
   #advancing = false;
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
+  readonly #commitWaiters: (() => void)[] = [];
 
   constructor(readonly deps: RuntimeDeps) {
     const { sql, clock, schedule } = deps;
@@ -207,6 +208,12 @@ export class SessionRuntime {
     if (events.some((event) => event.type === "CompactionRequested")) this.wakeCompaction();
     this.syncAlarm();
     this.#advanceSoon();
+    for (const resolve of this.#commitWaiters.splice(0)) resolve();
+  }
+
+  /** Resolves at the next commit: for whoever waits for an outcome and not for its words. */
+  nextCommit(): Promise<void> {
+    return new Promise((resolve) => this.#commitWaiters.push(resolve));
   }
 
   contextTokens(): number {

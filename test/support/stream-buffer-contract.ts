@@ -30,6 +30,9 @@ function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule } {
   return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule }), time };
 }
 
+/** A reader that waits for more, as every one at the live end does. */
+const listen = (buffer: StreamBuffer): void => void buffer.next();
+
 export function streamBufferContract(withSql: WithSql): void {
   storingRules(withSql);
   crashRules(withSql);
@@ -58,6 +61,7 @@ function storingRules(withSql: WithSql): void {
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       buffer.publishDelta(delta("a"));
+      listen(buffer);
       for (const text of ["b", "c", "d"]) buffer.publishDelta(delta(text));
       buffer.publishDelta(delta("why", "reasoning.delta"));
       expect(textsOf(buffer)).toEqual(["a", "bcd"]);
@@ -67,11 +71,25 @@ function storingRules(withSql: WithSql): void {
       expect(textsOf(buffer)).toEqual(["a", "bcd", "why"]);
     }));
 
+  test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      for (const text of ["a", "b", "c", "d"]) buffer.publishDelta(delta(text));
+      time.advance(999);
+      expect(textsOf(buffer)).toEqual(["a"]);
+
+      time.advance(1);
+
+      expect(textsOf(buffer)).toEqual(["a", "bcd"]);
+      expect(lastStored(sql)).toBe(buffer.offset);
+    }));
+
   test("what is shown is stored at most a second later", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);
       buffer.publishDelta(delta("a"));
       buffer.publishDelta(delta("b"));
+      listen(buffer);
       time.advance(15);
       expect(lastStored(sql)).toBe(buffer.offset - 1);
 
@@ -110,6 +128,7 @@ function crashRules(withSql: WithSql): void {
       buffer.publishDelta(delta("a"));
       for (let n = 0; n < 5; n++) {
         buffer.publishDelta(delta("b"));
+        listen(buffer);
         time.advance(15);
       }
       const shown = buffer.offset;
@@ -127,6 +146,7 @@ function crashRules(withSql: WithSql): void {
       const { buffer, time } = wake(sql);
       buffer.publishDelta(delta("a"));
       buffer.publishDelta(delta("b"));
+      listen(buffer);
       time.advance(15);
       const ahead = buffer.offset;
 

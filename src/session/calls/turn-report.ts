@@ -61,6 +61,6 @@ export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
 }
 
 export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<api.TurnReport>> {
-  while (isUnderWay(runtime, id)) await runtime.buffer.next();
+  while (isUnderWay(runtime, id)) await runtime.nextCommit();
   return reportTurn(runtime, id);
 }

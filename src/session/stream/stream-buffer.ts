@@ -94,18 +94,24 @@ class Buffer implements StreamBuffer {
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void {
     if (this.#delta?.frame.type === delta.type && this.#delta.frame.turn_id === delta.turn_id) {
       this.#delta.text += delta.text;
-      return;
-    }
-    this.#showDelta();
-    this.#delta = { frame: delta, text: delta.text };
-    if (this.#deltasShown === 0) {
+    } else {
       this.#showDelta();
-      this.flush();
-      this.nudge();
-      return;
+      this.#delta = { frame: delta, text: delta.text };
     }
+    if (this.#deltasShown === 0 || this.#units + this.#delta.text.length >= FLUSH_AT_UNITS) return this.#showAndStore();
+    this.#flushTimer ??= this.schedule(FLUSH_EVERY_MS, () => this.#showAndStore());
+    if (this.#waiting.length > 0) this.#showSoon();
+  }
+
+  #showAndStore(): void {
+    this.#showDelta();
+    this.flush();
+    this.nudge();
+  }
+
+  /** A timer only while somebody waits: without readers, deltas are joined until they are stored. */
+  #showSoon(): void {
     this.#showTimer ??= this.schedule(SHOW_EVERY_MS, () => {
-      this.#showTimer = null;
       this.#showDelta();
       this.nudge();
     });
@@ -120,8 +126,6 @@ class Buffer implements StreamBuffer {
     this.#delta = null;
     this.#deltasShown++;
     this.#add({ ...pending.frame, text: pending.text });
-    if (this.#units >= FLUSH_AT_UNITS) this.flush();
-    else this.#flushTimer ??= this.schedule(FLUSH_EVERY_MS, () => this.flush());
   }
 
   #add(frame: Frame): void {
@@ -200,6 +204,7 @@ class Buffer implements StreamBuffer {
   }
 
   next(): Promise<void> {
+    if (this.#delta) this.#showSoon();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
