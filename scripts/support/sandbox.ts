@@ -11,6 +11,8 @@ import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
   readonly adminKey: string;
+  /** Where its data lies. */
+  readonly state: string;
   /** Ready when it resolves; on the same port and data each time. The one before must have ended. */
   start(): Promise<LocalServer>;
   /** Stops the server and removes all of it. */
@@ -39,6 +41,7 @@ function openSandbox(directory: string, options: LocalServerOptions, adminKey: s
   let server: LocalServer | null = null;
   return {
     adminKey,
+    state: options.state,
     async start() {
       server = spawnLocalServer(options);
       await waitUntilReady(server);
