@@ -14,7 +14,7 @@ import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
 import { SUMMARY_JOIN } from "../context/view";
 import type { EpochDraft, ModelCall } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger } from "../domain/events";
+import { type CompactionFailure, type CompactionTrigger, FAILURE_KINDS, type FailureKind } from "../domain/events";
 import type { CompactionId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { limitsOf } from "./build-request";
@@ -199,19 +199,4 @@ function callOf(outcome: SummaryOutcome, spec: ModelSpec, state: SessionState): 
 /** A call that was never judged by the provider is recorded as ours. */
 const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
 
-const modelFailures = [
-  "overflow",
-  "output_cap",
-  "payload",
-  "rate_limit",
-  "quota",
-  "media",
-  "invalid_param",
-  "auth",
-  "refused",
-  "unavailable",
-  "timeout",
-  "aborted",
-] as const;
-const isModelFailure = (failure: CompactionFailure): failure is (typeof modelFailures)[number] =>
-  modelFailures.some((kind) => kind === failure);
+const isModelFailure = (failure: CompactionFailure): failure is FailureKind => FAILURE_KINDS.some((kind) => kind === failure);

@@ -41,19 +41,21 @@ export interface CallUsage {
 }
 
 /** The class of a model's failure; the labels are those of `provider-errors.json`. */
-export type FailureKind =
-  | "overflow"
-  | "output_cap"
-  | "payload"
-  | "rate_limit"
-  | "quota"
-  | "media"
-  | "invalid_param"
-  | "auth"
-  | "refused"
-  | "unavailable"
-  | "timeout"
-  | "aborted";
+export const FAILURE_KINDS = [
+  "overflow",
+  "output_cap",
+  "payload",
+  "rate_limit",
+  "quota",
+  "media",
+  "invalid_param",
+  "auth",
+  "refused",
+  "unavailable",
+  "timeout",
+  "aborted",
+] as const;
+export type FailureKind = (typeof FAILURE_KINDS)[number];
 
 /** A failure that a turn can end with: the model's, or our own refusal to send. */
 export type TurnFailureKind = FailureKind | "cannot_fit" | "unknown_model" | "crashed" | "internal";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { TurnReport } from "../../app/session-api";
-import type { CallUsage, TurnFailure } from "../../domain/events";
+import { type CallUsage, FAILURE_KINDS, type TurnFailure } from "../../domain/events";
 import { documents } from "./documents";
 import { id, idOrNull } from "./ids";
 import { itemView } from "./message";
@@ -15,20 +15,7 @@ export const usageView = documents<CallUsage>()(
   }),
 );
 
-export const modelFailureKind = z.enum([
-  "overflow",
-  "output_cap",
-  "payload",
-  "rate_limit",
-  "quota",
-  "media",
-  "invalid_param",
-  "auth",
-  "refused",
-  "unavailable",
-  "timeout",
-  "aborted",
-]);
+export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 export const turnFailureView = documents<TurnFailure>()(
   z.object({
