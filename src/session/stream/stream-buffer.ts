@@ -65,6 +65,7 @@ class Buffer implements StreamBuffer {
   #showTimer: (() => void) | null = null;
   #flushTimer: (() => void) | null = null;
   #deltasShown = 0;
+  #shownAt = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] = [];
 
   constructor(
@@ -109,12 +110,19 @@ class Buffer implements StreamBuffer {
     this.nudge();
   }
 
-  /** A timer only while somebody waits: without readers, deltas are joined until they are stored. */
+  /**
+   * Only while somebody waits: without readers, deltas are joined until they are stored. A stream slower than the pace
+   * of showing is shown as it comes: a timer would be one more wake-up a delta.
+   */
   #showSoon(): void {
-    this.#showTimer ??= this.schedule(SHOW_EVERY_MS, () => {
-      this.#showDelta();
-      this.nudge();
-    });
+    const left = this.#shownAt + SHOW_EVERY_MS - this.now();
+    if (left <= 0) this.#show();
+    else this.#showTimer ??= this.schedule(Math.min(left, SHOW_EVERY_MS), () => this.#show());
+  }
+
+  #show(): void {
+    this.#showDelta();
+    this.nudge();
   }
 
   /** The joined delta becomes a frame. */
@@ -125,6 +133,7 @@ class Buffer implements StreamBuffer {
     if (!pending) return;
     this.#delta = null;
     this.#deltasShown++;
+    this.#shownAt = this.now();
     this.#add({ ...pending.frame, text: pending.text });
   }
 
@@ -159,7 +168,9 @@ class Buffer implements StreamBuffer {
 
   read(after: number, limit: number): FrameLine[] {
     const oldest = this.#recent[0];
-    if (oldest && after + 1 >= oldest.offset) return this.#recent.filter((line) => line.offset > after).slice(0, limit);
+    // Offsets follow one another: where to begin is known without a search.
+    const from = after + 1 - (oldest?.offset ?? 0);
+    if (oldest && from >= 0) return this.#recent.slice(from, from + limit);
     if (!hasSchema(this.sql)) return [];
     const packs = this.sql.all<{ first: number; lines: string }>(
       "SELECT first, lines FROM frames WHERE last > ? ORDER BY first LIMIT 4",
@@ -204,8 +215,9 @@ class Buffer implements StreamBuffer {
   }
 
   next(): Promise<void> {
+    const shown = new Promise<void>((resolve) => this.#waiting.push(resolve));
     if (this.#delta) this.#showSoon();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return shown;
   }
 
   nudge(): void {

@@ -3,7 +3,7 @@ import { formatComment, formatSse } from "../../lib/sse";
 import { endsTurn, type FrameLine } from "./frames";
 import type { Schedule, StreamBuffer } from "./stream-buffer";
 
-/** A comment this often keeps proxies from closing a silent stream. */
+/** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
 const HEARTBEAT_MS = 15_000;
 const FRAMES_PER_READ = 256;
 
@@ -31,28 +31,63 @@ export interface SseSource {
 /** A source as a byte stream: read when the client wants more, looked at again whenever the buffer says so. */
 export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Schedule): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
-  let cancelHeartbeat: (() => void) | null = null;
-  const heartbeat = (): Promise<string> =>
-    new Promise((resolve) => {
-      cancelHeartbeat = schedule(HEARTBEAT_MS, () => resolve(formatComment("heartbeat")));
-    });
-
+  const silence = new Silence(schedule);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let text = source.take();
       while (text === "" && !source.ended) {
-        const beat = await Promise.race([buffer.next().then(() => ""), heartbeat()]);
-        cancelHeartbeat?.();
-        text = beat || source.take();
+        const beat = await Promise.race([buffer.next(), silence.broken()]);
+        text = beat ?? source.take();
       }
+      silence.spoken();
       if (text) controller.enqueue(utf8.encode(text));
-      if (source.ended) controller.close();
+      if (!source.ended) return;
+      silence.end();
+      controller.close();
     },
     cancel() {
       source.ended = true;
-      cancelHeartbeat?.();
+      silence.end();
     },
   });
+}
+
+/** One timer after the other, however much is said: setting one for each wait costs more than what is said. */
+class Silence {
+  readonly #schedule: Schedule;
+  #cancel: (() => void) | null = null;
+  #spoke = false;
+  #onBeat: (beat: string) => void = () => undefined;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
+  }
+
+  /** Resolves with a heartbeat once there was nothing to say for long enough. */
+  broken(): Promise<string> {
+    if (!this.#cancel) {
+      this.#spoke = false;
+      this.#cancel = this.#schedule(HEARTBEAT_MS, () => this.#ring());
+    }
+    return new Promise((resolve) => {
+      this.#onBeat = resolve;
+    });
+  }
+
+  spoken(): void {
+    this.#spoke = true;
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #ring(): void {
+    this.#cancel = this.#spoke ? this.#schedule(HEARTBEAT_MS, () => this.#ring()) : null;
+    if (!this.#spoke) this.#onBeat(formatComment("heartbeat"));
+    this.#spoke = false;
+  }
 }
 
 class Cursor implements SseSource {
