@@ -1,5 +1,7 @@
 /** Sessions with a long past whose view is settled: compacted, and filled to the same height as every other one's. */
+
 import { waitForCompactions } from "../../scripts/replay/settle.ts";
+import { Failure } from "../../scripts/support/output.ts";
 import { append, describeSession, openSession, registerModel, say, wordsOf } from "./chat.ts";
 import type { Rig } from "./rig.ts";
 
@@ -8,23 +10,29 @@ export const REPLY_CHUNKS = 20;
 /** Tokens of the view that a comparison starts from: enough room below the threshold for the turns that are measured. */
 const LEVEL = 6_000;
 const ORDINARY_WORDS = 60;
-const LARGE_WORDS = 900;
 /** New text counts this much more until the provider has counted it (`PADDING` of src/context/budget.ts). */
 const PADDING = 1.25;
-/** Large messages that certainly pass the threshold of compaction. */
-const LARGE_MESSAGES = 13;
+/** Above the threshold of compaction, 0.85 of the window, and below what the guard would let through. */
+const FULL = 14_200;
+/** The guard may drop what would not fit, and the estimate be off, before a turn ends above the threshold. */
+const COMPACTION_TRIES = 6;
 
 export const historyModel = (rig: Rig): Promise<string> => registerModel(rig, { chunks: REPLY_CHUNKS, gap: 0 }, WINDOW);
 
-/** `count` messages; what is older than the view was compacted, and the view holds `LEVEL` tokens. */
+/** About `count` messages; what is older than the view was compacted, and the view holds `LEVEL` tokens. */
 export async function buildHistory(rig: Rig, count: number): Promise<string> {
   const session = await openSession(rig, await historyModel(rig));
-  for (let index = 0; index < count - LARGE_MESSAGES; index++) await append(rig, session, `${index} ${wordsOf(ORDINARY_WORDS)}`);
-  for (let index = 0; index < LARGE_MESSAGES; index++) await append(rig, session, `${index} ${wordsOf(LARGE_WORDS)}`);
-  await say(rig, session);
-  await waitForCompactions(rig.connection, [session]);
-  await levelView(rig, session, 4);
-  return session;
+  for (let index = 0; index < count; index++) await append(rig, session, `${index} ${wordsOf(ORDINARY_WORDS)}`);
+  for (let tries = 0; tries < COMPACTION_TRIES; tries++) {
+    await say(rig, session);
+    await waitForCompactions(rig.connection, [session]);
+    if ((await describeSession(rig, session)).current_context_tokens.tokens < LEVEL) {
+      await levelView(rig, session, 3);
+      return session;
+    }
+    await fillView(rig, session, { count: 3, level: FULL });
+  }
+  throw new Failure(`A session of ${count} messages was not compacted`);
 }
 
 /** Ten messages that fill the view to the same level. */

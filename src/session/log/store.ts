@@ -51,8 +51,7 @@ export class SessionStore {
     const unit = new Unit(this.sql, before, this.#migrated);
     const result = this.sql.transaction(() => {
       const value = work(unit);
-      if (Math.floor(unit.state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS))
-        writeSnapshot(this.sql, unit.state);
+      if (isSnapshotDue(before, unit)) writeSnapshot(this.sql, unit.state);
       if (unit.appended.length > 0) this.hooks.onAppend(unit.appended, unit.state);
       return value;
     });
@@ -73,6 +72,11 @@ export class SessionStore {
     this.#migrated = false;
   }
 }
+
+/** An epoch change leaves most of a large view behind, which the next wake should not have to read. */
+const isSnapshotDue = (before: SessionState, { state, appended }: Unit): boolean =>
+  Math.floor(state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS) ||
+  appended.some((event) => event.type === "EpochChanged");
 
 class Unit implements Step {
   readonly appended: StoredEvent[] = [];
