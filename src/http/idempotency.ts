@@ -2,6 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
+import { sha256 } from "../lib/sha256";
 import type { HttpEnv } from "./deps";
 
 export const idempotencyHeaders = z.object({
@@ -12,13 +13,8 @@ export const idempotencyHeaders = z.object({
     .openapi({ description: "The same key and body again: the first outcome. Another body: 422. Kept for 24 hours." }),
 });
 
-async function sha256Hex(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** The key with the digest of method, path and body as they came; null without a key. */
 export async function readIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {
   if (key === undefined) return null;
-  return { key, digest: await sha256Hex(`${c.req.method} ${c.req.path}\n${c.get("rawBody") ?? ""}`) };
+  return { key, digest: await sha256(`${c.req.method} ${c.req.path}\n${c.get("rawBody") ?? ""}`) };
 }

@@ -1,5 +1,5 @@
 /** The content of items, for the view, for people and for transcripts. What the view shows stays parsed in memory. */
-import type { DisplayItem } from "../app/session-api";
+import type { DisplayItem, ToolCallView } from "../app/session-api";
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { TextRef } from "../domain/events";
@@ -113,4 +113,12 @@ function toDisplay({ meta, parts }: ViewEntry): DisplayItem {
     incomplete: meta.incomplete ?? false,
     tokens: meta.tokens,
   };
+}
+
+/** The call that an item is, as clients are told of it; nothing for any other item. */
+export function toCallView(item: DisplayItem): ToolCallView[] {
+  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
+  return call && item.execution_id
+    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
+    : [];
 }

@@ -7,10 +7,10 @@ import { SUMMARY_JOIN } from "../../context/view";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
+import { toCallView } from "../content";
 import { readEvents, readEventsBackwards } from "../log/event-log";
 import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
-import { toCallView } from "./turn-report";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {
   const spec = await resolveQuietly(runtime);

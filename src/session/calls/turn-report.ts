@@ -1,8 +1,8 @@
 /** A turn as it stands, from the state while it is open and from the record afterwards. */
 import type * as api from "../../app/session-api";
 import type { TurnId } from "../../domain/ids";
-import type { Part } from "../../domain/message";
 import { err, ok } from "../../lib/result";
+import { toCallView } from "../content";
 import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
@@ -45,13 +45,6 @@ function openCalls(runtime: SessionRuntime, id: TurnId, items: readonly api.Disp
   if (turn?.id !== id) return [];
   const open = new Set(turn.open_calls.map((call) => call.execution));
   return items.filter((item) => item.execution_id && item.kind === "tool_call" && open.has(item.execution_id)).flatMap(toCallView);
-}
-
-export function toCallView(item: api.DisplayItem): api.ToolCallView[] {
-  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
-  return call && item.execution_id
-    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
-    : [];
 }
 
 /** Whether the turn still has something to say by itself. */

@@ -6,6 +6,7 @@
  * so that an offset which was shown but not stored is never given twice, and a client that holds one can be told so.
  */
 
+import type { Schedule } from "../../app/session-ports";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
@@ -20,9 +21,6 @@ const RESERVED_BLOCK = 10_000;
 /** Frames kept in memory for readers at the live end; older ones are read from the table. */
 const MEMORY_FRAMES = 512;
 const STORED_PACKS = 400;
-
-/** Runs `work` after `ms`; the result cancels it. */
-export type Schedule = (ms: number, work: () => void) => () => void;
 
 export interface StreamBuffer {
   /** The newest offset given. */

@@ -1,7 +1,8 @@
 /** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
+import type { Schedule } from "../../app/session-ports";
 import { formatComment, formatSse } from "../../lib/sse";
 import { endsTurn, type FrameLine } from "./frames";
-import type { Schedule, StreamBuffer } from "./stream-buffer";
+import type { StreamBuffer } from "./stream-buffer";
 
 /** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
 const HEARTBEAT_MS = 15_000;

@@ -1,10 +1,12 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
+
 import type { DisplayItem } from "../../app/session-api";
 import type { CallUsage, StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
-import type { ItemMeta, Part } from "../../domain/message";
+import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
+import { toCallView } from "../content";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE } from "./frames";
 
 export interface FrameSource {
@@ -83,13 +85,6 @@ function startFrames(event: Extract<StoredEvent, { type: "TurnStarted" }>, sourc
   return item && !waited(item.id, source) ? [accepted(item), started] : [started];
 }
 
-const callView = (item: DisplayItem) => {
-  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
-  return call && item.execution_id
-    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
-    : [];
-};
-
 /** The last of a response's calls also says that the turn waits. */
 function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: FrameSource): Frame[] {
   const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
@@ -100,7 +95,7 @@ function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, sourc
 function awaiting(turn: Extract<StoredEvent, { type: "ToolCalled" }>["turn"], { after, display }: FrameSource): Frame {
   const open = new Set((after.turn?.open_calls ?? []).map((call) => call.execution));
   const calls = after.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
-  return { type: "turn.awaiting_tools", turn_id: turn, tool_calls: calls.flatMap((item) => callView(display(item))) };
+  return { type: "turn.awaiting_tools", turn_id: turn, tool_calls: calls.flatMap((item) => toCallView(display(item))) };
 }
 
 /** The last result of a request says what comes next: the turn goes on, or still waits. */
