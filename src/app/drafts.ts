@@ -1,7 +1,7 @@
 /** Items before they have a place: content, ids and estimates made ready for a command. */
 import { estimateParts } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
-import type { TextRef } from "../domain/events";
+import type { TextRef } from "../domain/message";
 import type { TurnId } from "../domain/ids";
 import type { ItemDraft, ItemKind, Part, ToolRef } from "../domain/message";
 import type { Ids } from "./ports";

@@ -1,5 +1,6 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
-import type { CallPurpose, CallUsage, FailureKind, FinishReason, StoredEvent } from "../domain/events";
+import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
+import type { StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ToolCallPart, ToolDefinition } from "../domain/message";
 

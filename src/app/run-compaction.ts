@@ -2,7 +2,8 @@
  * The queue consumer's story: ask the session for the plan at the moment of work, summarise, hand the outcome back.
  * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
  */
-import type { CallUsage, CompactionFailure, FinishReason } from "../domain/events";
+import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { CompactionFailure } from "../domain/compaction-events";
 import { assertNever } from "../lib/assert-never";
 import type { ChatModel, Clock, CompactionJob, Log, ModelChunk, ModelRequest } from "./ports";
 import type { SessionApi, SummaryOutcome } from "./session-api";

@@ -5,7 +5,8 @@
  */
 import { rawViewTokens } from "../context/budget";
 import type { ModelCall, TurnRun } from "../domain/commands";
-import type { CallUsage, FinishReason, TurnFailure } from "../domain/events";
+import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { TurnFailure } from "../domain/events";
 import type { Part, ToolCallPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { buildRequest, fitRequest } from "./build-request";

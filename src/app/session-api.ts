@@ -3,17 +3,9 @@
  * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { OnBusy } from "../domain/commands";
-import type {
-  CallUsage,
-  CompactionFailure,
-  CompactionTrigger,
-  EpochOp,
-  FinishReason,
-  FitReport,
-  Receipt,
-  StoredEvent,
-  TurnFailure,
-} from "../domain/events";
+import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
+import type { FitReport, StoredEvent, TurnFailure } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
 import type { Rejection } from "../domain/rejection";

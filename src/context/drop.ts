@@ -1,10 +1,10 @@
 /** Dropping: groups leave the view without a summary. They stay in the record and go into the next summary. */
-import type { CoveredRange } from "../domain/events";
+import type { CoveredRange } from "../domain/compaction-events";
 import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { weigh } from "./cut";
 import type { Group } from "./groups";
-import type { Rung } from "./plan";
+import type { DropRung } from "./plan";
 
 /** What leaves or has left the view already, as one stretch of positions. */
 interface Stretch extends CoveredRange {
@@ -16,7 +16,11 @@ interface Stretch extends CoveredRange {
 }
 
 /** One drop for each stretch of neighbouring positions; trimmed ranges that lie next to or between groups become part of it. */
-export function dropRungs(state: SessionState, groups: readonly Group[]): Rung[] {
+export function dropRungs(
+  state: SessionState,
+  groups: readonly Group[],
+  by: { readonly scale: number; readonly reason: string },
+): DropRung[] {
   const going = groups.map((group): Stretch => {
     const { from, to, items } = group;
     return { from, to, replaces: [], items: items.length, tokens: weigh(state, group), leaves: true };
@@ -30,7 +34,9 @@ export function dropRungs(state: SessionState, groups: readonly Group[]): Rung[]
     if (last && last.to >= next.from - 1) stretches[stretches.length - 1] = join(last, next);
     else stretches.push(next);
   }
-  return stretches.filter((stretch) => stretch.leaves).map(({ leaves: _, ...stretch }) => ({ rung: "drop", ...stretch }));
+  return stretches
+    .filter((stretch) => stretch.leaves)
+    .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: Math.floor(tokens * by.scale), reason: by.reason }));
 }
 
 const join = (left: Stretch, right: Stretch): Stretch => ({

@@ -1,80 +1,187 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { CallUsage, CompactionTrigger, EpochOp, Receipt } from "../domain/events";
+import type { CompactionTrigger, EpochOp, Receipt, SummaryPlan } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
-import type { CompactionLease, SessionState } from "../domain/state";
+import type { CallUsage } from "../domain/model-call";
+import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { measureNext } from "./budget";
-import type { Rung } from "./plan";
-import type { AcceptedSummary } from "./summary-check";
+import { limitOf, type ModelLimits, measureNext } from "./budget";
+import { UNKNOWN_PRICES } from "./economy";
+import type { PlanEconomy, Rung } from "./plan";
 
 export interface DraftInput {
   readonly state: SessionState;
   /** The model whose window is being fitted. */
-  readonly model: string;
+  readonly limits: ModelLimits;
   readonly trigger: CompactionTrigger;
   readonly newOverlay: () => OverlayId;
-  /** The summariser's call; null when no model ran. */
-  readonly summarizer: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number } | null;
+  /** The summariser's calls; null when no model ran. */
+  readonly summarizer: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number; readonly attempts: number } | null;
+  /** What the plan expected; null where there was none. */
+  readonly economy: PlanEconomy | null;
+  readonly breakerOpen: boolean;
 }
+
+/** A summary that stands in the view: by a model, or the note that takes its place. */
+export interface SummaryText {
+  readonly text: string;
+  /** Raw estimate. */
+  readonly tokens: number;
+}
+
+type RungWithoutModel = Exclude<Rung, { rung: "summarize" }>;
 
 /** Rungs that need no model, as one change. */
 export function draftFromRungs(rungs: readonly Rung[], input: DraftInput): EpochDraft {
-  const ops = rungs.map((rung) => toOp(rung, input));
-  return { base_epoch: input.state.view.epoch, ops, receipt: receiptOf(ops, input) };
+  const ops = rungs.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
+  return draftFromOps(ops, input, { rungs, plan: null });
 }
 
-function toOp(rung: Rung, input: DraftInput): EpochOp {
+function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
   switch (rung.rung) {
-    case "shorten_results":
-      return { op: "shorten_results", positions: rung.positions };
+    case "clear_results":
+      return { op: "clear_results", items: rung.items };
+    case "evict_media":
+      return { op: "evict_media", items: rung.items };
+    case "shorten":
+      return { op: "shorten", items: rung.items, chars: rung.chars };
     case "drop":
       return { op: "drop", overlay: input.newOverlay(), from: rung.from, to: rung.to, replaces: rung.replaces, items: rung.items };
-    case "summarize":
-      throw new TypeError("a summary is drafted from its text, not from its rung");
     default:
       return assertNever(rung);
   }
 }
 
-/** The summary over the range that was leased. `overlay` names its body. */
-export function draftFromSummary(
-  summary: AcceptedSummary,
-  lease: CompactionLease,
-  input: DraftInput & { readonly overlay: OverlayId },
-): EpochDraft {
+export interface SummaryDraft {
+  readonly summary: SummaryText;
+  /** What was leased. */
+  readonly plan: SummaryPlan;
+  /** Names the summary's body. */
+  readonly overlay: OverlayId;
+  /** What else the same change rewrites. */
+  readonly also: readonly Rung[];
+}
+
+/** The summary over the range that was leased, and the rungs that go with it. */
+export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft, input: DraftInput): EpochDraft {
   const { view } = input.state;
-  const covered = view.items.filter((item) => item.position >= lease.range.from && item.position <= lease.range.to);
-  const replaced = view.overlays.filter((overlay) => lease.replaces.includes(overlay.id));
-  const kept = view.items.find((item) => item.position > lease.range.to);
+  const leaves = view.items.filter((item) => item.position <= plan.range.to && !plan.keeps.includes(item.position));
+  const replaced = view.overlays.filter((known) => plan.replaces.includes(known.id));
+  const kept = view.items.find((item) => item.position > plan.range.to);
   const op: EpochOp = {
     op: "summarize",
-    overlay: input.overlay,
-    from: lease.range.from,
-    to: lease.range.to,
-    replaces: lease.replaces,
+    overlay,
+    from: plan.range.from,
+    to: plan.range.to,
+    replaces: plan.replaces,
+    keeps: plan.keeps,
     tokens: summary.tokens,
     bytes: new TextEncoder().encode(summary.text).byteLength,
-    items: covered.length + replaced.reduce((sum, overlay) => sum + overlay.items, 0),
-    boundary_timestamp: kept?.at ?? covered.at(-1)?.at ?? 0,
+    items: leaves.length + replaced.reduce((sum, known) => sum + known.items, 0),
+    boundary_timestamp: kept?.at ?? leaves.at(-1)?.at ?? 0,
+    generation: plan.generation,
+    mode: plan.mode,
   };
-  return { base_epoch: view.epoch, ops: [op], receipt: receiptOf([op], input) };
+  const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
+  const before = leaves.reduce((sum, item) => sum + item.tokens, 0);
+  const done: Rung[] = [
+    {
+      ...plan,
+      rung: "summarize",
+      items: op.items,
+      tokens: before,
+      expected: summary.tokens,
+      boundary_timestamp: op.boundary_timestamp,
+      gain: Math.max(0, before - summary.tokens),
+      reason: input.trigger,
+    },
+  ];
+  return draftFromOps([op, ...others], input, { rungs: [...done, ...also], plan });
+}
+
+/** A change by hand, that no plan made: a revert, a reset. */
+export const draftByHand = (ops: readonly EpochOp[], input: DraftInput): EpochDraft => draftFromOps(ops, input, { rungs: [], plan: null });
+
+function draftFromOps(
+  ops: readonly EpochOp[],
+  input: DraftInput,
+  by: { readonly rungs: readonly Rung[]; readonly plan: SummaryPlan | null },
+): EpochDraft {
+  const receipt = {
+    ...measureChange(ops, input),
+    rungs: by.rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
+    mode: by.plan?.mode ?? null,
+  };
+  return { base_epoch: input.state.view.epoch, ops, receipt };
+}
+
+const UNMEASURED: Receipt = {
+  tokens_before: 0,
+  tokens_after: 0,
+  items_before: 0,
+  items_after: 0,
+  model: null,
+  usage: null,
+  ms: 0,
+  economy: null,
+  rungs: [],
+  mode: null,
+  attempts: 0,
+  breaker_open: false,
+  dropped_items: 0,
+};
+
+/** The session as it would be after these operations. */
+export function stateAfter(state: SessionState, ops: readonly EpochOp[], trigger: CompactionTrigger): SessionState {
+  const { epoch } = state.view;
+  const change = {
+    type: "EpochChanged",
+    base_epoch: epoch,
+    epoch: epoch + 1,
+    trigger,
+    compaction: null,
+    ops,
+    receipt: UNMEASURED,
+  } as const;
+  return evolve(state, { ...change, seq: state.seq + 1, at: state.updated_at });
 }
 
 /** Before and after by the same estimator: the change is applied to a copy and measured. */
-function receiptOf(ops: readonly EpochOp[], { state, model, trigger, summarizer }: DraftInput): Receipt {
-  const none: Receipt = { tokens_before: 0, tokens_after: 0, items_before: 0, items_after: 0, model: null, usage: null, ms: 0 };
-  const { epoch } = state.view;
-  const change = { type: "EpochChanged", base_epoch: epoch, epoch: epoch + 1, trigger, compaction: null, ops, receipt: none } as const;
-  const after = evolve(state, { ...change, seq: state.seq + 1, at: state.updated_at });
+function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
+  const { state, limits, trigger, summarizer, economy, breakerOpen } = input;
+  const after = stateAfter(state, ops, trigger);
+  const before = measureNext(state, limits.model).tokens;
+  const now = measureNext(after, limits.model).tokens;
+  const { cached } = limits.prices ?? UNKNOWN_PRICES;
   return {
-    tokens_before: measureNext(state, model).tokens,
-    tokens_after: measureNext(after, model).tokens,
+    tokens_before: before,
+    tokens_after: now,
     items_before: state.view.items.length,
     items_after: after.view.items.length,
     model: summarizer?.model ?? null,
     usage: summarizer?.usage ?? null,
     ms: summarizer?.ms ?? 0,
+    economy: economy && {
+      read_cost_before: cached * before,
+      read_cost_after: cached * now,
+      price: economy.price,
+      cache_kept: economy.cache_kept,
+    },
+    rungs: [],
+    mode: null,
+    attempts: summarizer?.attempts ?? 0,
+    breaker_open: breakerOpen,
+    dropped_items: ops.reduce((sum, op) => sum + (op.op === "drop" ? op.items : 0), 0),
   };
+}
+
+/** Whether the next request would fit after these operations. */
+export function fitsAfter(
+  state: SessionState,
+  ops: readonly EpochOp[],
+  limits: ModelLimits,
+): { readonly fits: boolean; readonly tokens: number } {
+  const { tokens } = measureNext(stateAfter(state, ops, "manual"), limits.model);
+  return { fits: tokens <= (limitOf(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }

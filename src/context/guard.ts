@@ -6,33 +6,78 @@
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { fixedTokens, itemTokens, limitOf, measureNext, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
+import { assumeWindow, fixedTokens, itemTokens, limitOf, measureNext, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import type { Plan, PlanInput, Rung } from "./plan";
+import { longest, reductionGain } from "./reductions";
 
-export function planGuard(input: Omit<PlanInput, "trigger">): Plan {
-  const { state, limits, policy } = input;
+type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
+
+export function planGuard(asked: GuardInput): Plan {
+  const { state, policy } = asked;
+  const limits = assumeWindow(asked.limits, policy);
   const next = measureNext(state, limits.model);
   const limit = limitOf(limits);
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
   if (next.tokens <= limit) return { kind: "none", reason: "fits", next };
+  const worked = workOut({ state, limits, policy }, { limit, tokens: next.tokens });
+  if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
+  const expected = Math.max(0, next.tokens - worked.rungs.reduce((sum, rung) => sum + rung.gain, 0));
+  const base_epoch = state.view.epoch;
+  return {
+    kind: "compact",
+    trigger: "guard",
+    base_epoch,
+    next,
+    expected,
+    rungs: worked.rungs,
+    fallback: [],
+    economy: null,
+    breaker_open: false,
+  };
+}
+
+/** Why no compaction can help: what must stay is above the limit. Null: something can. */
+export function fitReport(asked: GuardInput): FitReport | null {
+  const { state, policy } = asked;
+  const limits = assumeWindow(asked.limits, policy);
+  const limit = limitOf(limits);
+  if (limit === null) return null;
+  const worked = workOut({ state, limits, policy }, { limit, tokens: measureNext(state, limits.model).tokens });
+  return worked.floor > limit ? worked.report(limit) : null;
+}
+
+interface WorkedOut {
+  readonly rungs: readonly Rung[];
+  /** Planned tokens that stay when every rung is taken. */
+  readonly floor: number;
+  readonly report: (limit: number) => FitReport;
+}
+
+function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: number; readonly tokens: number }): WorkedOut {
   const scale = scaleOf(state, limits.model);
   const groups = viewGroups(state);
   const lastUser = groups.findLastIndex((group) => group.isUser);
   const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
   // After the change the anchor is void and all is estimated: both measures must come down.
-  const weight = Math.max(next.tokens, rawViewTokens(state) * scale) / scale;
-  const going = oldest(state, mayGo, weight - (limit * policy.guard_target_ratio) / scale);
+  const weight = Math.max(by.tokens, rawViewTokens(state) * scale) / scale;
+  const going = oldest(state, mayGo, weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = weight - going.reduce((sum, group) => sum + weigh(state, group), 0);
-  const rungs = dropRungs(state, going);
+  const drops: Rung[] = dropRungs(state, going, { scale, reason: "the next request would not fit" });
   const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
-  const shortened = shortenLongest(state, staying, left - limit / scale);
-  const floor = Math.ceil((left - shortened.gain) * scale);
-  if (floor > limit) return { kind: "cannot_fit", fit: { floor, limit, biggest: biggestOf(state, staying, scale) } };
-  const all: Rung[] = shortened.positions.length > 0 ? [...rungs, { rung: "shorten_results", positions: shortened.positions }] : rungs;
-  return { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, rungs: all, fallback: [] };
+  const results = staying.filter((item) => item.kind === "tool_result");
+  const items = longest(state, results, left - by.limit / scale);
+  const gain = reductionGain(state, items);
+  const reason = "results alone are too large";
+  const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * scale), reason };
+  const floor = Math.ceil((left - gain) * scale);
+  return {
+    rungs: items.length > 0 ? [...drops, shorten] : drops,
+    floor,
+    report: (limit) => ({ floor, limit, biggest: biggestOf(state, staying, scale) }),
+  };
 }
 
 /** The oldest of `groups` that together weigh at least `excess` raw tokens; all of them if they do not. */
@@ -43,19 +88,6 @@ function oldest(state: SessionState, groups: readonly Group[], excess: number): 
     return gained >= excess;
   });
   return count < 0 ? groups : groups.slice(0, count + 1);
-}
-
-/** The longest results among `items`, as many as it takes to gain `excess` raw tokens. */
-function shortenLongest(state: SessionState, items: readonly ItemMeta[], excess: number): { positions: number[]; gain: number } {
-  const positions: number[] = [];
-  let gain = 0;
-  const results = items.filter((item) => item.kind === "tool_result" && itemTokens(state, item) > SHORTENED_CHARS);
-  for (const item of results.sort((a, b) => b.tokens - a.tokens)) {
-    if (gain >= excess) break;
-    positions.push(item.position);
-    gain += item.tokens - SHORTENED_CHARS;
-  }
-  return { positions, gain };
 }
 
 const BIGGEST = 5;

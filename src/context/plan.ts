@@ -1,26 +1,62 @@
 /** A compaction as data: the rungs of the ladder that are to be taken, or why none is. */
-import type { CompactionTrigger, CoveredRange, FitReport } from "../domain/events";
+import type { CompactionOptions, CompactionTrigger, CoveredRange, Reduction, SummaryPlan } from "../domain/compaction-events";
+import type { FitReport } from "../domain/events";
 import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import type { Measure, ModelLimits } from "./budget";
 import type { Policy } from "./policy";
 
-/** One step of the ladder. Tokens are scaled and padded, as everything that is planned with. */
-export type Rung =
-  | { readonly rung: "shorten_results"; readonly positions: readonly number[] }
-  | ({ readonly rung: "drop"; readonly replaces: readonly OverlayId[]; readonly items: number; readonly tokens: number } & CoveredRange)
-  | ({
-      readonly rung: "summarize";
-      /** Overlays that the summary takes the place of. */
-      readonly replaces: readonly OverlayId[];
-      /** What goes into the prompt beside the previous summary: positions, both included. */
-      readonly source: CoveredRange;
-      readonly items: number;
-      readonly tokens: number;
-      readonly boundary_timestamp: number;
-    } & CoveredRange);
+/** What every step of the ladder says: planned tokens that it frees, and why it is taken. */
+interface Step {
+  readonly gain: number;
+  readonly reason: string;
+}
 
-export type NoPlanReason = "unknown_window" | "below_threshold" | "nothing_older" | "fits";
+/** What a summary is to cover, and how; with what is expected of it. */
+export interface SummarizeRung extends SummaryPlan, Step {
+  readonly rung: "summarize";
+  readonly items: number;
+  /** Raw estimate of the source. */
+  readonly tokens: number;
+  /** Expected tokens of the summary, raw. */
+  readonly expected: number;
+  readonly boundary_timestamp: number;
+}
+
+export interface DropRung extends CoveredRange, Step {
+  readonly rung: "drop";
+  readonly replaces: readonly OverlayId[];
+  readonly items: number;
+}
+
+/** One step of the ladder, from the gentlest to the last (docs/design.md §5). */
+export type Rung =
+  | (Step & { readonly rung: "clear_results"; readonly items: readonly Reduction[] })
+  | (Step & { readonly rung: "evict_media"; readonly items: readonly Reduction[] })
+  | (Step & { readonly rung: "shorten"; readonly items: readonly Reduction[]; readonly chars: number })
+  | SummarizeRung
+  | DropRung;
+
+export type NoPlanReason =
+  | "unknown_window"
+  | "below_threshold"
+  | "nothing_older"
+  | "fits"
+  /** A revert suspended the soft trigger until the view has grown. */
+  | "suspended"
+  /** The policy never summarises, and nothing else helps. */
+  | "not_by_policy";
+
+/** What it costs and saves, in the model's price unit. */
+export interface PlanEconomy {
+  /** What this epoch's calls have paid to read again what would go. */
+  readonly rent: number;
+  readonly price: number;
+  readonly read_cost_before: number;
+  readonly read_cost_after: number;
+  /** Tokens at the start of the request that the provider's cache is expected to hold still. */
+  readonly cache_kept: number;
+}
 
 export type Plan =
   | { readonly kind: "none"; readonly reason: NoPlanReason; readonly next: Measure }
@@ -29,9 +65,13 @@ export type Plan =
       readonly trigger: CompactionTrigger;
       readonly base_epoch: number;
       readonly next: Measure;
+      /** Planned tokens of the next request when all rungs are taken. */
+      readonly expected: number;
       readonly rungs: readonly Rung[];
       /** What takes the rungs' place when no model helps; empty: nothing can leave. */
       readonly fallback: readonly Rung[];
+      readonly economy: PlanEconomy | null;
+      readonly breaker_open: boolean;
     }
   | { readonly kind: "cannot_fit"; readonly fit: FitReport };
 
@@ -39,5 +79,9 @@ export interface PlanInput {
   readonly state: SessionState;
   readonly limits: ModelLimits;
   readonly policy: Policy;
+  /** `threshold`: the soft trigger, which may find that rent is due instead. */
   readonly trigger: CompactionTrigger;
+  /** Epoch milliseconds: a cache that was not read for a while is cold. */
+  readonly now: number;
+  readonly options?: CompactionOptions | null;
 }

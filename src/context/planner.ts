@@ -2,55 +2,111 @@
  * What to compact: pure, from state and policy to a plan. The same function is the dry run. A plan is data; carrying
  * it out is `app`'s, and every rung names exactly what it touches.
  */
-import type { Overlay } from "../domain/events";
+import type { CompactionTrigger } from "../domain/compaction-events";
+import { GROWTH_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
-import { type ModelLimits, measureNext, scaleOf } from "./budget";
-import { cutIndex, viewGroups, weigh } from "./cut";
+import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, scaleOf } from "./budget";
+import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
-import type { Group } from "./groups";
-import type { Plan, PlanInput, Rung } from "./plan";
+import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
+import { fitReport } from "./guard";
+import { climb } from "./ladder";
+import type { NoPlanReason, Plan, PlanInput } from "./plan";
 import type { Policy } from "./policy";
+import { type Proposal, propose } from "./proposal";
 
-/** Tokens above which compaction starts; null with an unknown window (FEAT-011, compact rule 3). */
-export const thresholdOf = (limits: ModelLimits, policy: Policy): number | null =>
-  limits.window === null ? null : Math.floor(limits.window * policy.trigger_ratio);
-
-/** The background compaction: summarise what lies before the kept tail, or drop it if no summary can be had. */
-export function planCompaction(input: PlanInput): Plan {
-  const { state, limits, policy, trigger } = input;
-  const next = measureNext(state, limits.model);
-  const threshold = thresholdOf(limits, policy);
-  if (threshold === null || limits.window === null) return { kind: "none", reason: "unknown_window", next };
-  if (trigger === "threshold" && next.tokens <= threshold) return { kind: "none", reason: "below_threshold", next };
-  const keep = Math.floor(limits.window * policy.keep_ratio);
-  const groups = viewGroups(state);
-  const older = groups.slice(0, cutIndex(state, groups, { keep, scale: scaleOf(state, limits.model) }));
-  const summarize = summarizeRung(state, groups, older.length);
-  if (!summarize) return { kind: "none", reason: "nothing_older", next };
-  const fallback = dropRungs(state, older);
-  return { kind: "compact", trigger, base_epoch: state.view.epoch, next, rungs: [summarize], fallback };
+/** Tokens above which the next request starts a compaction; null: no such bound. */
+export function boundOf(limits: ModelLimits, policy: Policy): number | null {
+  const usable = limitOf(limits);
+  if (limits.window === null || usable === null) return null;
+  const { window_ratio, usable_ratio } = policy.trigger;
+  const bounds = [window_ratio && Math.floor(limits.window * window_ratio), usable_ratio && Math.floor(usable * usable_ratio)];
+  const known = bounds.filter((bound) => bound !== null);
+  return known.length > 0 ? Math.min(...known) : null;
 }
 
-function summarizeRung(state: SessionState, groups: readonly Group[], cut: number): Rung | null {
-  const older = groups.slice(0, cut);
-  const last = older.at(-1);
-  if (!last || older.some((group) => !group.closed)) return null;
-  const { overlays } = state.view;
-  const summary = overlays.findLast((overlay) => overlay.kind === "summary");
-  const from = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
-  // Trimmed items have no summary yet: they are read again from the record.
-  const source = { from: summary ? summary.to + 1 : from, to: last.to };
-  return {
-    rung: "summarize",
-    from,
-    to: last.to,
-    source,
-    replaces: overlays.filter((overlay) => overlay.from <= last.to).map((overlay) => overlay.id),
-    items: countOf(overlays, last.to) + older.reduce((sum, group) => sum + group.items.length, 0),
-    tokens: older.reduce((sum, group) => sum + weigh(state, group), 0),
-    boundary_timestamp: groups[cut]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
+/** After three failures, or two compactions without progress, no model is asked until the view has grown by a fifth (docs/design.md §5). */
+export const isBreakerOpen = ({ compaction, view }: SessionState): boolean =>
+  compaction.breaker_at !== null && view.tokens < compaction.breaker_at * GROWTH_RATIO;
+
+const isSuspended = ({ compaction, view }: SessionState): boolean =>
+  compaction.quiet_until !== null && view.tokens < compaction.quiet_until;
+
+export function planCompaction(asked: PlanInput): Plan {
+  const { state, policy } = asked;
+  const limits = assumeWindow(asked.limits, policy);
+  const input = { ...asked, limits };
+  const next = measureNext(state, limits.model, { estimator: policy.estimator });
+  if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
+  if (input.trigger === "threshold") return planSoft(input, next);
+  const fit = isForced(input.trigger) ? fitReport(input) : null;
+  if (fit) return { kind: "cannot_fit", fit };
+  const proposal = propose(input);
+  return proposal ? toPlan(input, { proposal, next, trigger: input.trigger, over: true }) : { kind: "none", reason: "nothing_older", next };
+}
+
+/** The soft trigger: above the policy's bound, or when rent is due. */
+function planSoft(input: PlanInput, next: Measure): Plan {
+  const { state, limits, policy } = input;
+  const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
+  if (isSuspended(state)) return none("suspended");
+  const bound = boundOf(limits, policy);
+  const over = bound !== null && next.tokens > bound;
+  if (!over && policy.trigger.rent_factor === null) return none("below_threshold");
+  const proposal = propose(input);
+  if (!proposal) return none(over ? "nothing_older" : "below_threshold");
+  if (over) return toPlan(input, { proposal, next, trigger: "threshold", over });
+  return isRentDue(input, proposal) ? toPlan(input, { proposal, next, trigger: "rent", over }) : none("below_threshold");
+}
+
+/** Rent is due: what this epoch's calls paid exceeds the price so many times, and the gain is worth the change. */
+function isRentDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
+  const { rent_factor, min_gain_ratio } = policy.trigger;
+  if (rent_factor === null) return false;
+  const gain = gainOf(sizes);
+  if (gain < min_gain_ratio * tokensNow(sizes)) return false;
+  const prices = limits.prices ?? UNKNOWN_PRICES;
+  const credit = warm ? 0 : prices.cache_write * gain;
+  return state.compaction.rent + credit >= rent_factor * priced.price;
+}
+
+interface Decided {
+  readonly proposal: Proposal;
+  readonly next: Measure;
+  readonly trigger: CompactionTrigger;
+  readonly over: boolean;
+}
+
+function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
+  const { state, limits, policy } = input;
+  const breaker_open = isBreakerOpen(state);
+  const climbed = climb(input, { proposal, next, trigger });
+  const scale = scaleOf(state, limits.model);
+  const fallback = policy.on_failure === "none" ? [] : dropRungs(state, proposal.older, { scale, reason: "no summary could be had" });
+  const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
+  // Nothing by a model, then: only what must leave does.
+  const rungs = breaker_open && summarizes ? (over || isForced(trigger) ? fallback : []) : climbed.rungs;
+  if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
+  const gain = rungs.reduce((sum, rung) => sum + rung.gain, 0);
+  const prices = limits.prices ?? UNKNOWN_PRICES;
+  const economy = {
+    rent: state.compaction.rent,
+    price: summarizes ? proposal.priced.price : 0,
+    read_cost_before: prices.cached * next.tokens,
+    read_cost_after: prices.cached * Math.max(0, next.tokens - gain),
+    cache_kept: Math.floor(proposal.sizes.fixed + (proposal.merge ? 0 : proposal.sizes.chain)),
   };
+  const expected = Math.max(0, next.tokens - gain);
+  return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }
 
-const countOf = (overlays: readonly Overlay[], to: number): number =>
-  overlays.filter((overlay) => overlay.from <= to).reduce((sum, overlay) => sum + overlay.items, 0);
+/** What this call pays to read again what a compaction would have removed; it is recorded with the call (docs/policy.md, rent). */
+export function rentOfCall(input: Omit<PlanInput, "trigger">): number {
+  const { policy } = input;
+  if (policy.trigger.rent_factor === null) return 0;
+  const limits = assumeWindow(input.limits, policy);
+  if (limits.window === null) return 0;
+  const planned: PlanInput = { ...input, limits, trigger: "threshold" };
+  const proposal = propose(planned, keptTokens(planned));
+  return proposal ? rentOf(proposal.sizes, limits.prices ?? UNKNOWN_PRICES) : 0;
+}

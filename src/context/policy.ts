@@ -1,44 +1,126 @@
-/** When and how far a conversation is compacted. One schema, validated at the edge; presets are values of it. */
+/**
+ * When and how far a conversation is compacted, and in which words. One schema, validated at the edge and settable for a
+ * deployment, a tenant and a session; its descriptions are what `GET /v1/policies` says. Presets are values of it
+ * (`presets`); docs/policy.md has the rule behind the numbers.
+ */
 import { z } from "zod";
 
+const share = z.number().min(0).max(1);
+
+const trigger = z.strictObject({
+  at: z
+    .enum(["after_response", "before_turn", "each_call"])
+    .describe("When the soft trigger is looked at: in the background after a response, before a turn, or before each model call"),
+  window_ratio: share
+    .min(0.1)
+    .max(0.95)
+    .nullable()
+    .describe("Compact when the next request would exceed this share of the window; null: no such bound"),
+  usable_ratio: share
+    .min(0.1)
+    .nullable()
+    .describe("Compact when it would exceed this share of what a request may weigh (window less reserve); null: no such bound"),
+  rent_factor: z
+    .number()
+    .min(0.1)
+    .max(100)
+    .nullable()
+    .describe(
+      "Compact when re-reading what a compaction would remove has cost this many times its price in this epoch; null: never for that reason",
+    ),
+  min_gain_ratio: share.describe("Least share of the next request that a compaction by rent must free"),
+});
+
+const keep = z.strictObject({
+  ratio: share.min(0.01).max(0.9).describe("The newest messages stay verbatim up to this share"),
+  of: z.enum(["window", "usable"]).describe("What `ratio` is a share of: the window, or the window less the reserve"),
+  max_tokens: z.int().min(256).nullable().describe("Tokens that stay verbatim at most; null: as `ratio` says"),
+  min_tokens: z.int().min(0).describe("Tokens that stay verbatim at least, where the window allows it"),
+  messages: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("Keep this many of the newest messages instead of a share, rounded outward to whole groups; null: by share"),
+  emergency_ratio: share
+    .min(0.05)
+    .max(0.5)
+    .describe("Share of the window that stays verbatim after a provider refused a request as too long"),
+  manual_tokens: z.int().min(256).nullable().describe("Tokens that stay verbatim when asked for by hand; null: as `ratio` says"),
+  cut: z
+    .enum(["fits", "fills", "next_user"])
+    .describe(
+      "Where the tail begins: `fits`, the longest tail within the budget; `fills`, the shortest that reaches it; both moved back to a message of the user within a quarter of it; `next_user`, the first message of the user after the budget is exceeded",
+    ),
+  split_turn_messages: z
+    .int()
+    .min(2)
+    .nullable()
+    .describe("A turn that is cut gets a summary of its own for its beginning when that has at least so many messages; null: never"),
+  system_messages: z.boolean().describe("System messages inside the conversation stay verbatim in front"),
+});
+
+const results = z.strictObject({
+  max_chars: z.int().min(100).max(1_000_000).describe("A tool result is cut at this many characters when it is recorded"),
+  clear: z
+    .enum(["never", "at_epoch", "each_call"])
+    .describe("When old tool results are replaced by a placeholder: never, in one go when the view changes anyway, or before each call"),
+  keep_full: z.int().min(0).describe("So many of the newest tool results are never cleared"),
+  clear_gain_ratio: share.describe("At an epoch: clearing alone is enough when it frees this share of the next request"),
+  preview_beyond: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe("When the view changes anyway, results in the tail beyond so many of the newest show both their ends only; null: they stay"),
+  preview_chars: z.int().min(40).describe("Characters of such a preview at each end"),
+});
+
+const summary = z.strictObject({
+  form: z.enum(["narrative", "structured", "none"]).describe("A short narrative (RFC-011), fixed sections (Opal), or no summary at all"),
+  placement: z
+    .enum(["system-prefix", "system-message", "user-message"])
+    .describe("Where the summary stands: in front of the system prompt, as a system message after it, or as a message of the user"),
+  max_tokens: z.int().min(64).max(32_000).describe("Most tokens of one summary"),
+  chain_ratio: share
+    .nullable()
+    .describe(
+      "New summaries are appended to the earlier ones until together they exceed this share of what a request may weigh, and are then folded into one; null: always one",
+    ),
+  rebuild_after: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe("After so many folds the summary is made again from the messages themselves; null: never"),
+  mode: z
+    .enum(["transcript", "cheaper"])
+    .describe(
+      "How it is asked for: always as a transcript, or as the turn's own request with one instruction more when reading that from the cache is cheaper",
+    ),
+  attempts: z.int().min(1).max(5).describe("Summariser calls before the compaction has failed"),
+  timeout_ms: z.int().min(100).max(600_000).describe("One summariser call may take this long, in milliseconds"),
+});
+
 export const policySchema = z.strictObject({
-  /** Compaction starts when the next request would exceed this share of the window. */
-  trigger_ratio: z.number().min(0.1).max(0.95),
-  /** The newest messages, up to this share of the window, stay verbatim. */
-  keep_ratio: z.number().min(0.01).max(0.9),
-  /** Most tokens of a summary. */
-  summary_max_tokens: z.int().min(64),
-  /** Summariser calls before the oldest groups leave the view without a summary. */
-  attempts: z.int().min(1).max(5),
-  /** One summariser call may take this long, in milliseconds. */
-  summary_timeout_ms: z.int().min(100),
-  /** A tool result is cut at this many characters when it is recorded. */
-  tool_result_max_chars: z.int().min(100),
-  /** The guard, once it must drop, drops down to this share of what fits, so that it need not drop each turn. */
-  guard_target_ratio: z.number().min(0.1).max(1),
+  trigger,
+  keep,
+  results,
+  summary,
+  on_failure: z
+    .enum(["drop", "note", "none"])
+    .describe("When no summary can be had: the oldest messages leave the view, a note with counts takes their place, or nothing changes"),
+  unknown_window: z
+    .union([z.int().min(1_024), z.literal("conservative"), z.null()])
+    .describe(
+      "What a model of unknown window is taken to have: a number of tokens, 32,768 with a warning (`conservative`), or null: never compact",
+    ),
+  estimator: z
+    .enum(["by_script", "chars_4"])
+    .describe(
+      "How the trigger counts what the provider has not: by script and kind of text, padded; or characters over 4. The guard always counts by script",
+    ),
+  guard_target_ratio: share.min(0.1).describe("The guard, once it must drop, drops down to this share of what fits"),
 });
 export type Policy = z.infer<typeof policySchema>;
+export type PolicyGroup = "trigger" | "keep" | "results" | "summary";
 
-export const POLICY_NAMES = ["oneclaw"] as const;
-export type PolicyName = (typeof POLICY_NAMES)[number];
-
-const presets: Readonly<Record<PolicyName, Policy>> = {
-  /** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
-  oneclaw: {
-    trigger_ratio: 0.85,
-    keep_ratio: 0.25,
-    summary_max_tokens: 2_048,
-    attempts: 2,
-    summary_timeout_ms: 15_000,
-    tool_result_max_chars: 30_000,
-    guard_target_ratio: 0.75,
-  },
-};
-
-export const DEFAULT_POLICY: PolicyName = "oneclaw";
-
-/** The policy of that name; an unknown name (a log of another build) gets the default. */
-export function policyOf(name: string): Policy {
-  const known = POLICY_NAMES.find((preset) => preset === name);
-  return presets[known ?? DEFAULT_POLICY];
-}
+/** What `conservative` takes an unknown window to be. */
+export const CONSERVATIVE_WINDOW = 32_768;

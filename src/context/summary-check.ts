@@ -1,5 +1,6 @@
 /** What counts as a summary. Anything else is a failure, and the view stays byte-identical (docs/field.md, lesson 3). */
-import type { CompactionFailure, FinishReason } from "../domain/events";
+import type { CompactionFailure } from "../domain/compaction-events";
+import type { FinishReason } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
 import { estimateTokens } from "./tokens";
 

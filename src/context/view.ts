@@ -2,9 +2,10 @@
  * What the model reads: RFC-011's `CompactAwareMessageBuilder`, by position instead of timestamp. Works on a copy and
  * repairs it: every call has its result right after it, and no result stands without a call.
  */
-import type { ItemMeta, Part } from "../domain/message";
-import { SHORTENED_CHARS } from "./budget";
+import type { Reduced } from "../domain/compaction-events";
+import type { ItemMeta, Part, ToolResultPart } from "../domain/message";
 import { type Group, groupItems } from "./groups";
+import { type OlderContext, placeOlder } from "./placement";
 import { shortenToolResult } from "./tool-results";
 
 export interface ViewEntry {
@@ -12,14 +13,11 @@ export interface ViewEntry {
   readonly parts: readonly Part[];
 }
 
-export interface ViewInput {
-  readonly system: string | null;
-  /** The chain of summaries, oldest first. */
-  readonly summaries: readonly string[];
-  /** How many items left the view without a summary. */
-  readonly dropped: number;
+export interface ViewInput extends OlderContext {
   readonly entries: readonly ViewEntry[];
-  readonly shortened: ReadonlySet<number>;
+  readonly reduced: readonly Reduced[];
+  /** A placeholder says how to get the content back (OdinCode plan). */
+  readonly namesRecall: boolean;
 }
 
 export interface ViewMessage {
@@ -32,43 +30,58 @@ export interface BuiltView {
   readonly messages: readonly ViewMessage[];
 }
 
-/** RFC-011 §4, word for word. */
-const SUMMARY_HEADING = "Previous conversation summary:\n";
-const PREFIX_END = "\n\n---\n\n";
-const NO_SYSTEM = "Continue the conversation based on the summary above.";
 /** Stands for the result of a call that a new message, a stop or a crash left unanswered. */
 export const NO_RESULT = "[No result: this tool call was cancelled before it was answered.]";
 
-export const SUMMARY_JOIN = "\n\n";
-
-export const buildView = (input: ViewInput): BuiltView => ({ system: buildSystem(input), messages: messagesOf(input) });
-
-function buildSystem({ system, summaries, dropped }: ViewInput): string | null {
-  const notes: string[] = [];
-  if (summaries.length > 0) notes.push(SUMMARY_HEADING + summaries.join(SUMMARY_JOIN));
-  if (dropped > 0) notes.push(`[${dropped} earlier messages of this conversation are not shown here: they were trimmed to fit.]`);
-  if (notes.length === 0) return system;
-  return notes.join("\n\n") + PREFIX_END + (system ?? NO_SYSTEM);
+export function buildView(input: ViewInput): BuiltView {
+  const older = placeOlder(input);
+  return { system: older.system, messages: [...older.messages, ...messagesOf(input)] };
 }
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
 /** The messages of the view, group by group; a group is one user message or one response with its results. */
-function messagesOf({ entries, shortened }: ViewInput): ViewMessage[] {
+function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[] {
   const partsAt = new Map(entries.map((entry) => [entry.meta.position, entry.parts]));
+  const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
   const groups = groupItems(
     entries.map((entry) => entry.meta),
     NO_OPEN_CALLS,
   );
   const partsOf = (item: ItemMeta): readonly Part[] => {
     const parts = partsAt.get(item.position) ?? [];
-    return shortened.has(item.position) ? parts.map(shorten) : parts;
+    const less = reducedAt.get(item.position);
+    return less ? parts.map((part) => reducePart(part, { less, item, namesRecall })) : parts;
   };
   return groups.flatMap((group) => toMessages(group, partsOf));
 }
 
-const shorten = (part: Part): Part =>
-  part.type === "tool_result" ? { ...part, output: shortenToolResult(part.output, SHORTENED_CHARS) } : part;
+interface Reducing {
+  readonly less: Reduced;
+  readonly item: ItemMeta;
+  readonly namesRecall: boolean;
+}
+
+function reducePart(part: Part, { less, item, namesRecall }: Reducing): Part {
+  switch (less.how) {
+    case "cleared":
+      return part.type === "tool_result" ? { ...part, output: clearedResult(part, item, namesRecall) } : part;
+    case "shortened":
+      if (part.type === "tool_result") return { ...part, output: shortenToolResult(part.output, less.chars) };
+      return part.type === "text" ? { ...part, text: shortenToolResult(part.text, less.chars) } : part;
+    case "evicted":
+      return part.type === "image" || part.type === "file"
+        ? { type: "text", text: `[${part.type}: ${part.name ?? part.media_type}]` }
+        : part;
+  }
+}
+
+/** OdinCode plan, word for word where the content can be had again by asking for it. */
+function clearedResult({ name, is_error }: ToolResultPart, { tool }: ItemMeta, namesRecall: boolean): string {
+  const recall = namesRecall ? ". Use memory_query tool with session_id or execution_id to retrieve full details" : "";
+  const execution = tool ? ` (execution_id: ${tool.execution})` : "";
+  return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${execution}${recall}]`;
+}
 
 function toMessages(group: Group, partsOf: (item: ItemMeta) => readonly Part[]): ViewMessage[] {
   const asked = group.items[0];

@@ -1,5 +1,6 @@
 import type { ItemMeta } from "./message";
 import type { SessionState } from "./state";
+import { appendToView } from "./view";
 
 /** The state with `items` at the end of the conversation. */
 export function appendItems(state: SessionState, items: readonly ItemMeta[]): SessionState {
@@ -9,7 +10,7 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
     ...state,
     next_position: last.position + 1,
     messages: state.messages + items.filter(isMessage).length,
-    view: { ...state.view, items: [...state.view.items, ...items] },
+    view: appendToView(state.view, items),
   };
 }
 

@@ -4,19 +4,17 @@
  */
 import type {
   CompactionFailure,
+  CompactionOptions,
   CompactionTrigger,
-  CoveredRange,
   EpochOp,
-  FinishReason,
-  QueuedMessage,
+  FoldedPart,
   Receipt,
-  SessionSettings,
-  StopReason,
-  TurnEvent,
-  TurnFailure,
-} from "./events";
+  SummaryPlan,
+} from "./compaction-events";
+import type { QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemDraft } from "./message";
+import type { ItemDraft, TextRef } from "./message";
+import type { FinishReason } from "./model-call";
 
 export type OnBusy = "queue" | "reject" | "interrupt";
 export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
@@ -30,6 +28,7 @@ export interface TurnRun {
 export type SessionCommand =
   | { readonly type: "OpenSession"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "ChangeSettings"; readonly changes: Partial<SessionSettings> }
+  | { readonly type: "SetPins"; readonly pins: readonly TextRef[] }
   | { readonly type: "EraseSession" };
 
 export type MessageCommand =
@@ -55,6 +54,8 @@ export type TurnCommand =
       readonly calls: readonly ItemDraft[];
       readonly finish: FinishReason;
     } & TurnRun)
+  /** A call that ended without ending the turn: it is made again, on a smaller view. */
+  | ({ readonly type: "RecordCall"; readonly call: ModelCall } & TurnRun)
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
   | ({
       readonly type: "FailTurn";
@@ -76,11 +77,9 @@ export interface ToolResultDraft {
   readonly is_error: boolean;
 }
 
-/** What a compaction is going to cover, and what it was planned on. */
-export interface CompactionPlanRef {
+/** What a compaction is going to cover, how, and what it was planned on. */
+export interface CompactionPlanRef extends SummaryPlan {
   readonly base_epoch: number;
-  readonly range: CoveredRange;
-  readonly replaces: readonly OverlayId[];
 }
 
 /** An epoch change ready to be committed, if nothing moved since it was planned. */
@@ -91,13 +90,28 @@ export interface EpochDraft {
 }
 
 export type CompactionCommand =
-  | { readonly type: "RequestCompaction"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger }
+  | {
+      readonly type: "RequestCompaction";
+      readonly compaction: CompactionId;
+      readonly trigger: CompactionTrigger;
+      readonly options: CompactionOptions | null;
+    }
   | {
       readonly type: "LeaseCompaction";
       readonly compaction: CompactionId;
       readonly plan: CompactionPlanRef;
       readonly expiresAt: number;
       readonly attemptLimit: number;
+      /** Inline work takes a running lease with a higher token (docs/design.md §5). */
+      readonly takeOver: boolean;
+    }
+  | {
+      readonly type: "ProgressCompaction";
+      readonly compaction: CompactionId;
+      readonly token: number;
+      readonly expiresAt: number;
+      readonly part: FoldedPart;
+      readonly call: ModelCall;
     }
   | {
       readonly type: "RecordCompaction";
@@ -105,6 +119,8 @@ export type CompactionCommand =
       readonly token: number;
       readonly change: EpochDraft;
       readonly call: ModelCall | null;
+      /** The turn that waits for it, inside which it takes effect; null: only between turns. */
+      readonly inside: TurnRun | null;
     }
   | {
       readonly type: "FailCompaction";
@@ -118,7 +134,15 @@ export type CompactionCommand =
       readonly fallback: EpochDraft | null;
     }
   /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
-  | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft };
+  | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }
+  /** Takes the newest compaction that stands back; `compaction` is the new event's own id. */
+  | {
+      readonly type: "RevertCompaction";
+      readonly compaction: CompactionId;
+      readonly reverts: CompactionId;
+      readonly change: EpochDraft;
+    }
+  | { readonly type: "ResetSummary"; readonly compaction: CompactionId; readonly change: EpochDraft };
 
 /** `at`: epoch milliseconds. */
 export type Command = { readonly at: number } & (SessionCommand | MessageCommand | TurnCommand | CompactionCommand);

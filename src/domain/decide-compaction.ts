@@ -4,9 +4,10 @@
  */
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
-import type { Command, CompactionCommand, EpochDraft, ModelCall } from "./commands";
+import type { Command, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
+import type { CompactionTrigger } from "./compaction-events";
 import { type Decision, voidCompaction } from "./decision";
-import type { CompactionTrigger, Event } from "./events";
+import type { Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
 import type { CompactionLease, SessionState } from "./state";
@@ -16,19 +17,21 @@ type Of<T extends CompactionCommand["type"]> = Command & Extract<CompactionComma
 export function decideCompaction(command: Command & CompactionCommand, state: SessionState): Decision {
   switch (command.type) {
     case "RequestCompaction":
-      return ok(
-        state.compaction.requested
-          ? []
-          : [{ type: "CompactionRequested", compaction: command.compaction, trigger: command.trigger, base_epoch: state.view.epoch }],
-      );
+      return decideRequest(command, state);
     case "LeaseCompaction":
       return decideLease(command, state);
+    case "ProgressCompaction":
+      return decideProgress(command, state);
     case "RecordCompaction":
       return decideRecord(command, state);
     case "FailCompaction":
       return decideFailure(command, state);
     case "ChangeEpoch":
       return decideChange(command, state);
+    case "RevertCompaction":
+      return decideRevert(command, state);
+    case "ResetSummary":
+      return decideTakingBack(command, state);
     default:
       return assertNever(command);
   }
@@ -49,20 +52,44 @@ function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigger; comp
 
 const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
 
+/** One at a time. Asked for by the session itself a second one is the first; asked for by hand it is refused. */
+function decideRequest(command: Of<"RequestCompaction">, state: SessionState): Decision {
+  const { requested } = state.compaction;
+  if (requested) return command.trigger === "manual" ? err({ code: "compaction_running", compaction: requested.id }) : ok([]);
+  const { compaction, trigger, options } = command;
+  const base_epoch = state.view.epoch;
+  return ok([{ type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}) }]);
+}
+
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
 function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
   return ok([...voidCompaction(state), epochChanged(command.change, { trigger: command.trigger, compaction: command.compaction })]);
 }
 
+function decideRevert(command: Of<"RevertCompaction">, state: SessionState): Decision {
+  const newest = state.compaction.committed.at(-1) ?? null;
+  return newest === command.reverts ? decideTakingBack(command, state) : err({ code: "not_newest", newest });
+}
+
+/** Between turns: inside one, only what the turn itself waits for changes the epoch (docs/design.md §5). */
+function decideTakingBack(command: Of<"RevertCompaction"> | Of<"ResetSummary">, state: SessionState): Decision {
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  return decideChange(
+    { at: command.at, type: "ChangeEpoch", compaction: command.compaction, trigger: "manual", change: command.change },
+    state,
+  );
+}
+
 /** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */
 function decideLease(command: Of<"LeaseCompaction">, state: SessionState): Decision {
   const { requested, lease, next_token } = state.compaction;
   if (requested?.id !== command.compaction) return stale("compaction_over");
-  if (lease && lease.expires_at > command.at) return err({ code: "lease_held", expires_at: lease.expires_at });
+  const runs = lease !== null && lease.expires_at > command.at;
+  if (runs && !command.takeOver) return err({ code: "lease_held", expires_at: lease.expires_at });
   if (requested.attempts >= command.attemptLimit) return stale("compaction_over");
   if (command.plan.base_epoch !== state.view.epoch) return stale("epoch_moved");
-  const expired: Event[] = lease ? [failed(command.compaction, lease, "lease_expired")] : [];
+  const expired: Event[] = lease && !runs ? [failed(command.compaction, lease, "lease_expired")] : [];
   return ok([
     ...expired,
     {
@@ -80,21 +107,41 @@ function failed(compaction: CompactionId, lease: CompactionLease, failure: "leas
   return { type: "CompactionFailed", compaction, token: lease.token, attempt: lease.attempt, failure, final: false };
 }
 
-function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Decision {
+/** What every word of a lease's holder must pass: the compaction goes on, and the token is the newest. */
+function staleLease(command: { readonly compaction: CompactionId; readonly token: number }, state: SessionState): StaleReason | null {
   const { requested, lease } = state.compaction;
-  if (requested?.id !== command.compaction) return stale("compaction_over");
-  if (!lease || lease.token !== command.token) return stale("lease_lost");
-  if (state.turn) return stale("not_idle");
+  if (requested?.id !== command.compaction) return "compaction_over";
+  return lease?.token === command.token ? null : "lease_lost";
+}
+
+/** A part of a fold changes nothing that is shown, so a running turn does not mind. */
+function decideProgress(command: Of<"ProgressCompaction">, state: SessionState): Decision {
+  const reason = staleLease(command, state);
+  if (reason) return stale(reason);
+  const { compaction, token, part, expiresAt } = command;
+  return ok([...finished(command.call), { type: "CompactionProgressed", compaction, token, expires_at: expiresAt, part }]);
+}
+
+function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Decision {
+  const reason = staleLease(command, state);
+  if (reason) return stale(reason);
+  const { requested, lease } = state.compaction;
+  if (!requested || !lease) return stale("lease_lost");
+  if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (command.change.base_epoch !== state.view.epoch || lease.base_epoch !== state.view.epoch) return stale("epoch_moved");
   if (!coversLeasedRange(command.change, lease, state)) return stale("range_changed");
   return ok([...finished(command.call), epochChanged(command.change, { trigger: requested.trigger, compaction: command.compaction })]);
 }
 
+const isInside = (run: TurnRun | null, { turn }: SessionState): boolean =>
+  turn?.phase === "generating" && run?.turn === turn.id && run.incarnation === turn.incarnation;
+
 function coversLeasedRange(change: EpochDraft, lease: CompactionLease, state: SessionState): boolean {
   const known = new Set(state.view.overlays.map((overlay) => overlay.id));
   return change.ops.every((op) => {
     if (op.op !== "summarize") return true;
-    const sameRange = op.from === lease.range.from && op.to === lease.range.to;
+    const sameRange =
+      op.from === lease.range.from && op.to === lease.range.to && op.keeps.every((position) => lease.keeps.includes(position));
     const sameOverlays =
       op.replaces.length === lease.replaces.length && op.replaces.every((id) => lease.replaces.includes(id) && known.has(id));
     return sameRange && sameOverlays;

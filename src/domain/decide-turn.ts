@@ -16,6 +16,10 @@ export function decideTurn(command: Command & TurnCommand, state: SessionState):
       return ok(startNext(command, state));
     case "RecordAssistant":
       return decideAssistant(command, state);
+    case "RecordCall": {
+      const stale = staleRun(command, state.turn);
+      return stale ? err(stale) : ok([{ type: "ModelCallFinished", ...command.call }]);
+    }
     case "RecordToolResults":
       return decideToolResults(command, state);
     case "FailTurn":

@@ -16,6 +16,7 @@ export function decide(command: Command, state: SessionState): Decision {
   switch (command.type) {
     case "OpenSession":
     case "ChangeSettings":
+    case "SetPins":
     case "EraseSession":
       return decideSession(command, state);
     case "SubmitMessage":
@@ -23,6 +24,7 @@ export function decide(command: Command, state: SessionState): Decision {
       return decideMessage(command, state);
     case "StartTurn":
     case "RecordAssistant":
+    case "RecordCall":
     case "RecordToolResults":
     case "FailTurn":
     case "StopTurn":
@@ -31,9 +33,12 @@ export function decide(command: Command, state: SessionState): Decision {
       return decideTurn(command, state);
     case "RequestCompaction":
     case "LeaseCompaction":
+    case "ProgressCompaction":
     case "RecordCompaction":
     case "FailCompaction":
     case "ChangeEpoch":
+    case "RevertCompaction":
+    case "ResetSummary":
       return decideCompaction(command, state);
     default:
       return assertNever(command);
@@ -48,6 +53,8 @@ function decideSession(command: SessionCommand, state: SessionState): Decision {
     }
     case "ChangeSettings":
       return ok(Object.keys(command.changes).length === 0 ? [] : changeSettings(command.changes, state));
+    case "SetPins":
+      return ok([...voidCompaction(state), { type: "PinsSet", pins: command.pins }]);
     case "EraseSession":
       return ok([{ type: "SessionErased" }]);
     default:

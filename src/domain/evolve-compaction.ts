@@ -1,24 +1,34 @@
 /** What compaction's events do to the state: the view changes only here, by overlays, never by rewriting an item. */
 import { assertNever } from "../lib/assert-never";
-import type { CompactionEvent, CoveredRange, EpochOp, Overlay, StoredEvent } from "./events";
+import type { CompactionEvent, CoveredRange, EpochOp, Overlay, Reduced, Reduction } from "./compaction-events";
+import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
-import type { CompactionState, SessionState, View } from "./state";
+import { type CompactionState, REVERTIBLE, type SessionState, type View } from "./state";
+import { viewOf } from "./view";
 
 type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEvent, { type: T }>;
+
+/** Compactions that failed for good, and compactions that gained nothing, before the breaker opens (docs/design.md §5). */
+export const FAILURES_TO_OPEN = 3;
+export const FRUITLESS_TO_OPEN = 2;
+/** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
+const PROGRESS_RATIO = 0.9;
+/** The breaker closes, and a revert is forgotten, when the view has grown by a fifth. */
+export const GROWTH_RATIO = 1.2;
+/** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
+const LEARNING_RATE = 0.2;
 
 export function evolveCompaction(state: SessionState, event: StoredEvent & CompactionEvent): SessionState {
   switch (event.type) {
     case "CompactionRequested":
-      return withCompaction(state, { requested: { id: event.compaction, trigger: event.trigger, at: event.at, attempts: 0 }, lease: null });
+      return requestCompaction(state, event);
     case "CompactionStarted":
       return startCompaction(state, event);
+    case "CompactionProgressed":
+      return progress(state, event);
     case "CompactionFailed":
-      return withCompaction(state, {
-        lease: null,
-        failures: state.compaction.failures + (event.failure === "superseded" ? 0 : 1),
-        requested: event.final ? null : state.compaction.requested,
-      });
+      return failCompaction(state, event);
     case "EpochChanged":
       return changeEpoch(state, event);
     default:
@@ -31,67 +41,141 @@ const withCompaction = (state: SessionState, change: Partial<CompactionState>): 
   compaction: { ...state.compaction, ...change },
 });
 
+/** What closes the breaker: a request by hand, another model or policy. */
+export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as const;
+
+function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
+  const { compaction: id, trigger, at, options = null } = event;
+  const breaker = trigger === "manual" ? closedBreaker : {};
+  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, folded: null }, lease: null });
+}
+
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
-  const { token, attempt, expires_at, base_epoch, range, replaces } = event;
+  const { token, attempt, expires_at, base_epoch } = event;
+  const { range, source, replaces, keeps, merge, generation, split, mode } = event;
   const { requested } = state.compaction;
   return withCompaction(state, {
     requested: requested ? { ...requested, attempts: attempt } : requested,
-    lease: { token, attempt, expires_at, base_epoch, range, replaces },
+    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
     next_token: token + 1,
   });
 }
 
+function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgressed">): SessionState {
+  const { requested, lease } = state.compaction;
+  return withCompaction(state, {
+    requested: requested && { ...requested, folded: part },
+    lease: lease && { ...lease, expires_at },
+  });
+}
+
+/** A compaction whose view moved under it, or that had nothing to do, is nobody's failure. */
+function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
+  const { compaction } = state;
+  if (!event.final) return withCompaction(state, { lease: null });
+  const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";
+  const failures = compaction.failures + (counts ? 1 : 0);
+  const opens = counts && failures >= FAILURES_TO_OPEN;
+  const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
+  return withCompaction(state, { lease: null, requested: null, failures, breaker_at });
+}
+
 /** Whatever compaction was under way was planned on the old epoch: it is void. */
 function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionState {
-  const view = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch });
-  const summarized = event.ops.some((op) => op.op === "summarize");
-  const compaction = { requested: null, lease: null, failures: summarized ? 0 : state.compaction.failures };
+  const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch });
+  const view = viewOf(shown);
+  const compaction: Partial<CompactionState> = {
+    requested: null,
+    lease: null,
+    rent: 0,
+    committed: committedAfter(state.compaction.committed, event),
+    ...(event.ops.some((op) => op.op === "summarize") ? judge(state, event, view) : {}),
+    ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
+  };
   return withCompaction({ ...state, view, anchor: null }, compaction);
 }
 
+function committedAfter(committed: CompactionState["committed"], event: Of<"EpochChanged">): CompactionState["committed"] {
+  if (event.ops.some((op) => op.op === "reset")) return [];
+  const reverted = event.ops.find((op) => op.op === "revert");
+  if (reverted) return committed.filter((id) => id !== reverted.compaction);
+  return event.compaction ? [...committed, event.compaction].slice(-REVERTIBLE) : committed;
+}
+
+/** A summary was accepted: what it says of the breaker, and of the length of the next one. */
+function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Partial<CompactionState> {
+  const { compaction } = state;
+  const { tokens_before, tokens_after } = event.receipt;
+  const fruitless = tokens_after > tokens_before * PROGRESS_RATIO ? compaction.fruitless + 1 : 0;
+  const breaker_at = fruitless >= FRUITLESS_TO_OPEN ? view.tokens : null;
+  const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isWithin(op, item.position)));
+  const read = source.reduce((sum, item) => sum + item.tokens, 0);
+  const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
+  const fresh = event.ops.every((op) => op.op !== "summarize" || op.generation === 0);
+  const known = compaction.summary_share;
+  const share = fresh && read > 0 ? Math.min(1, written / read) : known;
+  const summary_share = known === null || share === null ? share : known + (share - known) * LEARNING_RATE;
+  return { failures: 0, fruitless, breaker_at, quiet_until: null, summary_share };
+}
+
+const isWithin = (range: CoveredRange, position: number): boolean => position >= range.from && position <= range.to;
+
 function applyOp(view: View, op: EpochOp): View {
   switch (op.op) {
-    case "summarize":
-      return cover(
-        view,
-        { ...rangeOf(op), id: op.overlay, kind: "summary", items: op.items, tokens: op.tokens, boundary_timestamp: op.boundary_timestamp },
-        op.replaces,
-      );
+    case "summarize": {
+      const { from, to, items, tokens, boundary_timestamp, generation } = op;
+      const overlay: Overlay = { id: op.overlay, kind: "summary", from, to, items, tokens, boundary_timestamp, generation };
+      const keeps = new Set(op.keeps);
+      return cover(view, { overlay, replaces: op.replaces, shows: (position) => position > to || keeps.has(position) });
+    }
     case "drop":
-      return cover(view, { ...rangeOf(op), id: op.overlay, kind: "dropped", items: op.items, tokens: 0 }, op.replaces);
+      return cover(view, {
+        overlay: { id: op.overlay, kind: "dropped", from: op.from, to: op.to, items: op.items, tokens: 0 },
+        replaces: op.replaces,
+        // What lies before `from` stays: the message that asked, while the rounds after it leave the view.
+        shows: (position) => !isWithin(op, position),
+      });
     case "clear_results":
-      return { ...view, cleared: [...view.cleared, ...op.positions] };
-    case "shorten_results":
-      return { ...view, shortened: [...view.shortened, ...op.positions] };
+      return reduce(view, op.items, (item) => ({ ...item, how: "cleared" }));
+    case "shorten":
+      return reduce(view, op.items, (item) => ({ ...item, how: "shortened", chars: op.chars }));
     case "evict_media":
-      return { ...view, evicted: [...view.evicted, ...op.positions] };
+      return reduce(view, op.items, (item) => ({ ...item, how: "evicted" }));
     case "revert":
+    case "reset":
       return {
         ...view,
-        overlays: inOrder([...view.overlays.filter((overlay) => overlay.id !== op.overlay), ...op.overlays]),
-        items: byPosition([...op.items, ...view.items]),
+        overlays: op.overlays,
+        items: [...op.items, ...view.items.filter((item) => item.position > op.to)].sort(byPosition),
+        reduced: [...op.reduced, ...view.reduced.filter((entry) => entry.position > op.to)],
       };
-    case "reset":
-      return { ...view, overlays: [], items: byPosition([...op.items, ...view.items]) };
     default:
       return assertNever(op);
   }
 }
 
-const rangeOf = (range: CoveredRange): CoveredRange => ({ from: range.from, to: range.to });
-const byPosition = (items: readonly ItemMeta[]): ItemMeta[] => [...items].sort((a, b) => a.position - b.position);
+const byPosition = (a: ItemMeta, b: ItemMeta): number => a.position - b.position;
 const inOrder = (overlays: readonly Overlay[]): Overlay[] => [...overlays].sort((a, b) => a.from - b.from);
 
-function cover(view: View, overlay: Overlay, replaces: readonly OverlayId[]): View {
+/** The last word on a position holds: a result that was shortened may be cleared later. */
+function reduce(view: View, items: readonly Reduction[], toReduced: (item: Reduction) => Reduced): View {
+  const now = new Set(items.map((item) => item.position));
+  const others = view.reduced.filter((entry) => !now.has(entry.position));
+  return { ...view, reduced: [...others, ...items.map(toReduced)].sort((a, b) => a.position - b.position) };
+}
+
+interface Covering {
+  readonly overlay: Overlay;
+  readonly replaces: readonly OverlayId[];
+  readonly shows: (position: number) => boolean;
+}
+
+function cover(view: View, { overlay, replaces, shows }: Covering): View {
   const gone = new Set(replaces);
-  // What lies before `from` may stay: the message that asked, while the rounds after it leave the view.
-  const shows = (position: number): boolean => position < overlay.from || position > overlay.to;
   return {
     ...view,
     overlays: inOrder([...view.overlays.filter((known) => !gone.has(known.id)), overlay]),
     items: view.items.filter((item) => shows(item.position)),
-    cleared: view.cleared.filter(shows),
-    shortened: view.shortened.filter(shows),
-    evicted: view.evicted.filter(shows),
+    reduced: view.reduced.filter((entry) => shows(entry.position)),
   };
 }

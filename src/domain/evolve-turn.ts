@@ -1,9 +1,11 @@
 /** What a turn's events do to the state. */
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
-import type { CallUsage, StoredEvent, TurnEvent } from "./events";
+import type { StoredEvent, TurnEvent } from "./events";
 import { learnRatio } from "./learned-ratio";
+import type { CallUsage } from "./model-call";
 import { type LastTurn, type OpenTurn, offeredTools, type SessionState, type UsageAnchor } from "./state";
+import { viewOf } from "./view";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
 
@@ -56,13 +58,14 @@ function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState 
 function withoutCutOffReply(state: SessionState): SessionState {
   const items = [...state.view.items];
   while (items.at(-1)?.incomplete) items.pop();
-  return { ...state, view: { ...state.view, items } };
+  return { ...state, view: viewOf({ ...state.view, items }) };
 }
 
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
   const { usage } = event;
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
-  if (!usage) return { ...state, turn };
+  const compaction = event.rent ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
+  if (!usage) return { ...state, turn, compaction };
   const totals = {
     calls: state.totals.calls + 1,
     input: state.totals.input + usage.input,
@@ -74,6 +77,7 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
   return {
     ...state,
     turn,
+    compaction,
     totals,
     ratio: { model: event.model, value: learnRatio(known, event.estimate, usage.input) },
     anchor: event.epoch === state.view.epoch ? anchorOf(state, event, usage) : state.anchor,
@@ -90,6 +94,7 @@ function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: Ca
     output: usage.reasoning <= usage.output ? usage.output - usage.reasoning : usage.output,
     reply_to: event.up_to,
     tools: offeredTools(state)?.tokens ?? 0,
+    at: event.at,
   };
 }
 

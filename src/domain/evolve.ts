@@ -1,10 +1,12 @@
 /** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
-import type { CompactionEvent, Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
-import { evolveCompaction } from "./evolve-compaction";
+import type { CompactionEvent } from "./compaction-events";
+import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
+import { closedBreaker, evolveCompaction } from "./evolve-compaction";
 import { evolveTurn } from "./evolve-turn";
 import { initialState, type SessionState } from "./state";
+import { viewOf } from "./view";
 
 const groupOf = {
   SessionOpened: "session",
@@ -29,6 +31,7 @@ const groupOf = {
   TurnStopped: "turn",
   TurnInterrupted: "turn",
   CompactionRequested: "compaction",
+  CompactionProgressed: "compaction",
   CompactionStarted: "compaction",
   CompactionFailed: "compaction",
   EpochChanged: "compaction",
@@ -79,7 +82,7 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
     case "SettingsChanged":
       return changeSettings(state, event.changes);
     case "PinsSet":
-      return { ...state, pins: event.pins };
+      return { ...state, pins: event.pins, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
     case "SessionForked":
       return state;
     case "SessionErased":
@@ -97,7 +100,9 @@ function changeSettings(state: SessionState, changes: Partial<SessionSettings>):
   const settings = { ...state.settings, ...changes };
   if (!changesRequest(changes)) return { ...state, settings };
   // A call under way was asked in the old epoch: its count must not come back as this one's.
-  return { ...state, settings, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+  const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
+  const compaction = { ...state.compaction, ...reopened, rent: 0 };
+  return { ...state, settings, compaction, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
 }
 
 function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
@@ -113,7 +118,7 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return { ...state, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1, items: event.items } };
+      return { ...state, anchor: null, view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }) };
     default:
       return assertNever(event);
   }

@@ -2,7 +2,7 @@
  * What a conversation is made of. An *item* is one message, one tool call or one tool result; its numbers and
  * ids (`ItemMeta`) live in events and state, its content (`Part[]`) in a body of the same id.
  */
-import type { ExecutionId, ItemId, TurnId } from "./ids";
+import type { BodyId, ExecutionId, ItemId, TurnId } from "./ids";
 
 /** Opaque data that a provider wants back byte for byte (item ids, thought signatures), by provider name. */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
@@ -67,6 +67,10 @@ export interface ItemMeta {
   readonly bytes: number;
   /** Estimated tokens, raw (neither scaled nor padded), by `context/tokens`. */
   readonly tokens: number;
+  /** The same by RFC-011's `TokenEstimator`, characters over 4: only its own preset reads it. Absent: as `tokens`. */
+  readonly rough?: number;
+  /** Images and files in it; absent: none. */
+  readonly media?: number;
   readonly tool?: ToolRef;
   /** The reply was cut off: stopped, failed or interrupted in the middle. */
   readonly incomplete?: true;
@@ -74,6 +78,14 @@ export interface ItemMeta {
 
 /** An item before it has a position: what commands carry. */
 export type ItemDraft = Omit<ItemMeta, "position">;
+
+/** A stored text: where it is, and what it weighs. */
+export interface TextRef {
+  readonly body: BodyId;
+  readonly bytes: number;
+  /** Estimated, raw. */
+  readonly tokens: number;
+}
 
 /** A client tool offered to the model. `parameters` is a JSON Schema. */
 export interface ToolDefinition {

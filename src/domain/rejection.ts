@@ -11,6 +11,10 @@ export type Rejection =
   | { readonly code: "message_not_queued"; readonly message: string }
   /** A late, doubled or foreign result: it decides to nothing and must not be tried again. */
   | { readonly code: "stale"; readonly reason: StaleReason }
+  /** One is under way: asked for by hand, a second one waits for nobody. */
+  | { readonly code: "compaction_running"; readonly compaction: string }
+  /** Only the newest compaction that stands can be taken back. */
+  | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number };
 
 export type StaleReason =

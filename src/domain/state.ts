@@ -2,12 +2,13 @@
  * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
-import type { CompactionTrigger, CoveredRange, Overlay, QueuedMessage, SessionSettings, StopReason, TextRef, TurnFailure } from "./events";
+import type { CompactionOptions, CompactionTrigger, FoldedPart, Overlay, Reduced, SummaryPlan } from "./compaction-events";
+import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemMeta } from "./message";
+import type { ItemMeta, TextRef } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 3;
+export const STATE_VERSION = 4;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -44,10 +45,10 @@ export interface View {
   readonly epoch: number;
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
-  /** Positions of tool results shown as a placeholder, shortened, or of media shown by reference. */
-  readonly cleared: readonly number[];
-  readonly shortened: readonly number[];
-  readonly evicted: readonly number[];
+  /** Items that it shows as less than they are, by position. */
+  readonly reduced: readonly Reduced[];
+  /** Raw estimate of overlays and items as they are shown: a running sum. */
+  readonly tokens: number;
 }
 
 /** The provider's own count of one request of this epoch: `input` tokens for everything up to `up_to`, `output` for the reply. */
@@ -61,29 +62,49 @@ export interface UsageAnchor {
   readonly reply_to: number;
   /** Raw estimate of the tools that the request offered: their weight is part of `input`. */
   readonly tools: number;
+  /** When the call ended: a provider's cache forgets. */
+  readonly at: number;
 }
 
-export interface CompactionLease {
+export interface CompactionLease extends SummaryPlan {
   readonly token: number;
   readonly attempt: number;
   readonly expires_at: number;
   readonly base_epoch: number;
-  readonly range: CoveredRange;
-  readonly replaces: readonly OverlayId[];
+}
+
+export interface RequestedCompaction {
+  readonly id: CompactionId;
+  readonly trigger: CompactionTrigger;
+  readonly at: number;
+  readonly attempts: number;
+  readonly options: CompactionOptions | null;
+  /** What a fold has done so far: kept over a retry. */
+  readonly folded: FoldedPart | null;
 }
 
 export interface CompactionState {
-  readonly requested: {
-    readonly id: CompactionId;
-    readonly trigger: CompactionTrigger;
-    readonly at: number;
-    readonly attempts: number;
-  } | null;
+  readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
   readonly next_token: number;
-  /** Failures since the last summary that was accepted. */
+  /** Compactions that failed for good since the last one that gained something. */
   readonly failures: number;
+  /** Compactions in a row that shrank the view by less than a tenth. */
+  readonly fruitless: number;
+  /** The view's raw tokens when the breaker opened; null: it is closed. */
+  readonly breaker_at: number | null;
+  /** After a revert: the soft trigger waits until the view weighs this much (raw); null: it does not wait. */
+  readonly quiet_until: number | null;
+  /** What the calls of this epoch paid to read again what a compaction would have removed (docs/policy.md). */
+  readonly rent: number;
+  /** Tokens of a summary over those of its source, learned; null: nothing was learned yet. */
+  readonly summary_share: number | null;
+  /** Compactions that stand, oldest first, the newest of which can be reverted; at most `REVERTIBLE`. */
+  readonly committed: readonly CompactionId[];
 }
+
+/** So many compactions of a session can be taken back, one after the other. */
+export const REVERTIBLE = 32;
 
 export interface SessionState {
   readonly lifecycle: "new" | "open" | "erased";
@@ -123,9 +144,20 @@ export const initialState: SessionState = {
   turn: null,
   last_turn: null,
   queue: [],
-  view: { epoch: 0, overlays: [], items: [], cleared: [], shortened: [], evicted: [] },
+  view: { epoch: 0, overlays: [], items: [], reduced: [], tokens: 0 },
   anchor: null,
-  compaction: { requested: null, lease: null, next_token: 1, failures: 0 },
+  compaction: {
+    requested: null,
+    lease: null,
+    next_token: 1,
+    failures: 0,
+    fruitless: 0,
+    breaker_at: null,
+    quiet_until: null,
+    rent: 0,
+    summary_share: null,
+    committed: [],
+  },
   ratio: { model: "", value: 1 },
   redacted: [],
   totals: { calls: 0, input: 0, output: 0, cached: 0 },

@@ -5,7 +5,7 @@
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
 import type { ModelChunk, ModelFailure } from "../app/ports";
-import type { CallUsage } from "../domain/events";
+import type { CallUsage } from "../domain/model-call";
 import { classifyFailure } from "./classify-failure";
 import { describeError } from "./error-body";
 import { ToolCallAssembly } from "./tool-call-assembly";

@@ -4,7 +4,7 @@
  * conversation that had room; so whatever could be something else is asked about before overflow is.
  * Pure; linear time, on at most 4 KB.
  */
-import type { FailureKind } from "../domain/events";
+import type { FailureKind } from "../domain/model-call";
 import { judgeNumbers } from "./failure-numbers";
 
 export interface FailureReport {

@@ -1,5 +1,5 @@
 /** One event of a streamed chat completion, read leniently: providers differ in what they leave out or add. */
-import type { CallUsage, FinishReason } from "../domain/events";
+import type { CallUsage, FinishReason } from "../domain/model-call";
 
 export interface WireToolDelta {
   readonly index: number | null;

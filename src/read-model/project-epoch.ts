@@ -1,6 +1,7 @@
 /** What one epoch change does to the rows: its overlays in order, then the compaction that it ended. Pure. */
 import { SUMMARY_JOIN } from "../context/view";
-import type { EpochOp, StoredEvent } from "../domain/events";
+import type { EpochOp } from "../domain/compaction-events";
+import type { StoredEvent } from "../domain/events";
 import type { BodyId } from "../domain/ids";
 import { assertNever } from "../lib/assert-never";
 import type { RowOp } from "./row-ops";

@@ -3,7 +3,9 @@
  * `updated_at` and `last_seq`, which `writer` does once a batch. A new event type is a type error here.
  */
 
-import type { CompactionEvent, Event, MessageEvent, SessionEvent, StoredEvent, TextRef } from "../domain/events";
+import type { CompactionEvent } from "../domain/compaction-events";
+import type { Event, MessageEvent, SessionEvent, StoredEvent } from "../domain/events";
+import type { TextRef } from "../domain/message";
 import type { BodyId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
 import { assertNever } from "../lib/assert-never";

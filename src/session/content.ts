@@ -2,7 +2,7 @@
 import type { DisplayItem, ToolCallView } from "../app/session-api";
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { ViewEntry, ViewInput } from "../context/view";
-import type { TextRef } from "../domain/events";
+import type { TextRef } from "../domain/message";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";

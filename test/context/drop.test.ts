@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { viewGroups } from "../../src/context/cut";
 import { dropRungs } from "../../src/context/drop";
-import type { Overlay } from "../../src/domain/events";
+import type { Overlay } from "../../src/domain/compaction-events";
 import { id, item, viewing } from "../support/builders";
 
 const trimmed = (n: number, from: number, to: number): Overlay => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Command, EpochDraft } from "../../src/domain/commands";
-import type { EpochOp } from "../../src/domain/events";
+import type { EpochOp } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, play, viewing } from "../support/builders";
 

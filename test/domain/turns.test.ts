@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Command } from "../../src/domain/commands";
 import { decide } from "../../src/domain/decide";
-import type { Event, FinishReason } from "../../src/domain/events";
+import type { Event } from "../../src/domain/events";
+import type { FinishReason } from "../../src/domain/model-call";
 import { draft, given, id, itemId, play, turnId } from "../support/builders";
 
 const INC = "life-1";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { FailureKind } from "../../src/domain/events";
+import type { FailureKind } from "../../src/domain/model-call";
 import { classifyFailure, type FailureReport } from "../../src/model/classify-failure";
 
 const report = (changes: Partial<FailureReport>): FailureReport => ({ status: 400, code: null, type: null, message: "", ...changes });

@@ -1,6 +1,8 @@
 /** Events and logs as a session would have written them, with the few values that a test cares about. */
 import type { ProjectionBatch } from "../../src/app/ports";
-import type { Event, Receipt, SessionSettings, StoredEvent, TextRef } from "../../src/domain/events";
+import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
+import type { Receipt } from "../../src/domain/compaction-events";
+import type { TextRef } from "../../src/domain/message";
 import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part } from "../../src/domain/message";
 

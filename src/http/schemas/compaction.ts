@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView, ContextReport } from "../../app/session-api";
-import type { Receipt } from "../../domain/events";
+import type { Receipt } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { tokenFigure } from "./session";

@@ -3,7 +3,8 @@
  * All of it can be derived from the log again.
  */
 import type { CompactionView } from "../../app/session-api";
-import type { CallUsage, FinishReason, StoredEvent, TurnFailure } from "../../domain/events";
+import type { CallUsage, FinishReason } from "../../domain/model-call";
+import type { StoredEvent, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { TurnStatus } from "../../domain/state";

@@ -1,7 +1,8 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem } from "../../app/session-api";
-import type { CallUsage, StoredEvent } from "../../domain/events";
+import type { CallUsage } from "../../domain/model-call";
+import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";

@@ -1,0 +1,61 @@
+/**
+ * What reading and rewriting a view costs: the rent of not compacting, and the price of doing it (docs/policy.md, the
+ * rent trigger). Sizes are tokens, scaled and unpadded; prices are per token, in any one unit.
+ */
+import type { SummaryMode } from "../domain/compaction-events";
+
+export interface Prices {
+  readonly input: number;
+  /** Input that is written to the provider's cache; as `input` where that costs nothing more. */
+  readonly cache_write: number;
+  readonly cached: number;
+  readonly output: number;
+}
+
+/** Relative prices of a model whose own are unknown (docs/policy.md). */
+export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
+
+/** A provider's cache forgets a prefix that was not read for this long (docs/platform-facts.md). */
+export const CACHE_TTL_MS = 5 * 60_000;
+/** The instruction that a summary request adds. */
+export const INSTRUCTION_TOKENS = 400;
+
+/** The view in the parts that a compaction tells apart. */
+export interface ViewSizes {
+  /** System prompt, tools, pins. */
+  readonly fixed: number;
+  readonly chain: number;
+  /** What lies between the chain and the cut. */
+  readonly source: number;
+  readonly tail: number;
+  /** The new summary, expected. */
+  readonly summary: number;
+  /** Chain and source become one summary. */
+  readonly merge: boolean;
+}
+
+export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain + sizes.source + sizes.tail;
+export const tokensAfter = (sizes: ViewSizes): number => sizes.fixed + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.tail;
+/** Gains below 0 count as 0. */
+export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
+
+/** What one more call pays to read again what a compaction would have removed. */
+export const rentOf = (sizes: ViewSizes, prices: Prices): number => prices.cached * gainOf(sizes);
+
+export interface PricedMode {
+  readonly mode: SummaryMode;
+  readonly price: number;
+}
+
+/** Price of compacting now, in the cheaper of the modes that are open. */
+export function priceOf(
+  sizes: ViewSizes,
+  by: { readonly prices: Prices; readonly warm: boolean; readonly samePrefix: boolean },
+): PricedMode {
+  const { prices, warm, samePrefix } = by;
+  const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
+  const rewrite = warm ? (prices.cache_write - prices.cached) * (sizes.tail + sizes.summary) : 0;
+  const transcript = prices.input * (sizes.source + (sizes.merge ? sizes.chain : 0)) + written + rewrite;
+  const prefix = prices.cached * (sizes.fixed + sizes.chain + sizes.source) + written + rewrite;
+  return samePrefix && warm && prefix < transcript ? { mode: "same_prefix", price: prefix } : { mode: "transcript", price: transcript };
+}

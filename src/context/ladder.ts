@@ -1,0 +1,108 @@
+/**
+ * The ladder at an epoch change: what is gentlest first, and each rung only if it is worth it (docs/design.md §5).
+ * Clearing old results costs no model call; a summary is asked for when that is not enough; whatever else must be
+ * rewritten is done in the same change, since the provider's cache of what follows is lost anyway.
+ */
+import type { CompactionTrigger } from "../domain/compaction-events";
+import { itemTokens, limitOf, type Measure, ratioOf, SHORTENED_CHARS, scaleOf } from "./budget";
+import { isForced, keptTokens } from "./cut";
+import { tokensNow } from "./economy";
+import type { PlanInput, Rung } from "./plan";
+import { type Proposal, propose, summarizeRung } from "./proposal";
+import { clearable, evictable, longest, previewable, reductionGain } from "./reductions";
+
+export interface Ladder {
+  readonly rungs: readonly Rung[];
+}
+
+export interface Foot {
+  readonly proposal: Proposal;
+  readonly next: Measure;
+  readonly trigger: CompactionTrigger;
+}
+
+/** A tail that still fills this share of what fits is too large to be left as it is. */
+const ROOMY_RATIO = 0.8;
+
+export function climb(input: PlanInput, foot: Foot): Ladder {
+  const { policy } = input;
+  const gentle = clearRungs(input, foot.proposal);
+  const enough = gentle.reduce((sum, rung) => sum + rung.gain, 0) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
+  const mayClear = policy.results.clear === "at_epoch" && enough && !isForced(foot.trigger) && foot.trigger !== "manual";
+  if (mayClear && fits(input, foot, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
+  if (policy.summary.form === "none") return { rungs: policy.results.clear === "never" ? [] : gentle };
+  const first = withSummary(input, foot, foot.proposal);
+  if (fits(input, foot, first)) return { rungs: first };
+  const halved = propose({ ...input, trigger: foot.trigger }, Math.floor(keptTokens({ ...input, trigger: foot.trigger }) / 2));
+  const second = halved ? withSummary(input, foot, halved) : first;
+  if (fits(input, foot, second)) return { rungs: second };
+  return { rungs: [...second, ...shortenRungs(input, foot, { rungs: second, tail: halved ?? foot.proposal })] };
+}
+
+function fits(input: PlanInput, { next }: Foot, rungs: readonly Rung[]): boolean {
+  const limit = limitOf(input.limits) ?? Number.POSITIVE_INFINITY;
+  return next.tokens - rungs.reduce((sum, rung) => sum + rung.gain, 0) <= limit * ROOMY_RATIO;
+}
+
+const whyOf: Readonly<Record<CompactionTrigger, string>> = {
+  threshold: "the next request would pass the policy's bound",
+  rent: "re-reading what goes has cost more than a summary of it",
+  inline: "the next request would not fit",
+  guard: "the next request would not fit",
+  overflow: "the provider refused the request as too long",
+  model_switch: "the conversation does not fit the new model",
+  manual: "asked for by hand",
+  fallback: "no summary could be had",
+  results: "old tool results are cleared before each call",
+};
+
+function withSummary(input: PlanInput, { trigger }: Foot, proposal: Proposal): Rung[] {
+  const summarize = summarizeRung({ ...input, trigger }, proposal, whyOf[trigger]);
+  return summarize ? [summarize, ...previewRungs(input, proposal)] : [];
+}
+
+/** Rung 1 and 3: results and media outside the tail. */
+function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
+  const { state, policy } = input;
+  const scale = ratioOf(state, input.limits.model);
+  const older = proposal.older.flatMap((group) => group.items);
+  const results = policy.results.clear === "never" ? [] : clearable(state, older, policy.results.keep_full);
+  const media = policy.results.clear === "at_epoch" ? evictable(state, older) : [];
+  const gainOf = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
+  const rungs: Rung[] = [];
+  if (results.length > 0)
+    rungs.push({ rung: "clear_results", items: results, gain: gainOf(results), reason: "old tool results alone free enough" });
+  if (media.length > 0) rungs.push({ rung: "evict_media", items: media, gain: gainOf(media), reason: "old media is named, not shown" });
+  return rungs;
+}
+
+/** Rung 2: results inside the tail, while the prefix is being rewritten anyway. */
+export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits">, proposal: Pick<Proposal, "tail">): Rung[] {
+  const { state, policy, limits } = input;
+  const { preview_beyond, preview_chars } = policy.results;
+  if (preview_beyond === null) return [];
+  const items = previewable(
+    state,
+    proposal.tail.flatMap((group) => group.items),
+    { beyond: preview_beyond, chars: preview_chars },
+  );
+  if (items.length === 0) return [];
+  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
+  return [{ rung: "shorten", items, chars: 2 * preview_chars, gain, reason: "older results of the kept messages show both ends" }];
+}
+
+/** The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays. */
+function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
+  const { state, limits } = input;
+  const scale = scaleOf(state, limits.model);
+  const left = foot.next.tokens - by.rungs.reduce((sum, rung) => sum + rung.gain, 0);
+  const excess = (left - (limitOf(limits) ?? 0) * ROOMY_RATIO) / scale;
+  const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
+  const candidates = by.tail.tail
+    .flatMap((group) => group.items)
+    .filter((item) => item.kind !== "user" && !already.has(item.position) && itemTokens(state, item) > 0);
+  const items = longest(state, candidates, excess);
+  if (items.length === 0) return [];
+  const gain = Math.floor(reductionGain(state, items) * scale);
+  return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
+}

@@ -1,0 +1,80 @@
+/** How a policy is chosen: a preset, or a preset with changes; by deployment, tenant and session, the nearer one first. */
+import { z } from "zod";
+import { type Policy, policySchema } from "./policy";
+import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
+
+const { trigger, keep, results, summary, on_failure, unknown_window, estimator, guard_target_ratio } = policySchema.shape;
+
+/** Only what differs from the preset is named. */
+const changes = z.strictObject({
+  preset: z.enum(POLICY_NAMES).optional(),
+  trigger: trigger.partial().optional(),
+  keep: keep.partial().optional(),
+  results: results.partial().optional(),
+  summary: summary.partial().optional(),
+  on_failure: on_failure.optional(),
+  unknown_window: unknown_window.optional(),
+  estimator: estimator.optional(),
+  guard_target_ratio: guard_target_ratio.optional(),
+});
+
+export const policyChoiceSchema = z.union([z.enum(POLICY_NAMES), changes]);
+export type PolicyChoice = z.infer<typeof policyChoiceSchema>;
+type PolicyChanges = z.infer<typeof changes>;
+
+const toChanges = (choice: PolicyChoice): PolicyChanges => (typeof choice === "string" ? { preset: choice } : choice);
+
+/** `nearer` over `farther`: a preset named nearer starts anew, else only what is named nearer changes. */
+export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): PolicyChoice {
+  const base = toChanges(farther);
+  const over = toChanges(nearer);
+  if (over.preset !== undefined) return nearer;
+  return {
+    ...base,
+    ...over,
+    ...(base.trigger || over.trigger ? { trigger: { ...base.trigger, ...over.trigger } } : {}),
+    ...(base.keep || over.keep ? { keep: { ...base.keep, ...over.keep } } : {}),
+    ...(base.results || over.results ? { results: { ...base.results, ...over.results } } : {}),
+    ...(base.summary || over.summary ? { summary: { ...base.summary, ...over.summary } } : {}),
+  };
+}
+
+/** As settings store it: a bare name, or JSON. */
+export const toPolicyText = (choice: PolicyChoice): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
+
+/** A stored text that is no choice of this build (a log of another one) is the default. */
+export function parsePolicyText(text: string): PolicyChoice {
+  const name = POLICY_NAMES.find((known) => known === text);
+  if (name) return name;
+  if (!text.startsWith("{")) return DEFAULT_POLICY;
+  const parsed = policyChoiceSchema.safeParse(JSON.parse(text));
+  return parsed.success ? parsed.data : DEFAULT_POLICY;
+}
+
+export function resolvePolicy(choice: PolicyChoice): Policy {
+  const { preset = DEFAULT_POLICY, ...over } = toChanges(choice);
+  const base = presets[preset];
+  const whole = {
+    ...base,
+    ...over,
+    trigger: { ...base.trigger, ...over.trigger },
+    keep: { ...base.keep, ...over.keep },
+    results: { ...base.results, ...over.results },
+    summary: { ...base.summary, ...over.summary },
+  };
+  return policySchema.parse(whole);
+}
+
+const resolved = new Map<string, Policy>();
+/** Texts whose policy is remembered: a tenant has few. */
+const REMEMBERED = 256;
+
+/** The policy of a session's settings. */
+export function policyOf(text: string): Policy {
+  const known = resolved.get(text);
+  if (known) return known;
+  const policy = resolvePolicy(parsePolicyText(text));
+  if (resolved.size >= REMEMBERED) resolved.clear();
+  resolved.set(text, policy);
+  return policy;
+}

@@ -1,0 +1,137 @@
+/**
+ * The policies that have a name. Four are the ancestors', each with the numbers of its document; four are Longhand's own,
+ * found by simulation (docs/policy.md). Where two documents contradict each other, docs/policy.md says what holds.
+ */
+import type { Policy } from "./policy";
+
+export const POLICY_NAMES = ["oneclaw", "opal", "odincode", "yeoman", "balanced", "economy", "retain", "verbatim"] as const;
+export type PolicyName = (typeof POLICY_NAMES)[number];
+
+/** Until the model can look up what left its view, nothing leaves it early. */
+export const DEFAULT_POLICY: PolicyName = "oneclaw";
+
+const summaryCalls = { attempts: 2, timeout_ms: 15_000 } as const;
+const resultsInFull = {
+  max_chars: 30_000,
+  clear: "never",
+  keep_full: 3,
+  clear_gain_ratio: 0.2,
+  preview_beyond: null,
+  preview_chars: 240,
+} as const;
+
+/** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
+const oneclaw: Policy = {
+  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: null, rent_factor: null, min_gain_ratio: 0 },
+  keep: {
+    ratio: 0.25,
+    of: "window",
+    max_tokens: null,
+    min_tokens: 0,
+    messages: null,
+    emergency_ratio: 0.2,
+    manual_tokens: null,
+    cut: "fits",
+    split_turn_messages: null,
+    system_messages: false,
+  },
+  results: resultsInFull,
+  summary: {
+    form: "narrative",
+    placement: "system-prefix",
+    max_tokens: 2_048,
+    chain_ratio: null,
+    rebuild_after: null,
+    mode: "transcript",
+    ...summaryCalls,
+  },
+  on_failure: "drop",
+  unknown_window: null,
+  estimator: "chars_4",
+  guard_target_ratio: 0.75,
+};
+
+/** Opal compaction. */
+const opal: Policy = {
+  ...oneclaw,
+  trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8 },
+  keep: { ...oneclaw.keep, manual_tokens: 20_000, cut: "next_user", split_turn_messages: 5 },
+  summary: { ...oneclaw.summary, form: "structured", placement: "user-message" },
+  on_failure: "note",
+  unknown_window: 128_000,
+};
+
+/** OdinCode tool results: it clears results and does nothing else; the guard holds the window. */
+const odincode: Policy = {
+  ...oneclaw,
+  trigger: { ...oneclaw.trigger, at: "each_call", window_ratio: null },
+  results: { ...resultsInFull, clear: "each_call", keep_full: 3 },
+  summary: { ...oneclaw.summary, form: "none" },
+};
+
+/** ADR 097. */
+const yeoman: Policy = {
+  ...oneclaw,
+  trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8 },
+  keep: { ...oneclaw.keep, messages: 4, system_messages: true },
+  summary: { ...oneclaw.summary, placement: "system-message", attempts: 1 },
+  on_failure: "none",
+  unknown_window: 8_192,
+};
+
+/** The default once recall works: compaction that pays for itself (docs/policy.md). */
+const balanced: Policy = {
+  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, rent_factor: 2, min_gain_ratio: 0.2 },
+  keep: {
+    ratio: 0.25,
+    of: "usable",
+    max_tokens: 8_000,
+    min_tokens: 2_000,
+    messages: null,
+    emergency_ratio: 0.2,
+    manual_tokens: null,
+    cut: "fills",
+    split_turn_messages: 5,
+    system_messages: true,
+  },
+  results: { ...resultsInFull, clear: "at_epoch", preview_beyond: 10 },
+  summary: {
+    form: "structured",
+    placement: "user-message",
+    max_tokens: 2_000,
+    chain_ratio: 0.1,
+    rebuild_after: 4,
+    mode: "cheaper",
+    ...summaryCalls,
+  },
+  on_failure: "drop",
+  unknown_window: "conservative",
+  estimator: "by_script",
+  guard_target_ratio: 0.75,
+};
+
+/** Bots and high volume. */
+const economy: Policy = {
+  ...balanced,
+  trigger: { ...balanced.trigger, rent_factor: 1 },
+  keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000 },
+  summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05 },
+};
+
+/** Assistants and coding. */
+const retain: Policy = {
+  ...balanced,
+  trigger: { ...balanced.trigger, rent_factor: 1.5 },
+  keep: { ...balanced.keep, ratio: 0.3, max_tokens: 32_000 },
+};
+
+/** When every word counts. */
+const verbatim: Policy = {
+  ...balanced,
+  trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null },
+  keep: { ...balanced.keep, ratio: 0.3, max_tokens: 64_000 },
+  results: { ...balanced.results, preview_beyond: null },
+  summary: { ...balanced.summary, max_tokens: 4_000 },
+};
+
+export const presets: Readonly<Record<PolicyName, Policy>> = { oneclaw, opal, odincode, yeoman, balanced, economy, retain, verbatim };

@@ -1,0 +1,70 @@
+/** Showing less of an item: old results as a placeholder, long ones by their ends, media by name. The record keeps all of it. */
+import type { Reduction } from "../domain/compaction-events";
+import type { ItemMeta } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { itemTokens, SHORTENED_CHARS, SHORTENED_TOKENS } from "./budget";
+import { IMAGE_TOKENS } from "./tokens";
+
+/** The placeholder of a cleared result, with its execution id. Raw, with room. */
+export const CLEARED_TOKENS = 64;
+/** What stands for an image or a file: its name or type. */
+const EVICTED_TOKENS = 24;
+/** The notice between the two ends of what was shortened. */
+const NOTICE_CHARS = 60;
+/** The ends of a text may be denser than the whole. */
+const DENSITY_MARGIN = 1.2;
+
+const isFull = (state: SessionState, item: ItemMeta): boolean => !state.view.reduced.some((entry) => entry.position === item.position);
+
+/** Results that a placeholder makes smaller, but the newest `keep` of the view. */
+export function clearable(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
+  const results = state.view.items.filter((item) => item.kind === "tool_result");
+  const firstKept = keep === 0 ? Number.POSITIVE_INFINITY : (results.at(-keep)?.position ?? 0);
+  return items
+    .filter((item) => item.kind === "tool_result" && item.position < firstKept && itemTokens(state, item) > CLEARED_TOKENS)
+    .map((item) => ({ position: item.position, tokens: CLEARED_TOKENS }));
+}
+
+/** Results beyond the newest `beyond` of `items`, shown by `chars` characters at each end. */
+export function previewable(
+  state: SessionState,
+  items: readonly ItemMeta[],
+  by: { readonly beyond: number; readonly chars: number },
+): Reduction[] {
+  const results = items.filter((item) => item.kind === "tool_result");
+  return results.slice(0, Math.max(0, results.length - by.beyond)).flatMap((item) => {
+    const tokens = previewTokens(item, 2 * by.chars);
+    return isFull(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
+  });
+}
+
+function previewTokens(item: ItemMeta, chars: number): number {
+  const shown = (chars + NOTICE_CHARS) / Math.max(1, item.bytes);
+  return Math.min(item.tokens, Math.ceil(item.tokens * shown * DENSITY_MARGIN));
+}
+
+/** Messages and results that carry images or files. */
+export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
+  return items
+    .filter((item) => (item.media ?? 0) > 0 && isFull(state, item))
+    .map((item) => ({ position: item.position, tokens: item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS) }));
+}
+
+/** The longest among `items`, as many as it takes to gain `excess` raw tokens; each then weighs at most `SHORTENED_TOKENS`. */
+export function longest(state: SessionState, items: readonly ItemMeta[], excess: number): Reduction[] {
+  const found: Reduction[] = [];
+  let gain = 0;
+  const heavy = items.filter((item) => item.kind !== "tool_call" && itemTokens(state, item) > SHORTENED_CHARS);
+  for (const item of heavy.sort((a, b) => itemTokens(state, b) - itemTokens(state, a))) {
+    if (gain >= excess) break;
+    found.push({ position: item.position, tokens: SHORTENED_TOKENS });
+    gain += itemTokens(state, item) - SHORTENED_TOKENS;
+  }
+  return found;
+}
+
+/** Raw tokens that the reductions free. */
+export function reductionGain(state: SessionState, reductions: readonly Reduction[]): number {
+  const now = new Map(state.view.items.map((item) => [item.position, itemTokens(state, item)]));
+  return reductions.reduce((sum, { position, tokens }) => sum + Math.max(0, (now.get(position) ?? tokens) - tokens), 0);
+}

@@ -1,0 +1,209 @@
+/** How the view of a conversation changes: the operations of an epoch change, and the life of a compaction. */
+import type { CompactionId, OverlayId } from "./ids";
+import type { ItemMeta, TextRef } from "./message";
+import type { CallUsage, FailureKind } from "./model-call";
+
+/**
+ * Why the view changed. `threshold`: a share of the window was passed; `rent`: re-reading cost more than compacting would;
+ * `inline`: the next call would not have fitted; `results`: old tool results are cleared before each call (OdinCode plan).
+ */
+export const COMPACTION_TRIGGERS = [
+  "threshold",
+  "rent",
+  "inline",
+  "guard",
+  "overflow",
+  "model_switch",
+  "manual",
+  "fallback",
+  "results",
+] as const;
+export type CompactionTrigger = (typeof COMPACTION_TRIGGERS)[number];
+
+/** How a summary is asked for: as a delimited transcript, or as the turn's own request up to the cut with one instruction more. */
+export type SummaryMode = "transcript" | "same_prefix";
+
+/** An item that is shown as less than it is, and what it then weighs (raw). */
+export interface Reduction {
+  readonly position: number;
+  readonly tokens: number;
+}
+
+/** What a summary or a marker covers: positions `from..to`, both included. */
+export interface CoveredRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One operation of an epoch change. All operations of one event take effect together (docs/design.md §1.4). */
+export type EpochOp =
+  | ({
+      readonly op: "summarize";
+      readonly overlay: OverlayId;
+      readonly replaces: readonly OverlayId[];
+      /** Positions up to `to` that stay visible; every other item up to there leaves the view. */
+      readonly keeps: readonly number[];
+      readonly tokens: number;
+      readonly bytes: number;
+      /** Items covered, those of replaced summaries included. */
+      readonly items: number;
+      /** `created_at` of the oldest item that stays verbatim (RFC-011 `compact_boundary_timestamp`). */
+      readonly boundary_timestamp: number;
+      /** How many times the oldest words in it were summarised again; 0: straight from the messages. */
+      readonly generation: number;
+      readonly mode: SummaryMode;
+    } & CoveredRange)
+  | ({ readonly op: "drop"; readonly overlay: OverlayId; readonly replaces: readonly OverlayId[]; readonly items: number } & CoveredRange)
+  /** Results shown as a placeholder that names their execution (OdinCode plan). */
+  | { readonly op: "clear_results"; readonly items: readonly Reduction[] }
+  /** Items shown by both their ends, `chars` characters together. */
+  | { readonly op: "shorten"; readonly items: readonly Reduction[]; readonly chars: number }
+  | { readonly op: "evict_media"; readonly items: readonly Reduction[] }
+  /** The view as it was before `compaction`, up to position `to`; what came later stays. */
+  | ({ readonly op: "revert"; readonly compaction: CompactionId; readonly to: number } & RestoredView)
+  /** Summaries go: what fits of the originals comes back, the rest is `dropped`. */
+  | ({ readonly op: "reset"; readonly to: number } & RestoredView);
+
+/** What stands again in place of what is taken back. */
+export interface RestoredView {
+  readonly overlays: readonly Overlay[];
+  readonly items: readonly ItemMeta[];
+  readonly reduced: readonly Reduced[];
+}
+
+/** A stand-in for positions that left the view. Originals stay in the log. */
+export type Overlay = CoveredRange & {
+  readonly id: OverlayId;
+  readonly items: number;
+  readonly tokens: number;
+} & ({ readonly kind: "summary"; readonly boundary_timestamp: number; readonly generation: number } | { readonly kind: "dropped" });
+
+/** An item that the view shows as less than it is. */
+export type Reduced = Reduction & ({ readonly how: "cleared" | "evicted" } | { readonly how: "shortened"; readonly chars: number });
+
+/** What a change of the view did. Tokens are estimated, of the next request, before and after; cost in the price unit of the model. */
+export interface Receipt {
+  readonly tokens_before: number;
+  readonly tokens_after: number;
+  readonly items_before: number;
+  readonly items_after: number;
+  readonly model: string | null;
+  readonly usage: CallUsage | null;
+  readonly ms: number;
+  /** Null where the change had no plan: a revert, a reset. */
+  readonly economy: ReceiptEconomy | null;
+  /** Rungs of the ladder in the order taken, with what each was expected to gain. */
+  readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
+  readonly mode: SummaryMode | null;
+  readonly attempts: number;
+  /** Whether the breaker was open: then no model was asked. */
+  readonly breaker_open: boolean;
+  /** Items that left the view without a summary. */
+  readonly dropped_items: number;
+}
+
+/** Re-reading one request before and after, and the expected price of the change itself. */
+export interface ReceiptEconomy {
+  readonly read_cost_before: number;
+  readonly read_cost_after: number;
+  readonly price: number;
+  /** Tokens at the start of the next request that the provider's cache is expected to hold still. */
+  readonly cache_kept: number;
+}
+
+/** What a person asked of a compaction by hand. */
+export interface CompactionOptions {
+  /** Tokens to keep verbatim; null: as the policy says. */
+  readonly keep_recent: number | null;
+  /** Nothing after this position is compacted; null: as far as the kept tail. */
+  readonly up_to: number | null;
+  /** What the summary should look after. */
+  readonly instructions: TextRef | null;
+}
+
+/** What is to be summarised, and how: settled with the lease. */
+export interface SummaryPlan {
+  readonly range: CoveredRange;
+  /** What goes into the prompt beside earlier summaries: positions. */
+  readonly source: CoveredRange;
+  readonly replaces: readonly OverlayId[];
+  /** Positions within the range that stay visible. */
+  readonly keeps: readonly number[];
+  /** Earlier summaries go into the prompt, to be updated. */
+  readonly merge: boolean;
+  readonly generation: number;
+  /** First position of a turn that the cut goes through; null: none, or one too short for a summary of its own. */
+  readonly split: number | null;
+  readonly mode: SummaryMode;
+}
+
+/** How far a fold has come: everything before `position`, and `chars` characters of the entry at it. */
+export interface FoldedPart {
+  readonly summary: TextRef;
+  /** `prefix`: the summary so far is of a split turn's beginning, and `history` holds what came before it. */
+  readonly stage: "history" | "prefix";
+  readonly history: TextRef | null;
+  readonly position: number;
+  readonly chars: number;
+  /** Calls made so far. */
+  readonly parts: number;
+}
+
+export type CompactionEvent =
+  | {
+      readonly type: "CompactionRequested";
+      readonly compaction: CompactionId;
+      readonly trigger: CompactionTrigger;
+      readonly base_epoch: number;
+      readonly options?: CompactionOptions;
+    }
+  /** One part of a long source is summarised: its text is a body, and a retry goes on from `done`. */
+  | {
+      readonly type: "CompactionProgressed";
+      readonly compaction: CompactionId;
+      readonly token: number;
+      readonly expires_at: number;
+      readonly part: FoldedPart;
+    }
+  | ({
+      readonly type: "CompactionStarted";
+      readonly compaction: CompactionId;
+      /** Fencing token: a higher one makes every lower one void. */
+      readonly token: number;
+      readonly attempt: number;
+      readonly expires_at: number;
+      readonly base_epoch: number;
+    } & SummaryPlan)
+  | {
+      readonly type: "CompactionFailed";
+      readonly compaction: CompactionId;
+      readonly token: number | null;
+      readonly attempt: number;
+      readonly failure: CompactionFailure;
+      /** No further attempt follows. */
+      readonly final: boolean;
+    }
+  | {
+      readonly type: "EpochChanged";
+      readonly base_epoch: number;
+      readonly epoch: number;
+      readonly trigger: CompactionTrigger;
+      readonly compaction: CompactionId | null;
+      readonly ops: readonly EpochOp[];
+      readonly receipt: Receipt;
+    };
+
+/** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
+export type CompactionFailure =
+  | FailureKind
+  | "empty"
+  | "cut_off"
+  | "too_long"
+  | "not_smaller"
+  | "sections_missing"
+  | "lease_expired"
+  | "unknown_model"
+  | "nothing_to_do"
+  /** The view changed under it: what it was planned on is no more. Counts as nobody's failure. */
+  | "superseded"
+  | "internal";
