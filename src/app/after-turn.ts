@@ -1,21 +1,11 @@
 /** Between two turns: what was held back takes effect, the threshold is looked at, and the next message gets its turn. */
-import type { CompactionId } from "../domain/ids";
-import { requestCompaction, settleCompaction } from "./compact-session";
+import { policyOf } from "../context/policy-choice";
+import type { HeldOutcomes } from "./held-outcomes";
 import type { ModelSpec } from "./ports";
+import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
-import type { SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
-
-/** An outcome that arrived while a turn ran: a background result takes effect between turns (docs/design.md §5). */
-export interface HeldOutcome {
-  readonly compaction: CompactionId;
-  readonly token: number;
-  readonly outcome: SummaryOutcome;
-}
-
-export interface HeldOutcomes {
-  take(): HeldOutcome[];
-}
+import { settleCompaction } from "./settle-compaction";
 
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
@@ -33,7 +23,9 @@ export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
 
 function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
   for (const held of ports.held.take()) {
-    if (settleCompaction(held, spec, ports) === "retry") ports.wakeCompaction();
+    if (settleCompaction({ ...held, next: null, inside: null }, spec, ports).next === "retry") ports.wakeCompaction();
   }
-  if (ports.writer.state.last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+  const { last_turn, settings } = ports.writer.state;
+  const inBackground = policyOf(settings.policy).trigger.at === "after_response";
+  if (inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
 }

@@ -1,38 +1,72 @@
 /** The next request of a session: the view as it stands, for the model as the registry knows it. */
-import { limitOf, type ModelLimits, measureNext } from "../context/budget";
+import { assumeWindow, limitOf, type ModelLimits, measureNext } from "../context/budget";
 import { draftFromRungs } from "../context/epoch-draft";
 import { planGuard } from "../context/guard";
-import { policyOf } from "../context/policy";
+import type { Plan } from "../context/plan";
+import { policyOf } from "../context/policy-choice";
+import { planResults } from "../context/results-rung";
 import { buildView } from "../context/view";
+import type { CompactionTrigger } from "../domain/compaction-events";
 import type { TurnFailure } from "../domain/events";
+import type { CompactionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent, SessionPorts } from "./session-ports";
 
-export const limitsOf = (spec: ModelSpec): ModelLimits => ({ model: spec.id, window: spec.context_window, maxOutput: spec.max_output });
+export const limitsOf = (spec: ModelSpec): ModelLimits => ({
+  model: spec.id,
+  window: spec.context_window,
+  maxOutput: spec.max_output,
+  prices: spec.prices ?? null,
+});
 
 export function buildRequest(content: SessionContent, spec: ModelSpec): ModelRequest {
   const view = buildView(content.readView());
   return { model: spec, purpose: "turn", system: view.system, messages: view.messages, tools: content.readTools(), maxOutput: null };
 }
 
+type Ports = Pick<SessionPorts, "writer" | "clock" | "ids">;
+
 /** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
 
-/** The guard before a model call: after it, the request fits by our measure, or there is a report of why it cannot. */
-export function fitRequest(ports: Pick<SessionPorts, "writer" | "clock" | "ids">, spec: ModelSpec): Result<null, TurnFailure> {
-  const { writer, clock, ids } = ports;
+/** Rungs without a model, before a model call: after it, the request fits by our measure, or there is a report of why it cannot. */
+export function fitRequest(ports: Ports, spec: ModelSpec): Result<null, TurnFailure> {
+  const { writer } = ports;
+  const limits = limitsOf(spec);
+  const policy = policyOf(writer.state.settings.policy);
+  applyRungs(planResults({ state: writer.state, limits, policy }), { trigger: "results", limits }, ports);
   for (let round = 0; round < GUARD_ROUNDS; round++) {
-    const { state } = writer;
-    const plan = planGuard({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy) });
+    const plan = planGuard({ state: writer.state, limits, policy });
     if (plan.kind === "none") return ok(null);
     if (plan.kind === "cannot_fit") return err({ kind: "cannot_fit", status: null, fit: plan.fit });
-    const input = { state, model: spec.id, trigger: "guard" as const, newOverlay: () => ids.newId("ovl"), summarizer: null };
-    const change = draftFromRungs(plan.rungs, input);
-    const changed = writer.execute({ type: "ChangeEpoch", at: clock(), compaction: ids.newId("cmp"), trigger: "guard", change });
-    if (!changed.ok) break;
+    if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
   const { tokens } = measureNext(writer.state, spec.id);
-  const limit = limitOf(limitsOf(spec)) ?? tokens;
+  const limit = limitOf(assumeWindow(limits, policy)) ?? tokens;
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
+}
+
+export interface Applying {
+  readonly trigger: CompactionTrigger;
+  readonly limits: ModelLimits;
+  /** The compaction that was asked for and needs no model; absent: a new one. */
+  readonly compaction?: CompactionId;
+}
+
+/** Commits a plan that asks no model. False: there was nothing to do, or the view had moved. */
+export function applyRungs(plan: Plan, by: Applying, ports: Ports): boolean {
+  if (plan.kind !== "compact") return false;
+  const { writer, clock, ids } = ports;
+  const { trigger, limits } = by;
+  const change = draftFromRungs(plan.rungs, {
+    state: writer.state,
+    limits,
+    trigger,
+    newOverlay: () => ids.newId("ovl"),
+    summarizer: null,
+    economy: plan.economy,
+    breakerOpen: plan.breaker_open,
+  });
+  return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }

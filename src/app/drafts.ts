@@ -1,9 +1,8 @@
 /** Items before they have a place: content, ids and estimates made ready for a command. */
-import { estimateParts } from "../context/item-tokens";
+import { countMedia, estimateParts, estimateRough } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
-import type { TextRef } from "../domain/message";
 import type { TurnId } from "../domain/ids";
-import type { ItemDraft, ItemKind, Part, ToolRef } from "../domain/message";
+import type { ItemDraft, ItemKind, Part, TextRef, ToolRef } from "../domain/message";
 import type { Ids } from "./ports";
 import type { BodyText } from "./session-ports";
 
@@ -27,6 +26,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
   const id = ids.newId("msg");
   const text = JSON.stringify(input.parts);
   const { kind, turn, at, tool } = input;
+  const media = countMedia(input.parts);
   const draft: ItemDraft = {
     id,
     kind,
@@ -34,6 +34,8 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
     at,
     bytes: utf8.encode(text).byteLength,
     tokens: estimateParts(input.parts),
+    rough: estimateRough(input.parts),
+    ...(media > 0 ? { media } : {}),
     ...(tool ? { tool } : {}),
   };
   return { draft, body: { id, text } };

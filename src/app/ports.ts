@@ -1,8 +1,9 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
-import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
+import type { Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ToolCallPart, ToolDefinition } from "../domain/message";
+import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
@@ -18,6 +19,8 @@ export interface ModelSpec {
   readonly context_window: number | null;
   /** Tokens of one reply, at most. */
   readonly max_output: number;
+  /** Per token, in any one unit; absent: unknown. */
+  readonly prices?: Prices;
   /** Who configured it: only a deployment's own models are called with the deployment's credentials. */
   readonly source: "deployment" | "tenant";
 }

@@ -2,26 +2,16 @@
  * The queue consumer's story: ask the session for the plan at the moment of work, summarise, hand the outcome back.
  * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
  */
-import type { CallUsage, FinishReason } from "../domain/model-call";
-import type { CompactionFailure } from "../domain/compaction-events";
-import { assertNever } from "../lib/assert-never";
-import type { ChatModel, Clock, CompactionJob, Log, ModelChunk, ModelRequest } from "./ports";
-import type { SessionApi, SummaryOutcome } from "./session-api";
-import type { Schedule } from "./session-ports";
+import type { CompactionJob } from "./ports";
+import type { SessionApi } from "./session-api";
+import { type SummarizePorts, summarize } from "./summarize";
 
-export interface CompactionPorts {
+export interface CompactionPorts extends SummarizePorts {
   readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
-  readonly model: ChatModel;
-  readonly clock: Clock;
-  readonly schedule: Schedule;
-  readonly log: Log;
 }
 
 /** Leases at most, whatever the policy's attempts: a bound on this loop, not a rule of the protocol. */
 const LEASES_PER_JOB = 5;
-
-/** A summary at most, in UTF-16 units: many times what any policy's cap allows. */
-const MAX_SUMMARY_UNITS = 200_000;
 
 /** What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease. */
 export type JobOutcome = { readonly kind: "done" } | { readonly kind: "again"; readonly at: number };
@@ -32,69 +22,24 @@ export async function runCompaction(job: CompactionJob, ports: CompactionPorts):
     if (!lease.ok) return { kind: "done" };
     if (lease.value.kind === "held") return { kind: "again", at: lease.value.until };
     if (lease.value.kind === "nothing") return { kind: "done" };
-    const { token, request, timeoutMs } = lease.value;
-    const outcome = await summarize(request, timeoutMs, ports);
-    if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
-    const recorded = await ports.session.recordCompaction(job, { compaction: job.compaction, token, outcome });
-    if (!recorded.ok || recorded.value.next === "done") return { kind: "done" };
+    const next = await workOff(job, lease.value, ports);
+    if (next === "done") return { kind: "done" };
   }
   return { kind: "done" };
 }
 
-interface Heard {
-  text: string;
-  usage: CallUsage | null;
-  end: { readonly ok: true; readonly finish: FinishReason } | { readonly ok: false; readonly failure: CompactionFailure };
-}
+type Leased = Extract<Awaited<ReturnType<SessionApi["leaseCompaction"]>>, { ok: true }>["value"] & { kind: "leased" };
 
-/** One call of the summariser, aborted at its deadline. Never throws. */
-async function summarize(request: ModelRequest, timeoutMs: number, ports: CompactionPorts): Promise<SummaryOutcome> {
-  const abort = new AbortController();
-  const startedAt = ports.clock();
-  const heard: Heard = { text: "", usage: null, end: { ok: false, failure: "unavailable" } };
-  let expired = false;
-  const cancel = ports.schedule(timeoutMs, () => {
-    expired = true;
-    abort.abort();
-  });
-  try {
-    for await (const chunk of ports.model.stream(request, { signal: abort.signal })) {
-      take(chunk, heard);
-      if (heard.text.length <= MAX_SUMMARY_UNITS) continue;
-      abort.abort();
-      heard.end = { ok: false, failure: "too_long" };
-      break;
-    }
-  } catch (error) {
-    ports.log.error("summarizer_threw", { error: error instanceof Error ? error.name : "unknown" });
-    heard.end = { ok: false, failure: "internal" };
-  } finally {
-    cancel();
-  }
-  const spent = { usage: heard.usage, ms: ports.clock() - startedAt };
-  if (expired) return { ...spent, ok: false, failure: "timeout" };
-  const { end, text } = heard;
-  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ok: false, failure: end.failure };
-}
-
-function take(chunk: ModelChunk, heard: Heard): void {
-  switch (chunk.type) {
-    case "text":
-      heard.text += chunk.text;
-      return;
-    case "reasoning":
-      return;
-    case "tool_call":
-      heard.end = { ok: false, failure: "refused" };
-      return;
-    case "failure":
-      heard.end = { ok: false, failure: chunk.failure.kind };
-      return;
-    case "finish":
-      heard.usage = chunk.usage;
-      heard.end = { ok: true, finish: chunk.finish };
-      return;
-    default:
-      assertNever(chunk);
+/** All parts of one lease; how many there are at most is the session's to say. */
+async function workOff(job: CompactionJob, lease: Leased, ports: CompactionPorts): Promise<"done" | "retry"> {
+  let { part, timeoutMs } = lease;
+  for (;;) {
+    const outcome = await summarize(part.request, { timeoutMs }, ports);
+    if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
+    const settled = { compaction: job.compaction, token: lease.token, outcome, next: part.next };
+    const recorded = await ports.session.recordCompaction(job, settled);
+    if (!recorded.ok) return "done";
+    if (recorded.value.next !== "continue") return recorded.value.next;
+    ({ part, timeoutMs } = recorded.value);
   }
 }

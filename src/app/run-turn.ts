@@ -4,54 +4,58 @@
  * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
  */
 import { rawViewTokens } from "../context/budget";
-import type { ModelCall, TurnRun } from "../domain/commands";
-import type { CallUsage, FinishReason } from "../domain/model-call";
+import { rentOfCall } from "../context/planner";
+import { policyOf } from "../context/policy-choice";
+import type { ModelCall } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
-import type { Part, ToolCallPart } from "../domain/message";
+import type { ToolCallPart } from "../domain/message";
+import type { CallUsage, FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
-import { buildRequest, fitRequest } from "./build-request";
+import { buildRequest, limitsOf } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
+import type { LiveTurn } from "./live-turn";
+import { compactInline, isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import type { ModelChunk, ModelSpec } from "./ports";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
 
-/** A run in progress: what it has said, for whoever must stop it and keep that. */
-export class LiveTurn {
-  readonly abort = new AbortController();
-  text = "";
-  reasoning = "";
-
-  constructor(readonly run: TurnRun) {}
-
-  /** What was said so far, as parts; empty: nothing was. */
-  get parts(): Part[] {
-    const parts: Part[] = [];
-    if (this.reasoning) parts.push({ type: "reasoning", text: this.reasoning });
-    if (this.text) parts.push({ type: "text", text: this.text });
-    return parts;
-  }
-}
-
 /** A reply at most, its calls included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
 const MAX_REPLY_UNITS = 500_000;
 
-export async function runTurn(live: LiveTurn, ports: SessionPorts): Promise<void> {
+/** Emergency compactions of one turn: then the refusal is the answer (docs/design.md §5, overflow). */
+const RESCUES = 2;
+
+export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const resolved = await resolveModel(ports.writer.state.settings.model, ports);
   if (!isCurrent(live, ports)) return;
   if (!resolved.ok) return fail(live, ports, { failure: { kind: resolved.error, status: null }, call: null });
   const spec = resolved.value;
-  const fits = fitRequest(ports, spec);
-  if (!fits.ok) return fail(live, ports, { failure: fits.error, call: null });
-  const answer = await callModel(live, spec, ports);
-  if (answer.outcome.kind === "failed") return fail(live, ports, { failure: answer.outcome.failure, call: answer.call });
-  record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
+  for (let rescues = 0; ; rescues++) {
+    const room = await makeRoom(live, spec, ports);
+    if (!room.ok) return room.error === "stopped" ? undefined : fail(live, ports, { failure: room.error, call: null });
+    const answer = await callModel(live, spec, ports);
+    if (answer.outcome.kind === "finished")
+      return record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
+    const { failure } = answer.outcome;
+    if (rescues === RESCUES || !isRescuable(live, answer)) return fail(live, ports, { failure, call: answer.call });
+    if (!(await rescue(live, { spec, call: answer.call }, ports))) return fail(live, ports, { failure, call: null });
+  }
 }
 
-const isCurrent = ({ run }: LiveTurn, { writer }: SessionPorts): boolean => {
-  const { turn } = writer.state;
-  return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
-};
+/** A refusal as too long, before anything was said: nothing was streamed, and no call was made that could have had an effect. */
+const isRescuable = (live: LiveTurn, answer: Answer): boolean =>
+  answer.outcome.kind === "failed" && answer.outcome.failure.kind === "overflow" && live.parts.length === 0 && answer.calls.length === 0;
+
+/** Keeps a fifth and asks again; not counted as an attempt (Opal compaction, overflow recovery). False: the view did not shrink. */
+async function rescue(live: LiveTurn, by: { readonly spec: ModelSpec; readonly call: ModelCall }, ports: RoomPorts): Promise<boolean> {
+  const { writer, clock, log } = ports;
+  const before = writer.state.view.tokens;
+  if (!writer.execute({ type: "RecordCall", at: clock(), ...live.run, call: by.call }).ok) return false;
+  log.warn("overflow_rescue", { turn: live.run.turn });
+  await compactInline(live, { spec: by.spec, trigger: "overflow" }, ports);
+  return isCurrent(live, ports) && writer.state.view.tokens < before;
+}
 
 interface Answer {
   readonly calls: readonly ToolCallPart[];
@@ -64,7 +68,9 @@ interface Answer {
 async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): Promise<Answer> {
   const { clock, writer } = ports;
   const request = buildRequest(ports.content, spec);
-  const asked = { epoch: writer.state.view.epoch, up_to: writer.state.next_position - 1, estimate: rawViewTokens(writer.state) };
+  const { state } = writer;
+  const asked = { epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const startedAt = clock();
   let digest: Promise<string | null> = Promise.resolve(null);
   const onRequest = (body: string): void => {
@@ -80,6 +86,7 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
     request_digest: await digest,
     outcome: heard.outcome.kind === "failed" ? heard.outcome.failure.kind : heard.outcome.finish,
     ms: clock() - startedAt,
+    ...(rent > 0 ? { rent } : {}),
   };
   return { calls: heard.calls, outcome: heard.outcome, call };
 }

@@ -3,15 +3,15 @@
  * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { OnBusy } from "../domain/commands";
-import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
 import type { FitReport, StoredEvent, TurnFailure } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
+import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { TurnStatus } from "../domain/state";
 import type { Result } from "../lib/result";
-import type { ModelRequest } from "./ports";
+import type { FoldNext, SummaryPart } from "./summary-request";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
 export type SessionError =
@@ -232,11 +232,24 @@ export type SummaryOutcome = {
 );
 
 export type LeaseOutcome =
-  | { readonly kind: "leased"; readonly token: number; readonly request: ModelRequest; readonly timeoutMs: number }
+  | { readonly kind: "leased"; readonly token: number; readonly part: SummaryPart; readonly timeoutMs: number }
   /** Nothing to do: over, void, or waiting for a turn to end. */
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another worker holds it; the watchdog looks again. */
   | { readonly kind: "held"; readonly until: number };
+
+/** What a worker hands back: the outcome of the part that it was given, and where that part ended. */
+export interface Settled {
+  readonly compaction: CompactionId;
+  readonly token: number;
+  readonly outcome: SummaryOutcome;
+  readonly next: FoldNext | null;
+}
+
+export type SettleOutcome =
+  | { readonly next: "done" | "retry" }
+  /** The part was kept; the next one is asked for under the same token. */
+  | { readonly next: "continue"; readonly part: SummaryPart; readonly timeoutMs: number };
 
 export interface ErasureReceipt {
   readonly session: SessionId;
@@ -280,10 +293,7 @@ export interface SessionApi {
   context(caller: Caller, input: { readonly content: readonly Part[] | null }): Promise<Outcome<ContextReport>>;
 
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
-  recordCompaction(
-    caller: Caller,
-    input: { readonly compaction: CompactionId; readonly token: number; readonly outcome: SummaryOutcome },
-  ): Promise<Outcome<{ readonly next: "done" | "retry" }>>;
+  recordCompaction(caller: Caller, input: Settled): Promise<Outcome<SettleOutcome>>;
 
   /** The log from `after` (a seq) on, for rebuilding the read model. */
   exportLog(caller: Caller, input: { readonly after: number; readonly limit: number }): Promise<Outcome<LogPage>>;

@@ -23,13 +23,18 @@ export interface SessionWriter {
 }
 
 export interface SessionContent {
-  /** Everything that the view shows, with its content. */
-  readView(): ViewInput;
+  /** Everything that the view shows, with its content; with `upTo`, nothing after that position. */
+  readView(upTo?: number): ViewInput;
   /** Tools offered to the running turn. */
   readTools(): readonly ToolDefinition[];
   /** The chain of summaries in the view, oldest first. */
   readSummaries(): readonly string[];
-  /** Items `from..to` with their content, newest first, read page by page as they are asked for. */
+  /** Items `from..to` with their content, oldest first, read page by page as they are asked for. */
+  readForwards(range: {
+    readonly from: number;
+    readonly to: number;
+  }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
+  /** The same, newest first. */
   readBackwards(range: {
     readonly from: number;
     readonly to: number;

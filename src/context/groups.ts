@@ -18,7 +18,7 @@ export interface Group {
  * A response begins with its text, or, when it has none, with its first call: one that does not follow the text or a call
  * of the same turn right away. What another turn left unanswered, or what was imported, is a response of its own.
  */
-function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boolean {
+export function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boolean {
   if (!previous) return true;
   if (item.kind === "tool_result") return false;
   if (item.kind !== "tool_call" || (previous.kind !== "tool_call" && previous.kind !== "assistant")) return true;

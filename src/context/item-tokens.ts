@@ -25,3 +25,28 @@ function estimatePart(part: Part): number {
 /** Estimated tokens of one item, its share of the message's frame included. */
 export const estimateParts = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + estimatePart(part), MESSAGE_OVERHEAD_TOKENS);
+
+/** RFC-011 `TokenEstimator`: characters over 4, at least 1 for a text that is not empty, over content, thinking, tool input and tool output. */
+const CHARS_PER_TOKEN = 4;
+const roughText = (text: string): number => (text.length === 0 ? 0 : Math.max(1, Math.floor(text.length / CHARS_PER_TOKEN)));
+
+function roughPart(part: Part): number {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return roughText(part.text);
+    case "image":
+    case "file":
+      return IMAGE_TOKENS;
+    case "tool_call":
+      return roughText(part.arguments);
+    case "tool_result":
+      return roughText(part.output);
+    default:
+      return assertNever(part);
+  }
+}
+
+export const estimateRough = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + roughPart(part), 0);
+
+export const countMedia = (parts: readonly Part[]): number => parts.filter((part) => part.type === "image" || part.type === "file").length;

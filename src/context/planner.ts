@@ -82,7 +82,8 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const breaker_open = isBreakerOpen(state);
   const climbed = climb(input, { proposal, next, trigger });
   const scale = scaleOf(state, limits.model);
-  const fallback = policy.on_failure === "none" ? [] : dropRungs(state, proposal.older, { scale, reason: "no summary could be had" });
+  const mayDrop = policy.on_failure !== "none" || isForced(trigger);
+  const fallback = !mayDrop ? [] : dropRungs(state, proposal.older, { scale, reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   // Nothing by a model, then: only what must leave does.
   const rungs = breaker_open && summarizes ? (over || isForced(trigger) ? fallback : []) : climbed.rungs;

@@ -2,6 +2,8 @@
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FinishReason } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
+import type { Policy } from "./policy";
+import { STRUCTURED_SECTIONS } from "./prompts";
 import { estimateTokens } from "./tokens";
 
 /** The cap is in the model's tokens and the estimate is ours: this much above it is not the model's fault. */
@@ -10,10 +12,9 @@ const CAP_TOLERANCE = 1.5;
 export interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
+  readonly form: Policy["summary"]["form"];
   /** Most tokens that were asked for. */
   readonly cap: number;
-  /** Raw estimate of what it takes the place of. */
-  readonly replaced: number;
 }
 
 export interface AcceptedSummary {
@@ -22,6 +23,7 @@ export interface AcceptedSummary {
   readonly tokens: number;
 }
 
+/** Whether the view gets smaller by it is seen when it is drafted into the view (`app/settle-compaction`). */
 export function checkSummary(candidate: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
   const text = candidate.text.trim();
   if (text.length === 0) return err("empty");
@@ -29,6 +31,9 @@ export function checkSummary(candidate: SummaryCandidate): Result<AcceptedSummar
   if (candidate.finish !== "stop") return err("refused");
   const tokens = estimateTokens(text);
   if (tokens > candidate.cap * CAP_TOLERANCE) return err("too_long");
-  if (tokens >= candidate.replaced) return err("not_smaller");
+  if (candidate.form === "structured" && headings(text) < STRUCTURED_SECTIONS) return err("sections_missing");
   return ok({ text, tokens });
 }
+
+/** By their form, not by their words: they are in the language of the conversation. */
+const headings = (text: string): number => text.split("\n").filter((line) => /^##\s+\S/.test(line)).length;

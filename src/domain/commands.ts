@@ -12,7 +12,7 @@ import type {
   SummaryPlan,
 } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
-import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 

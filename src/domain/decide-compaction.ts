@@ -64,7 +64,8 @@ function decideRequest(command: Of<"RequestCompaction">, state: SessionState): D
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
 function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
-  return ok([...voidCompaction(state), epochChanged(command.change, { trigger: command.trigger, compaction: command.compaction })]);
+  const { compaction, trigger, change } = command;
+  return ok([...voidCompaction(state, compaction), epochChanged(change, { trigger, compaction })]);
 }
 
 function decideRevert(command: Of<"RevertCompaction">, state: SessionState): Decision {

@@ -1,6 +1,7 @@
 /** What the parts of `decide` share: the shape of a decision, and the events by which messages enter and turns end. */
 import type { Result } from "../lib/result";
 import type { Event, QueuedMessage } from "./events";
+import type { CompactionId } from "./ids";
 import type { ItemDraft, ItemMeta } from "./message";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
@@ -23,9 +24,10 @@ export function enterConversation(message: QueuedMessage, at: { position: number
 }
 
 /** The end of a compaction whose epoch ends under it. */
-export function voidCompaction({ compaction }: SessionState): Event[] {
+export function voidCompaction({ compaction }: SessionState, by: CompactionId | null = null): Event[] {
   const { requested, lease } = compaction;
-  if (!requested) return [];
+  // What was asked for is what is done.
+  if (!requested || requested.id === by) return [];
   const token = lease?.token ?? null;
   return [{ type: "CompactionFailed", compaction: requested.id, token, attempt: requested.attempts, failure: "superseded", final: true }];
 }

@@ -4,7 +4,7 @@
  */
 import type { CompactionOptions, CompactionTrigger, FoldedPart, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
-import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemMeta, TextRef } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */

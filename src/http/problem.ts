@@ -82,6 +82,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   }),
   message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
   stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
+  compaction_running: ({ compaction }) =>
+    conflict("Compaction running", "A compaction of this session is under way.", { compaction_id: compaction }),
+  not_newest: ({ newest }) =>
+    conflict("Not the newest compaction", "Only the newest compaction that stands can be reverted.", { newest_compaction_id: newest }),
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

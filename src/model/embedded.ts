@@ -19,6 +19,8 @@ const MOST_CHUNKS = 32;
 const TOPIC_CHARS = 80;
 const RESULT_CHARS = 400;
 const MESSAGE_TOKENS = 4;
+/** A heading that a summary is asked to have. */
+const SECTION = /^## .+$/gm;
 const QUESTION =
   /[?？]|^(?:who|what|when|where|why|which|how|whose|is|are|was|were|do|does|did|can|could|would|should|tell|list|show|give|explain|recall|repeat|find|wer|was|wann|wo|warum|wie|qui|quand|où|quel|quién|qué|cuándo|dónde)\b|吗|什么|谁|哪|何|誰|ですか/iu;
 
@@ -84,12 +86,25 @@ function toChunks(text: string): readonly string[] {
 function replyTo(request: ModelRequest, estimate: EstimateTokens): string {
   const asked = request.messages.findLast((message) => message.role === "user");
   const question = asked ? textOf(asked) : "";
-  if (request.purpose === "compaction") return extractSummary(question, { maxTokens: mostTokens(request), estimate });
+  if (request.purpose === "compaction") return summaryOf(request, estimate);
   if (request.purpose === "title") return topicOf(question);
   const result = request.messages.at(-1)?.parts.findLast((part) => part.type === "tool_result");
   if (result) return answerFromResult(question, result);
   if (!isQuestion(question)) return `Noted: "${topicOf(question)}". ${STAND_IN}, so I keep this in mind but have nothing to add.`;
   return answerFromView(question, request, asked);
+}
+
+/** From a tagged transcript, or from the conversation itself when the instruction was only added to it. */
+function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
+  const asked = textOf(request.messages.at(-1) ?? { role: "user", parts: [] });
+  const sections = `${request.system ?? ""}\n${asked}`.match(SECTION)?.map((line) => line.trim()) ?? [];
+  const told = request.messages.slice(0, -1).map((message) => `${message.role}: ${textOf(message)}`);
+  const input = told.length > 0 ? told.join("\n\n") : asked;
+  const room = mostTokens(request) - estimate(sections.join("\n")) - 4 * sections.length;
+  const said = extractSummary(input, { maxTokens: room, estimate });
+  if (sections.length === 0) return said;
+  const last = sections.length - 1;
+  return sections.map((heading, index) => `${heading}\n${index === last ? said : "none"}`).join("\n");
 }
 
 /** Questions and this model's own words answer nothing, and are not searched. */

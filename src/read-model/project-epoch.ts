@@ -1,6 +1,6 @@
 /** What one epoch change does to the rows: its overlays in order, then the compaction that it ended. Pure. */
-import { SUMMARY_JOIN } from "../context/view";
-import type { EpochOp } from "../domain/compaction-events";
+import { SUMMARY_JOIN } from "../context/placement";
+import type { EpochOp, Overlay } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId } from "../domain/ids";
 import { assertNever } from "../lib/assert-never";
@@ -55,18 +55,25 @@ function toOverlayOps(op: EpochOp, bodies: ReadonlyMap<BodyId, string>): readonl
     }
     case "revert":
       return [
-        { op: "hide_overlays", ids: [op.overlay] },
+        { op: "hide_overlays", ids: null },
         { op: "show_overlays", ids: op.overlays.map((overlay) => overlay.id) },
       ];
     case "reset":
-      return [{ op: "hide_overlays", ids: null }];
+      return [{ op: "hide_overlays", ids: null }, ...op.overlays.map((overlay) => insertDropped(overlay))];
     case "clear_results":
-    case "shorten_results":
+    case "shorten":
     case "evict_media":
       return [];
     default:
       return assertNever(op);
   }
+}
+
+/** What a reset could not bring back: it was in the record only, and so was its overlay. */
+function insertDropped(overlay: Overlay): Unstamped<OverlayOp> {
+  const { id, from, to, items } = overlay;
+  const row = { id, kind: "dropped" as const, position_from: from, position_to: to, items, content: null, boundary_timestamp: null };
+  return { op: "insert_overlay", row, replaces: [] };
 }
 
 /** The metas of items that came back would make a row as large as the history: their number is enough. */

@@ -5,9 +5,8 @@
 
 import type { CompactionEvent } from "../domain/compaction-events";
 import type { Event, MessageEvent, SessionEvent, StoredEvent } from "../domain/events";
-import type { TextRef } from "../domain/message";
 import type { BodyId } from "../domain/ids";
-import type { ItemMeta } from "../domain/message";
+import type { ItemMeta, TextRef } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { toMessageRow } from "./message-row";
 import { projectEpochChange } from "./project-epoch";
@@ -47,6 +46,7 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "SessionForked":
     case "MessageQueued":
     case "QueuedMessageCancelled":
+    case "CompactionProgressed":
     case "ApprovalRequested":
     case "ApprovalResolved":
     case "TurnCompleted":

@@ -3,7 +3,7 @@
  * and every one changes something only while the session's row stands exactly there and no tombstone refuses it: the
  * rows are always those of a prefix of the log, whichever batch comes twice, late or out of order.
  */
-import { SUMMARY_JOIN } from "../context/view";
+import { SUMMARY_JOIN } from "../context/placement";
 import { assertNever } from "../lib/assert-never";
 import { COUNTED_KINDS } from "./message-row";
 import type { EpochRow, MessageRow, ModelCallFinished, OverlayRow, RowOp, SessionChanges } from "./row-ops";

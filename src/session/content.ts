@@ -1,10 +1,10 @@
 /** The content of items, for the view, for people and for transcripts. What the view shows stays parsed in memory. */
 import type { DisplayItem, ToolCallView } from "../app/session-api";
 import type { BodyText, SessionContent } from "../app/session-ports";
+import { policyOf } from "../context/policy-choice";
 import type { ViewEntry, ViewInput } from "../context/view";
-import type { TextRef } from "../domain/message";
 import type { BodyId, ItemId } from "../domain/ids";
-import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
+import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
 import { readBodies } from "./log/bodies";
@@ -13,7 +13,7 @@ import type { Sql } from "./log/sql";
 
 /** UTF-16 units of content that stay in memory, of items and of texts each: several views of an ordinary size. */
 const CACHED_UNITS = 4_000_000;
-const BACKWARDS_PAGE = 64;
+const PAGE = 64;
 
 export const REDACTED: readonly Part[] = [{ type: "text", text: "[redacted]" }];
 
@@ -64,16 +64,24 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     readText,
     textOf,
     toolsOf,
+    *readForwards({ from, to }) {
+      for (let first = from; first <= to; ) {
+        const page = readItems(sql, { from: first, to, limit: PAGE, order: "asc" });
+        if (page.length === 0) return;
+        yield* withParts(page, false);
+        first = (page.at(-1)?.position ?? to) + 1;
+      }
+    },
     *readBackwards({ from, to }) {
       for (let last = to; last >= from; ) {
-        const page = readItems(sql, { from, to: last, limit: BACKWARDS_PAGE, order: "desc" });
+        const page = readItems(sql, { from, to: last, limit: PAGE, order: "desc" });
         yield* withParts(page, false);
         last = (page.at(-1)?.position ?? from) - 1;
       }
     },
     readTools: () => toolsOf(state().turn?.tools ?? state().settings.tools),
     readSummaries: () => summariesOf(state(), readText),
-    readView: () => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }),
+    readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }, upTo),
     forget() {
       parsed.clear();
       texts.clear();
@@ -90,14 +98,18 @@ interface Readers {
   readText(id: BodyId): string | null;
 }
 
-function readView(state: SessionState, read: Readers): ViewInput {
-  const { overlays, items, shortened } = state.view;
+function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INTEGER): ViewInput {
+  const { overlays, items, reduced } = state.view;
+  const policy = policyOf(state.settings.policy);
   return {
     system: read.textOf(state.settings.system),
+    pins: state.pins.map((pin) => read.readText(pin.body) ?? ""),
     summaries: summariesOf(state, read.readText),
     dropped: overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0),
-    entries: read.entries(items),
-    shortened: new Set(shortened),
+    placement: policy.summary.placement,
+    entries: read.entries(upTo === Number.MAX_SAFE_INTEGER ? items : items.filter((item) => item.position <= upTo)),
+    reduced,
+    namesRecall: policy.results.clear === "each_call",
   };
 }
 

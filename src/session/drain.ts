@@ -126,6 +126,7 @@ function bodiesOf(event: StoredEvent): BodyId[] {
     case "TurnInterrupted":
     case "CompactionRequested":
     case "CompactionStarted":
+    case "CompactionProgressed":
     case "CompactionFailed":
       return [];
     default:

@@ -4,8 +4,10 @@
  */
 import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
 import { draftItem } from "../app/drafts";
+import type { HeldOutcome } from "../app/held-outcomes";
+import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
-import { LiveTurn, runTurn } from "../app/run-turn";
+import { runTurn } from "../app/run-turn";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
 import { measureNext } from "../context/budget";
 import type { StoredEvent } from "../domain/events";
@@ -14,12 +16,13 @@ import type { ItemDraft } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
-import { dropOutcomes, takeOutcomes } from "./log/held-outcomes";
+import { dropOutcomes, holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs, needsWatch } from "./log/jobs";
 import { hasSchema } from "./log/log-schema";
 import { readTurn } from "./log/log-tables";
 import type { Sql } from "./log/sql";
 import { SessionStore } from "./log/store";
+import { createSignal, type Signal } from "./signal";
 import { readPartial } from "./stream/partial";
 import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
@@ -64,11 +67,16 @@ export class SessionRuntime {
   #advancing = false;
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
-  readonly #commitWaiters: (() => void)[] = [];
+  /** After each commit: for whoever waits for an outcome and not for its words. */
+  readonly commits: Signal;
+  /** When a worker's outcome is held, or the worker failed. */
+  readonly #settled: Signal;
 
   constructor(readonly deps: RuntimeDeps) {
     const { sql, clock, schedule } = deps;
     this.buffer = createStreamBuffer({ sql, now: clock, schedule });
+    this.commits = createSignal(schedule);
+    this.#settled = createSignal(schedule);
     this.jobs = createJobs(sql);
     this.store = new SessionStore(sql, {
       onAppend: (events, state) => this.#armJobs(events, state),
@@ -128,7 +136,7 @@ export class SessionRuntime {
       digest: deps.digest,
       log: deps.log,
       incarnation: deps.incarnation,
-      held: { take: () => takeOutcomes(deps.sql) },
+      held: { take: () => takeOutcomes(deps.sql), arrival: (ms) => this.#settled.next(ms) },
       wakeCompaction: () => this.wakeCompaction(),
     };
   }
@@ -170,6 +178,12 @@ export class SessionRuntime {
     this.deps.background(sent.catch(() => this.deps.log.warn("queue_unreachable", { session })));
   }
 
+  /** Keeps what a worker brought until it may take effect. */
+  hold(outcome: HeldOutcome): void {
+    holdOutcome(this.deps.sql, outcome);
+    this.#settled.give();
+  }
+
   /** The alarm follows the earliest job; one that rings early finds nothing due. */
   syncAlarm(): void {
     const due = this.jobs.nextDue();
@@ -190,7 +204,7 @@ export class SessionRuntime {
     this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
     if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
     if (events.some((event) => event.type === "ToolCalled")) this.jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
-    if (events.some((event) => event.type === "CompactionRequested")) this.jobs.arm("wake_compaction", now);
+    if (events.some((event) => event.type === "CompactionRequested") && !state.turn) this.jobs.arm("wake_compaction", now);
     else if (state.compaction.requested && !state.turn) this.jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
   }
 
@@ -205,15 +219,12 @@ export class SessionRuntime {
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, usage, context }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
-    if (events.some((event) => event.type === "CompactionRequested")) this.wakeCompaction();
+    // Inside a turn it is the turn that does the work, and waits for it.
+    if (events.some((event) => event.type === "CompactionRequested") && !states.after.turn) this.wakeCompaction();
+    if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     this.syncAlarm();
     this.#advanceSoon();
-    for (const resolve of this.#commitWaiters.splice(0)) resolve();
-  }
-
-  /** Resolves at the next commit: for whoever waits for an outcome and not for its words. */
-  nextCommit(): Promise<void> {
-    return new Promise((resolve) => this.#commitWaiters.push(resolve));
+    this.commits.give();
   }
 
   contextTokens(): number {

@@ -7,7 +7,7 @@ const MODEL = "test-model";
 
 /** The provider counted 100 tokens up to position 1, and the reply up to `replyTo`. */
 const counted = (items: readonly ItemMeta[], replyTo: number) =>
-  viewing(items, { anchor: { epoch: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, tools: 0 } });
+  viewing(items, { anchor: { epoch: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, tools: 0, at: 1 } });
 
 describe("the measure of the next request", () => {
   test("is what the provider counted while nothing was added", () => {

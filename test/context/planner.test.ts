@@ -5,16 +5,16 @@ import { viewGroups } from "../../src/context/cut";
 import { draftFromRungs } from "../../src/context/epoch-draft";
 import { planGuard } from "../../src/context/guard";
 import { planCompaction } from "../../src/context/planner";
-import { policyOf } from "../../src/context/policy";
+import { policyOf } from "../../src/context/policy-choice";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { call, countingIds, id, item, result, viewing } from "../support/builders";
 
 const policy = policyOf("oneclaw");
-const limits = { model: "test-model", window: 16_000, maxOutput: 1_024 };
+const limits = { model: "test-model", window: 16_000, maxOutput: 1_024, prices: null };
 const plan = (state: SessionState, change = {}) =>
-  planCompaction({ state, limits: { ...limits, ...change }, policy, trigger: "threshold" });
+  planCompaction({ state, limits: { ...limits, ...change }, policy, trigger: "threshold", now: 0 });
 
 /** Questions and answers of so many tokens each. */
 const chat = (count: number, tokens: number): ItemMeta[] =>
@@ -22,7 +22,7 @@ const chat = (count: number, tokens: number): ItemMeta[] =>
 
 const anchored = (state: SessionState, input: number, reply_to: number): SessionState => ({
   ...state,
-  anchor: { epoch: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, tools: 0 },
+  anchor: { epoch: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, tools: 0, at: 0 },
 });
 
 describe("what the next request weighs", () => {
@@ -78,7 +78,7 @@ describe("oneclaw", () => {
   test("keeps the newest quarter, cut at a group", () => {
     const planned = plan(anchored(viewing(chat(40, 400)), 16_000, 40));
     // 4,000 tokens kept: eight messages of 400, padded to 500.
-    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", from: 1, to: 32, items: 32 }] });
+    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", range: { from: 1, to: 32 }, items: 32 }] });
   });
 
   test("never separates a call from its result", () => {
@@ -90,18 +90,20 @@ describe("oneclaw", () => {
       item(34, "assistant", { tokens: 300 }),
     ];
     const planned = plan(anchored(viewing(items), 16_000, 34));
-    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", to: 33 }] });
+    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", range: { to: 33 } }] });
   });
 
   test("summarises again over its own summary, and reads again what was only trimmed", () => {
     const base = viewing(chat(40, 400).slice(20));
     const overlays = [
-      { id: id("ovl", 1), kind: "summary", from: 1, to: 10, items: 10, tokens: 300, boundary_timestamp: 1 },
+      { id: id("ovl", 1), kind: "summary", from: 1, to: 10, items: 10, tokens: 300, boundary_timestamp: 1, generation: 0 },
       { id: id("ovl", 2), kind: "dropped", from: 11, to: 20, items: 10, tokens: 0 },
     ] as const;
     const planned = plan(anchored({ ...base, view: { ...base.view, overlays } }, 15_000, 40));
     expect(planned).toMatchObject({
-      rungs: [{ rung: "summarize", from: 1, to: 32, source: { from: 11, to: 32 }, replaces: [id("ovl", 1), id("ovl", 2)], items: 32 }],
+      rungs: [
+        { rung: "summarize", range: { from: 1, to: 32 }, source: { from: 11, to: 32 }, replaces: [id("ovl", 1), id("ovl", 2)], items: 32 },
+      ],
     });
   });
 });
@@ -125,7 +127,7 @@ describe("the guard", () => {
 
   test("shortens a result that is too large even alone", () => {
     const planned = guard(viewing([item(1, "user"), call(2, 1), result(3, 1, { tokens: 14_000 })]));
-    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten_results", positions: [3] }] });
+    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten", items: [{ position: 3 }] }] });
   });
 
   test("says what weighs most when nothing helps, and pays for nothing", () => {
@@ -158,7 +160,15 @@ describe("the guard", () => {
 
 function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0]): SessionState {
   const newId = countingIds();
-  const change = draftFromRungs(rungs, { state, model: "test-model", trigger: "guard", newOverlay: () => newId("ovl"), summarizer: null });
+  const change = draftFromRungs(rungs, {
+    state,
+    limits,
+    trigger: "guard",
+    newOverlay: () => newId("ovl"),
+    summarizer: null,
+    economy: null,
+    breakerOpen: false,
+  });
   return evolve(state, {
     type: "EpochChanged",
     epoch: change.base_epoch + 1,

@@ -11,8 +11,9 @@ function partOf(meta: ItemMeta): Part {
   if (meta.kind === "tool_result") return { type: "tool_result", call_id: tool.call_id, name: tool.name, output: "found", is_error: false };
   return { type: "text", text: `${meta.kind} ${meta.position}` };
 }
+const plain = { system: null, pins: [], summaries: [], dropped: 0, placement: "system-prefix", reduced: [], namesRecall: false } as const;
 const view = (metas: readonly ItemMeta[], change: Partial<Parameters<typeof buildView>[0]> = {}) =>
-  buildView({ system: "Be kind.", summaries: [], dropped: 0, entries: metas.map(entry), shortened: new Set(), ...change });
+  buildView({ ...plain, system: "Be kind.", entries: metas.map(entry), ...change });
 
 describe("the system prompt (RFC-011 §4)", () => {
   test("without a summary is the original", () => {
@@ -60,7 +61,11 @@ describe("messages", () => {
       meta: result(3, 1),
       parts: [{ type: "tool_result", call_id: "call_1", name: "look_up", output: "x".repeat(9_000), is_error: false }],
     };
-    const built = buildView({ system: null, summaries: [], dropped: 0, entries: [entry(call(2, 1)), long], shortened: new Set([3]) });
+    const built = buildView({
+      ...plain,
+      entries: [entry(call(2, 1)), long],
+      reduced: [{ position: 3, how: "shortened", tokens: 500, chars: 1_000 }],
+    });
     expect(JSON.stringify(built.messages).length).toBeLessThan(2_000);
     expect(long.parts[0]).toMatchObject({ output: "x".repeat(9_000) });
   });

@@ -300,7 +300,7 @@ describe("a change of settings during a call", () => {
   });
 
   test("ends a compaction that was planned on the old one", () => {
-    const request: Command = { type: "RequestCompaction", at: 20, compaction: id("cmp", 1), trigger: "threshold" };
+    const request: Command = { type: "RequestCompaction", at: 20, compaction: id("cmp", 1), trigger: "threshold", options: null };
     expect(play([request, change], given()).events.slice(-2)).toMatchObject([
       { type: "CompactionFailed", failure: "superseded", final: true },
       { type: "SettingsChanged" },

@@ -20,6 +20,8 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   call_not_open: [{ code: "call_not_open", index: 0, call: "c" }, 409],
   message_not_queued: [{ code: "message_not_queued", message: "msg_x" }, 409],
   stale: [{ code: "stale", reason: "turn_over" }, 409],
+  compaction_running: [{ code: "compaction_running", compaction: "cmp_x" }, 409],
+  not_newest: [{ code: "not_newest", newest: null }, 409],
   lease_held: [{ code: "lease_held", expires_at: 1 }, 409],
   idempotency_conflict: [{ code: "idempotency_conflict" }, 422],
   unknown_model: [{ code: "unknown_model", model: "m" }, 400],

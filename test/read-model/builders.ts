@@ -1,10 +1,11 @@
 /** Events and logs as a session would have written them, with the few values that a test cares about. */
+
 import type { ProjectionBatch } from "../../src/app/ports";
-import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import type { Receipt } from "../../src/domain/compaction-events";
-import type { TextRef } from "../../src/domain/message";
+import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
-import type { ItemKind, ItemMeta, Part } from "../../src/domain/message";
+import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
+import { RECEIPT as ordinary } from "../support/builders";
 
 /** Ids that tell in which order they were asked for, and are the same in every run. */
 export function idOf<P extends IdPrefix>(prefix: P, number: number): IdKinds[P] {
@@ -18,12 +19,12 @@ export const SESSION: SessionId = idOf("ses", 1);
 export const START = 1_700_000_000_000;
 
 export const RECEIPT: Receipt = {
+  ...ordinary,
   tokens_before: 900,
   tokens_after: 300,
   items_before: 9,
   items_after: 3,
   model: "gpt-4o",
-  usage: null,
   ms: 40,
 };
 
@@ -109,6 +110,9 @@ export class LogBuilder {
           bytes: text.length,
           items: covers.to - covers.from + 1,
           boundary_timestamp: START + covers.to + 1,
+          keeps: [],
+          generation: 0,
+          mode: "transcript",
         },
       ],
     });

@@ -136,10 +136,10 @@ describe("events as row operations", () => {
   test("an epoch change keeps the number of the items that came back, not their metas", () => {
     const log = new LogBuilder().open();
     const items = [log.item("user", []), log.item("assistant", [])];
-    const ops = project(log.epoch({ trigger: "manual", ops: [{ op: "reset", items }] }));
+    const ops = project(log.epoch({ trigger: "manual", ops: [{ op: "reset", to: 2, overlays: [], items, reduced: [] }] }));
     expect(ops.map((op) => (op.op === "change_epoch" ? JSON.parse(op.row.ops) : op.op))).toEqual([
       "hide_overlays",
-      [{ op: "reset", items: 2 }],
+      [{ op: "reset", to: 2, overlays: [], items: 2, reduced: [] }],
     ]);
   });
 

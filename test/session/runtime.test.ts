@@ -142,7 +142,7 @@ describe("an outcome that came during a turn", () => {
     const compaction = requestedId(life);
     const token = await lease(life);
     await life.send("one more thing");
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
     const reachable = life.models;
     life.models = unreachable;
     life.calls.at(-1)?.say({ type: "failure", failure: { kind: "unavailable", status: 503 } });
@@ -161,7 +161,7 @@ describe("an outcome that came during a turn", () => {
     const token = await lease(life);
     const reachable = life.models;
     life.models = unreachable;
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
 
     life.models = reachable;
     await life.service.leaseCompaction(CALLER, compaction);
@@ -176,7 +176,7 @@ describe("an outcome that is held back", () => {
     const compaction = requestedId(life);
     const token = await lease(life);
     await life.send("one more thing");
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toHaveLength(1);
 
     const change = { base_epoch: 0, ops: [], receipt: RECEIPT };

@@ -1,48 +1,83 @@
-/** What the summariser is given to read. */
+/** What the summariser is given to read: all of it, in as many parts as it takes. */
 import { expect, test } from "vitest";
+import { MAX_PARTS } from "../../src/context/fold";
 import type { CompactionId } from "../../src/domain/ids";
 import { CALLER, Life } from "./life";
 
 /** Past 0.85 of the window of 8,000. */
 const OVER_THRESHOLD = 7_000;
 
-async function readTranscript(life: Life): Promise<string> {
-  const leased = await life.service.leaseCompaction(CALLER, life.jobs.at(-1) as CompactionId);
+/** What each part of the fold was asked with; every part is answered. */
+async function readParts(life: Life): Promise<string[]> {
+  const compaction = life.jobs.at(-1) as CompactionId;
+  const leased = await life.service.leaseCompaction(CALLER, compaction);
   if (!leased.ok || leased.value.kind !== "leased") throw new Error(JSON.stringify(leased));
-  const [part] = leased.value.request.messages[0]?.parts ?? [];
-  return part?.type === "text" ? part.text : "";
+  const { token } = leased.value;
+  const parts: string[] = [];
+  for (let { part } = leased.value; ; ) {
+    const [asked] = part.request.messages[0]?.parts ?? [];
+    parts.push(asked?.type === "text" ? asked.text : "");
+    const text = `Summary ${parts.length} of what was said.`;
+    const outcome = { ok: true, text, finish: "stop", usage: null, ms: 1 } as const;
+    const settled = await life.service.recordCompaction(CALLER, { compaction, token, outcome, next: part.next });
+    if (!settled.ok || settled.value.next !== "continue") return parts;
+    part = settled.value.part;
+  }
 }
 
-test("a message longer than its share shows both its ends, and does not crowd out what came before it", async () => {
+const saidIn = (parts: readonly string[]): string =>
+  parts.map((part) => part.slice(part.indexOf("<conversation>") + 15, part.indexOf("\n</conversation>"))).join("");
+
+async function talk(life: Life, words: number, questions = 12): Promise<void> {
+  for (let n = 1; n <= questions; n++) {
+    await life.send(`question-${n} ${"word ".repeat(words)}`);
+    await life.answer(`reply-${n} ${"word ".repeat(words)}`, n === questions ? OVER_THRESHOLD : 5_000);
+  }
+}
+
+test("a message longer than a part is itself split, and nothing of it is left out", async () => {
   const life = new Life();
   await life.open();
   await life.send("my order number is 4711");
   await life.answer("noted");
-  await life.send(`BEGIN ${"word ".repeat(4_500)} END`);
+  const long = Array.from({ length: 2_000 }, (_, n) => `w${n}`).join(" ");
+  await life.send(long);
   await life.answer("read");
   for (const text of ["one", "two", "three"]) {
     await life.send(text);
     await life.answer(`${text}, yes. ${"more words ".repeat(400)}`, text === "three" ? OVER_THRESHOLD : 6_000);
   }
 
-  const transcript = await readTranscript(life);
+  const parts = await readParts(life);
 
-  expect(transcript).toContain("4711");
-  expect(transcript).toMatch(/User: BEGIN word .*characters left out of this view.* END/s);
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts[0]).toContain("4711");
+  expect(saidIn(parts)).toContain(long);
+  expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary" }]);
 });
 
-test("what does not fit goes from the oldest end, and is counted", async () => {
+test("each part updates the summary of those before it, and the last one's is what the view shows", async () => {
   const life = new Life();
   await life.open();
-  for (let n = 1; n <= 12; n++) {
-    await life.send(`question-${n} ${"word ".repeat(300)}`);
-    await life.answer(`reply-${n} ${"word ".repeat(300)}`, n === 12 ? OVER_THRESHOLD : 5_000);
-  }
+  await talk(life, 300);
 
-  const transcript = await readTranscript(life);
-  const left = Number(/\[(\d+) earlier entries are left out here\.\]/.exec(transcript)?.[1]);
-  const told = [...transcript.matchAll(/(?:User|Assistant): (?:question|reply)-(\d+)/g)];
+  const parts = await readParts(life);
 
-  expect(left + told.length).toBe(life.runtime.state.compaction.lease?.range.to);
-  expect(transcript).not.toContain("question-1 ");
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts[0]).not.toContain("Previous conversation summary:");
+  for (const [index, part] of parts.slice(1).entries())
+    expect(part).toContain(`<summary>\nSummary ${index + 1} of what was said.\n</summary>`);
+  expect(life.runtime.content.readSummaries()).toEqual([`Summary ${parts.length} of what was said.`]);
+});
+
+test("a source beyond all parts is read at its newest end by the last of them, which says how much it leaves out", async () => {
+  const life = new Life();
+  await life.open();
+  await talk(life, 400, 12 * MAX_PARTS);
+
+  const parts = await readParts(life);
+
+  expect(parts).toHaveLength(MAX_PARTS);
+  expect(parts.at(-1)).toMatch(/\[\d+ earlier entries are left out here\.\]/);
+  expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary" }]);
 });

@@ -1,7 +1,7 @@
 /** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
 import type { CallOptions, ChatModel, ModelChunk, ModelRequest, RenderedRequest } from "../../src/app/ports";
-import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import type { Part, ToolCallPart } from "../../src/domain/message";
+import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import type { SessionState } from "../../src/domain/state";
 import { countReply, countRequest } from "./count-tokens";
 import type { Profile } from "./profile";

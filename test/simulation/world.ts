@@ -78,7 +78,7 @@ export class World {
       session: (scope) => ({
         leaseCompaction: async (caller, compaction) => {
           const leased = await this.call(scope, "lease", (service) => service.leaseCompaction(caller, compaction));
-          if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.request, leased.value.token);
+          if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request, leased.value.token);
           return leased;
         },
         recordCompaction: (caller, input) => this.call(scope, "record", (service) => service.recordCompaction(caller, input)),

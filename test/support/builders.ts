@@ -1,11 +1,13 @@
 /** Builders for the pure core: a value where it matters, something ordinary everywhere else. */
 import type { Command } from "../../src/domain/commands";
+import type { Receipt, SummaryPlan } from "../../src/domain/compaction-events";
 import { decide } from "../../src/domain/decide";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { evolve, fold } from "../../src/domain/evolve";
 import type { IdKinds, IdPrefix, ItemId, SessionId, TenantId, TurnId } from "../../src/domain/ids";
 import type { ItemDraft, ItemKind, ItemMeta } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
+import { viewOf } from "../../src/domain/view";
 
 /** The nth id of a kind, always the same. */
 export function id<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
@@ -55,6 +57,36 @@ export const call = (position: number, n: number, change: Partial<ItemMeta> = {}
 export const result = (position: number, n: number, change: Partial<ItemMeta> = {}): ItemMeta =>
   item(position, "tool_result", { tool: { execution: id("exe", n), call_id: `call_${n}`, name: "look_up", is_error: false }, ...change });
 
+/** What a change of the view says of itself: something ordinary. */
+export const RECEIPT: Receipt = {
+  tokens_before: 100,
+  tokens_after: 40,
+  items_before: 4,
+  items_after: 2,
+  model: null,
+  usage: null,
+  ms: 1,
+  economy: null,
+  rungs: [],
+  mode: null,
+  attempts: 1,
+  breaker_open: false,
+  dropped_items: 0,
+};
+
+/** A summary over positions `from..to`, as it is leased. */
+export const summaryPlan = (from: number, to: number, change: Partial<SummaryPlan> = {}): SummaryPlan => ({
+  range: { from, to },
+  source: { from, to },
+  replaces: [],
+  keeps: [],
+  merge: false,
+  generation: 0,
+  split: null,
+  mode: "transcript",
+  ...change,
+});
+
 export const stored = (events: readonly Event[], from = 0): StoredEvent[] =>
   events.map((event, index) => ({ ...event, seq: from + index + 1, at: 1_000 + index }));
 
@@ -66,7 +98,7 @@ export const given = (...events: Event[]): SessionState => fold(stored([opened, 
 /** An open session whose view holds exactly these items. */
 export function viewing(items: readonly ItemMeta[], change: Partial<SessionState> = {}): SessionState {
   const open = given();
-  return { ...open, view: { ...open.view, items }, next_position: (items.at(-1)?.position ?? 0) + 1, ...change };
+  return { ...open, view: viewOf({ ...open.view, items }), next_position: (items.at(-1)?.position ?? 0) + 1, ...change };
 }
 
 /** Decides one command after another and folds what comes of it; the first rejection ends it. */

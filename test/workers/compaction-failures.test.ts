@@ -155,7 +155,7 @@ describe("a worker that dies with its lease", () => {
     const before = await chat.events();
 
     const late = { ok: true, text: words(60, "LATE"), finish: "stop", usage: null, ms: 1 } as const;
-    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token, outcome: late });
+    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token, outcome: late, next: null });
 
     expect(recorded).toEqual({ ok: true, value: { next: "done" } });
     expect(await chat.events()).toEqual(before);

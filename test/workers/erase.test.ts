@@ -169,7 +169,12 @@ describe("late writers", () => {
 
     await eraseOf(chat);
     const outcome = { ok: true, text: words(60, MARK), finish: "stop", usage: null, ms: 1 } as const;
-    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token: lease.value.token, outcome });
+    const recorded = await chat.api.recordCompaction(chat.caller, {
+      compaction: job.compaction,
+      token: lease.value.token,
+      outcome,
+      next: null,
+    });
     const delivered = await deliver(job);
 
     expect(recorded).toMatchObject({ ok: false, error: { code: "session_erased" } });

@@ -1,4 +1,5 @@
 /** What comes twice, late, too early or not at all, and what is erased. */
+
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -9,6 +10,7 @@ import { readSession } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall, TENANT } from "../read-model/builders";
 import { failingOnce } from "../read-model/failing-database";
+import { summaryPlan } from "../support/builders";
 
 const rowsOf = (log: LogBuilder) => readSession(env.DB, log.tenant, log.session);
 const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
@@ -32,7 +34,7 @@ function fullLog(): LogBuilder {
   log.event(modelCall());
   log.event({ type: "CompactionRequested", compaction, trigger: "threshold", base_epoch: 0 });
   const range = { from: 1, to: 2 };
-  log.event({ type: "CompactionStarted", compaction, token: 1, attempt: 1, expires_at: 9, base_epoch: 0, range, replaces: [] });
+  log.event({ type: "CompactionStarted", compaction, token: 1, attempt: 1, expires_at: 9, base_epoch: 0, ...summaryPlan(1, 2) });
   return log.summary(1, "They greeted.", range).says("user", "再见");
 }
 

@@ -7,6 +7,7 @@ import type { SessionId } from "../../src/domain/ids";
 import { readSession } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall, START } from "../read-model/builders";
+import { summaryPlan } from "../support/builders";
 
 declare global {
   namespace Cloudflare {
@@ -133,8 +134,12 @@ describe("summaries", () => {
       items: 1,
       tokens: 5,
       boundary_timestamp: 1,
+      generation: 0,
     }));
-    log.epoch({ trigger: "manual", ops: [{ op: "revert", overlay: idOf("ovl", 3), overlays: restored, items: [] }] });
+    log.epoch({
+      trigger: "manual",
+      ops: [{ op: "revert", compaction: idOf("cmp", 9), to: 2, overlays: restored, items: [], reduced: [] }],
+    });
     await projection.write(log.batch(5));
 
     expect(await sessionOf(log)).toMatchObject({
@@ -146,7 +151,7 @@ describe("summaries", () => {
 
   it("a reset leaves no summary and no boundary", async () => {
     const log = new LogBuilder(session).open().summary(1, "one", { from: 1, to: 1 });
-    log.epoch({ trigger: "manual", ops: [{ op: "reset", items: [] }] });
+    log.epoch({ trigger: "manual", ops: [{ op: "reset", to: 1, overlays: [], items: [], reduced: [] }] });
 
     await projection.write(log.batch());
 
@@ -173,8 +178,7 @@ describe("compactions", () => {
     attempt,
     expires_at: 9,
     base_epoch: 0,
-    range: { from: 1, to: 1 },
-    replaces: [],
+    ...summaryPlan(1, 1),
   });
   const failed = (attempt: number, final: boolean): Event => ({
     type: "CompactionFailed",
@@ -190,7 +194,20 @@ describe("compactions", () => {
     const log = opened().event(failed(1, false)).event(started(2));
     const overlay = idOf("ovl", 1);
     log.bodies.set(overlay, "总结 🙂");
-    const op = { op: "summarize" as const, overlay, replaces: [], from: 1, to: 1, tokens: 1, bytes: 1, items: 1, boundary_timestamp: 1 };
+    const op = {
+      op: "summarize" as const,
+      overlay,
+      replaces: [],
+      from: 1,
+      to: 1,
+      tokens: 1,
+      bytes: 1,
+      items: 1,
+      boundary_timestamp: 1,
+      keeps: [],
+      generation: 0,
+      mode: "transcript" as const,
+    };
     log.epoch({ compaction: id, ops: [op] });
 
     await projection.write(log.batch());

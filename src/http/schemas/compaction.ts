@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView, ContextReport } from "../../app/session-api";
-import type { Receipt } from "../../domain/compaction-events";
+import { COMPACTION_TRIGGERS, type Receipt } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { tokenFigure } from "./session";
@@ -15,16 +15,37 @@ const receiptView = documents<Receipt>()(
     model: z.string().nullable(),
     usage: usageView.nullable(),
     ms: z.number(),
+    economy: z
+      .object({
+        read_cost_before: z.number(),
+        read_cost_after: z.number(),
+        price: z.number(),
+        cache_kept: z
+          .number()
+          .openapi({ description: "Tokens at the start of the next request that the provider's cache should still hold" }),
+      })
+      .nullable()
+      .openapi({
+        description: "In the model's price unit: reading the next request before and after, and what the change was expected to cost",
+      }),
+    rungs: z
+      .array(z.object({ rung: z.string(), gain: z.number(), reason: z.string() }))
+      .readonly()
+      .openapi({ description: "Steps of the ladder in the order taken, with the tokens that each was expected to free" }),
+    mode: z.enum(["transcript", "same_prefix"]).nullable(),
+    attempts: z.int(),
+    breaker_open: z.boolean(),
+    dropped_items: z.int().openapi({ description: "Messages that left the view without a summary" }),
   }),
 );
 
-const OPS = ["summarize", "drop", "clear_results", "shorten_results", "evict_media", "revert", "reset"] as const;
+const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
 
 const described = documents<Omit<CompactionView, "ops">>()(
   z.object({
     id: id("cmp"),
     seq: z.int(),
-    trigger: z.enum(["threshold", "guard", "overflow", "model_switch", "manual", "fallback"]),
+    trigger: z.enum(COMPACTION_TRIGGERS),
     status: z.enum(["requested", "running", "completed", "failed"]),
     did_compact: z.boolean(),
     requested_at: time,
@@ -37,6 +58,7 @@ const described = documents<Omit<CompactionView, "ops">>()(
         "cut_off",
         "too_long",
         "not_smaller",
+        "sections_missing",
         "lease_expired",
         "unknown_model",
         "nothing_to_do",

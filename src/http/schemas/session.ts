@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { SessionSummary } from "../../app/read-api";
 import type { ErasureReceipt, OpenInput, PatchInput, SessionDescription, TokenFigure } from "../../app/session-api";
 import type { TenantSettings } from "../../app/tenant-api";
-import { POLICY_NAMES } from "../../context/policy";
+import { POLICY_NAMES } from "../../context/presets";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { TurnReport } from "../../app/session-api";
+import type { TurnFailure } from "../../domain/events";
 import { type CallUsage, FAILURE_KINDS } from "../../domain/model-call";
-import { type TurnFailure } from "../../domain/events";
 import { documents } from "./documents";
 import { id, idOrNull } from "./ids";
 import { itemView } from "./message";

@@ -1,12 +1,13 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
-import { leaseCompaction, settleCompaction } from "../../app/compact-session";
+import { leaseCompaction } from "../../app/lease-compaction";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
+import { settleCompaction } from "../../app/settle-compaction";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
-import { holdOutcome, isHeld } from "../log/held-outcomes";
+import { isHeld } from "../log/held-outcomes";
 import type { SessionRuntime } from "../runtime";
 
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
@@ -29,21 +30,19 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
 /** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
 function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
   const ports = runtime.ports();
-  for (const held of ports.held.take()) if (spec) settleCompaction(held, spec, ports);
+  for (const held of ports.held.take()) if (spec) settleCompaction({ ...held, next: null, inside: null }, spec, ports);
 }
 
-/** While a turn runs the outcome is kept, durably, and takes effect when it ends (docs/design.md §5). */
-export async function recordFor(
-  runtime: SessionRuntime,
-  input: Parameters<api.SessionApi["recordCompaction"]>[1],
-): ReturnType<api.SessionApi["recordCompaction"]> {
+/** While a turn runs a summary is kept, durably, and takes effect when it ends (docs/design.md §5). A part of one changes no view. */
+export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
-  const { compaction, token, outcome } = input;
-  if (runtime.state.turn || found === "unreachable") {
+  const { compaction, token, outcome, next } = settled;
+  const isPart = next !== null && outcome.ok;
+  if (found === "unreachable" || (runtime.state.turn && !isPart)) {
     const { requested, lease } = runtime.state.compaction;
-    if (requested?.id === compaction && lease?.token === token) holdOutcome(runtime.deps.sql, { compaction, token, outcome });
+    if (requested?.id === compaction && lease?.token === token && !isPart) runtime.hold({ compaction, token, outcome });
     return ok({ next: "done" });
   }
   if (!found) return ok({ next: "done" });
-  return ok({ next: settleCompaction({ compaction, token, outcome }, found, runtime.ports()) });
+  return ok(settleCompaction({ ...settled, inside: null }, found, runtime.ports()));
 }

@@ -2,7 +2,7 @@
 
 import { draftItem, draftText } from "../../app/drafts";
 import type * as api from "../../app/session-api";
-import { policyOf } from "../../context/policy";
+import { policyOf } from "../../context/policy-choice";
 import { truncateToolResult } from "../../context/tool-results";
 import type { Command, ToolResultDraft } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
@@ -77,7 +77,7 @@ export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outc
 export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<api.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const { turn, settings } = runtime.state;
-  const limit = policyOf(settings.policy).tool_result_max_chars;
+  const limit = policyOf(settings.policy).results.max_chars;
   const at = clock();
   const names = namesOf(runtime);
   const drafted = input.results.map((result) => {

@@ -3,7 +3,7 @@
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import { measureNext } from "../../context/budget";
-import { SUMMARY_JOIN } from "../../context/view";
+import { SUMMARY_JOIN } from "../../context/placement";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";

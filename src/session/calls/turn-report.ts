@@ -54,6 +54,6 @@ export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
 }
 
 export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<api.TurnReport>> {
-  while (isUnderWay(runtime, id)) await runtime.nextCommit();
+  while (isUnderWay(runtime, id)) await runtime.commits.next();
   return reportTurn(runtime, id);
 }

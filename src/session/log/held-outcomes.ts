@@ -1,5 +1,5 @@
 /** What a summariser brought while a turn ran: kept durably until it may take effect. */
-import type { HeldOutcome } from "../../app/after-turn";
+import type { HeldOutcome } from "../../app/held-outcomes";
 import type { CompactionId } from "../../domain/ids";
 import type { Sql } from "./sql";
 

@@ -29,6 +29,9 @@ const migrations: readonly string[] = [
   CREATE INDEX idempotency_by_expiry ON idempotency (expires_at);
   CREATE TABLE pending_outcomes (compaction TEXT PRIMARY KEY, token INTEGER NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE views_before (compaction TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+  `,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

@@ -3,13 +3,14 @@
  * All of it can be derived from the log again.
  */
 import type { CompactionView } from "../../app/session-api";
-import type { CallUsage, FinishReason } from "../../domain/model-call";
 import type { StoredEvent, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { TurnStatus } from "../../domain/state";
+import type { CallUsage, FinishReason } from "../../domain/model-call";
+import type { SessionState, TurnStatus } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import type { Sql } from "./sql";
+import { keepViewBefore } from "./views-before";
 
 export interface TurnRow {
   readonly id: TurnId;
@@ -55,8 +56,8 @@ function writeItem(sql: Sql, item: ItemMeta): void {
   sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", item.position, JSON.stringify(item));
 }
 
-/** Writes what one event means to the tables. */
-export function applyToTables(sql: Sql, event: StoredEvent): void {
+/** Writes what one event means to the tables. `before`: the state that it found. */
+export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState): void {
   switch (event.type) {
     case "MessagesAppended":
       for (const item of event.items) writeItem(sql, item);
@@ -92,12 +93,15 @@ export function applyToTables(sql: Sql, event: StoredEvent): void {
       return;
     case "CompactionRequested":
       return writeCompaction(sql, requested(event.compaction, event));
+    case "CompactionProgressed":
+      return;
     case "CompactionStarted":
       return changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
     case "CompactionFailed":
       return failCompaction(sql, event);
     case "EpochChanged":
-      return applyEpoch(sql, event);
+      applyEpoch(sql, event);
+      return keepViewBefore(sql, event, before);
     case "SessionOpened":
     case "SettingsChanged":
     case "PinsSet":

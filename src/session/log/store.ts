@@ -96,8 +96,9 @@ class Unit implements Step {
     const stored = appendEvents(this.sql, decision.value, { seq: this.state.seq, at: command.at });
     for (const body of bodies) writeBody(this.sql, body);
     for (const event of stored) {
-      this.state = evolve(this.state, event);
-      applyToTables(this.sql, event);
+      const before = this.state;
+      this.state = evolve(before, event);
+      applyToTables(this.sql, event, before);
     }
     this.appended.push(...stored);
     return ok(stored);

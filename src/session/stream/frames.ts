@@ -1,9 +1,9 @@
 /** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
 import type { DisplayItem, ToolCallView } from "../../app/session-api";
-import type { CallUsage, FinishReason } from "../../domain/model-call";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
+import type { CallUsage, FinishReason } from "../../domain/model-call";
 
 interface InTurn {
   readonly turn_id: TurnId;

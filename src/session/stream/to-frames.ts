@@ -1,10 +1,10 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem } from "../../app/session-api";
-import type { CallUsage } from "../../domain/model-call";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
+import type { CallUsage } from "../../domain/model-call";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallView } from "../content";
@@ -64,6 +64,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "ApprovalRequested":
     case "ApprovalResolved":
     case "CompactionRequested":
+    case "CompactionProgressed":
       return [];
     default:
       return assertNever(event);

@@ -2,12 +2,18 @@
 import { countTokens } from "./count-tokens.ts";
 import { contentText, type WireRequest } from "./wire.ts";
 
-const MARKER = "You are summarizing a conversation";
+/** RFC-011's wording, Opal's, and that of an instruction which is only added to the conversation. */
+const MARKERS = ["You are summarizing a conversation", "You are a summarizer."];
+const SECTION = /^## .+$/gm;
 const SHARE = 0.15;
 
-/** A summary request is known by its system prompt (RFC-011's wording). */
-export const isSummaryRequest = (request: WireRequest): boolean =>
-  request.messages.some((message) => message.role === "system" && contentText(message.content).includes(MARKER));
+/** A summary request is known by its instruction: the system prompt, or the last message. */
+export const isSummaryRequest = (request: WireRequest): boolean => MARKERS.some((marker) => instructionOf(request).includes(marker));
+
+const instructionOf = ({ messages }: WireRequest): string =>
+  [...messages.filter((message) => message.role === "system"), ...messages.slice(-1)]
+    .map((message) => contentText(message.content))
+    .join("\n");
 
 /** About 15 % of the input's tokens, at most `max_tokens`. */
 export function cutSummary(request: WireRequest): string {
@@ -28,5 +34,9 @@ export function cutSummary(request: WireRequest): string {
     kept.push(sentence.trim());
     used += tokens;
   }
-  return kept.length > 0 ? kept.join("\n") : "A short exchange.";
+  const said = kept.length > 0 ? kept.join("\n") : "A short exchange.";
+  const sections = instructionOf(request).match(SECTION) ?? [];
+  return sections.length === 0
+    ? said
+    : sections.map((heading, index) => `${heading}\n${index === sections.length - 1 ? said : "none"}`).join("\n");
 }

@@ -1,0 +1,27 @@
+/** A summariser's call as the ledger keeps it. */
+import type { ModelCall } from "../domain/commands";
+import type { CompactionFailure } from "../domain/compaction-events";
+import { FAILURE_KINDS, type FailureKind } from "../domain/model-call";
+import type { SessionState } from "../domain/state";
+import type { ModelSpec } from "./ports";
+import type { SummaryOutcome } from "./session-api";
+
+export function compactionCall({ usage, ms, ...outcome }: SummaryOutcome, spec: ModelSpec, state: SessionState): ModelCall {
+  return {
+    turn: null,
+    purpose: "compaction",
+    model: spec.id,
+    epoch: state.view.epoch,
+    up_to: state.next_position - 1,
+    usage,
+    estimate: 0,
+    request_digest: null,
+    outcome: outcome.ok ? outcome.finish : toCallOutcome(outcome.failure),
+    ms,
+  };
+}
+
+/** A call that was never judged by the provider is recorded as ours. */
+const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
+
+const isModelFailure = (failure: CompactionFailure): failure is FailureKind => FAILURE_KINDS.some((kind) => kind === failure);

@@ -1,0 +1,43 @@
+/** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
+import type { DraftInput } from "../context/epoch-draft";
+import type { Plan, PlanEconomy } from "../context/plan";
+import { planCompaction } from "../context/planner";
+import { policyOf } from "../context/policy-choice";
+import type { CompactionOptions, CompactionTrigger } from "../domain/compaction-events";
+import { limitsOf } from "./build-request";
+import type { ModelSpec } from "./ports";
+import type { SessionPorts } from "./session-ports";
+
+export type CompactionPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids" | "log">;
+
+export interface Asked {
+  readonly trigger: CompactionTrigger;
+  readonly options?: CompactionOptions | null;
+}
+
+export function planSession(
+  spec: ModelSpec,
+  { trigger, options = null }: Asked,
+  { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
+): Plan {
+  const { state } = writer;
+  return planCompaction({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), trigger, now: clock(), options });
+}
+
+export interface Drafting {
+  readonly trigger: CompactionTrigger;
+  readonly summarizer?: DraftInput["summarizer"];
+  readonly economy?: PlanEconomy | null;
+  readonly breakerOpen?: boolean;
+}
+
+/** What an epoch change is drafted from. */
+export const draftInput = (spec: ModelSpec, by: Drafting, { writer, ids }: Pick<CompactionPorts, "writer" | "ids">): DraftInput => ({
+  state: writer.state,
+  limits: limitsOf(spec),
+  trigger: by.trigger,
+  newOverlay: () => ids.newId("ovl"),
+  summarizer: by.summarizer ?? null,
+  economy: by.economy ?? null,
+  breakerOpen: by.breakerOpen ?? false,
+});

@@ -1,0 +1,126 @@
+/**
+ * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
+ * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
+ */
+import { viewGroups } from "../context/cut";
+import { draftFromSummary, stateAfter } from "../context/epoch-draft";
+import { withFileOps } from "../context/file-ops";
+import { previewRungs } from "../context/ladder";
+import { policyOf } from "../context/policy-choice";
+import { joinStages } from "../context/prompts";
+import { summaryCap } from "../context/proposal";
+import { type AcceptedSummary, checkSummary } from "../context/summary-check";
+import { estimateTokens } from "../context/tokens";
+import type { ModelCall, TurnRun } from "../domain/commands";
+import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
+import type { CompactionLease } from "../domain/state";
+import { limitsOf } from "./build-request";
+import { compactionCall } from "./compaction-call";
+import { draftText } from "./drafts";
+import { leaseUntil } from "./lease-until";
+import { type CompactionPorts, draftInput, planSession } from "./plan-session";
+import type { ModelSpec } from "./ports";
+import { recordFailure } from "./record-failure";
+import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
+import { filesOf } from "./summary-files";
+import { buildSummaryPart, type FoldNext } from "./summary-request";
+
+export interface Settling extends Settled {
+  /** The turn that waits for it; null: it takes effect between turns only, and none runs. */
+  readonly inside: TurnRun | null;
+}
+
+type Accepted = Extract<SummaryOutcome, { ok: true }>;
+
+export function settleCompaction(settled: Settling, spec: ModelSpec, ports: CompactionPorts): SettleOutcome {
+  const { state } = ports.writer;
+  const { compaction, token, outcome, inside } = settled;
+  const call = compactionCall(outcome, spec, state);
+  const fail = (failure: CompactionFailure): SettleOutcome => recordFailure({ compaction, token, failure, call, inside }, spec, ports);
+  if (!outcome.ok) return fail(outcome.failure);
+  const { lease } = state.compaction;
+  if (!lease || lease.token !== token) return { next: "done" };
+  const policy = policyOf(state.settings.policy);
+  const checked = checkSummary({
+    text: outcome.text,
+    finish: outcome.finish,
+    form: policy.summary.form,
+    cap: summaryCap(limitsOf(spec), policy),
+  });
+  if (!checked.ok) return fail(checked.error);
+  if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, { spec, ports });
+  const whole = completeSummary(checked.value.text, lease, ports);
+  const committed = commit(settled, { summary: whole, outcome, lease, call }, { spec, ports });
+  return committed === "not_smaller" ? fail(committed) : { next: "done" };
+}
+
+interface World {
+  readonly spec: ModelSpec;
+  readonly ports: CompactionPorts;
+}
+
+interface PartDone {
+  readonly summary: AcceptedSummary;
+  readonly next: FoldNext;
+  readonly lease: CompactionLease;
+  readonly call: ModelCall;
+}
+
+/** Keeps the part, durably, and asks for the next one under the same token. */
+function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: World): SettleOutcome {
+  const { writer, clock, ids, content } = ports;
+  const { timeout_ms: timeoutMs } = policyOf(writer.state.settings.policy).summary;
+  const { ref, bodies } = draftText(done.summary.text, ids);
+  const before = writer.state.compaction.requested?.folded ?? null;
+  if (!ref) return { next: "done" };
+  const entered = done.next.stage === "prefix" && (before?.stage ?? "history") === "history" && isStageOver(done, before);
+  const part: FoldedPart = {
+    summary: ref,
+    stage: done.next.stage,
+    history: entered ? ref : (before?.history ?? null),
+    position: done.next.position,
+    chars: done.next.chars,
+    parts: (before?.parts ?? 0) + 1,
+  };
+  const expiresAt = leaseUntil(clock(), timeoutMs);
+  const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
+  if (!kept.ok) return { next: "done" };
+  return { next: "continue", part: buildSummaryPart({ plan: done.lease, state: writer.state, spec, content }), timeoutMs };
+}
+
+/** The fold moves from what came before a split turn to the turn's own beginning. */
+const isStageOver = ({ next, lease }: PartDone, before: FoldedPart | null): boolean =>
+  next.position === lease.split && next.chars === 0 && before?.stage !== "prefix";
+
+/** Both stages of a split turn as one text, with the files that the conversation touched. */
+function completeSummary(text: string, lease: CompactionLease, { writer, content }: CompactionPorts): AcceptedSummary {
+  const folded = writer.state.compaction.requested?.folded ?? null;
+  const history = folded?.history ? content.readText(folded.history.body) : null;
+  const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content));
+  return { text: whole, tokens: estimateTokens(whole) };
+}
+
+interface Committing {
+  readonly summary: AcceptedSummary;
+  readonly outcome: Accepted;
+  readonly lease: CompactionLease;
+  readonly call: ModelCall;
+}
+
+function commit(settled: Settling, { summary, outcome, lease, call }: Committing, { spec, ports }: World): "done" | "not_smaller" {
+  const { writer, clock, ids } = ports;
+  const { state } = writer;
+  const { requested } = state.compaction;
+  const trigger = requested?.trigger ?? "threshold";
+  const overlay = ids.newId("ovl");
+  const tail = viewGroups(state).filter((group) => group.from > lease.range.to);
+  const also = previewRungs({ state, policy: policyOf(state.settings.policy), limits: limitsOf(spec) }, { tail });
+  const plan = planSession(spec, { trigger, options: requested?.options ?? null }, ports);
+  const summarizer = { model: spec.id, usage: outcome.usage, ms: outcome.ms, attempts: lease.attempt };
+  const economy = plan.kind === "compact" ? plan.economy : null;
+  const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));
+  if (stateAfter(state, change.ops, trigger).view.tokens >= state.view.tokens) return "not_smaller";
+  const { compaction, token, inside } = settled;
+  writer.execute({ type: "RecordCompaction", at: clock(), compaction, token, change, call, inside }, [{ id: overlay, text: summary.text }]);
+  return "done";
+}

@@ -1,0 +1,146 @@
+/**
+ * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
+ * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
+ */
+import { limitOf, scaleOf } from "../context/budget";
+import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
+import { SUMMARY_JOIN } from "../context/placement";
+import type { Policy } from "../context/policy";
+import { policyOf } from "../context/policy-choice";
+import { buildSamePrefixInstruction, buildSummaryPrompt, renderEntry, type SummaryStage, summarySystem } from "../context/prompts";
+import { summaryCap } from "../context/proposal";
+import { estimateTokens } from "../context/tokens";
+import { shortenToolResult } from "../context/tool-results";
+import { buildView } from "../context/view";
+import type { FoldedPart, SummaryPlan } from "../domain/compaction-events";
+import type { SessionState } from "../domain/state";
+import { limitsOf } from "./build-request";
+import type { ModelRequest, ModelSpec } from "./ports";
+import type { SessionContent } from "./session-ports";
+
+/** Where a fold goes on. */
+export interface FoldNext extends FoldPoint {
+  readonly stage: SummaryStage;
+}
+
+export interface SummaryPart {
+  readonly request: ModelRequest;
+  /** Null: with this part's answer the summary is complete. */
+  readonly next: FoldNext | null;
+}
+
+export interface PartInput {
+  readonly plan: SummaryPlan;
+  readonly state: SessionState;
+  readonly spec: ModelSpec;
+  readonly content: SessionContent;
+}
+
+/** Room for the instruction, the delimiters and the chat frame around the transcript, in tokens. */
+const PROMPT_OVERHEAD = 700;
+/** Raw tokens of transcript at least: a fold must go on. */
+const LEAST_ROOM = 200;
+
+export function buildSummaryPart(input: PartInput): SummaryPart {
+  return input.plan.mode === "same_prefix" ? buildSamePrefix(input) : buildTranscriptPart(input);
+}
+
+const instructionsOf = ({ state, content }: PartInput): string | null => {
+  const asked = state.compaction.requested?.options?.instructions;
+  return asked ? content.readText(asked.body) : null;
+};
+
+const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(limitsOf(spec), policy);
+
+/** Tools and settings as in the turn, else the provider's cache of it is lost. */
+function buildSamePrefix(input: PartInput): SummaryPart {
+  const { plan, state, spec, content } = input;
+  const policy = policyOf(state.settings.policy);
+  const view = buildView(content.readView(plan.range.to));
+  const text = buildSamePrefixInstruction({ form: policy.summary.form, merge: plan.merge, instructions: instructionsOf(input) });
+  const messages = [...view.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const request: ModelRequest = {
+    model: spec,
+    purpose: "compaction",
+    system: view.system,
+    messages,
+    tools: content.readTools(),
+    maxOutput: capOf(spec, policy),
+  };
+  return { request, next: null };
+}
+
+function buildTranscriptPart(input: PartInput): SummaryPart {
+  const { state, spec } = input;
+  const policy = policyOf(state.settings.policy);
+  const cap = capOf(spec, policy);
+  const { stage, previous, start, to } = standOf(input);
+  const limit = limitOf(limitsOf(spec)) ?? Number.POSITIVE_INFINITY;
+  const room = Math.max(LEAST_ROOM, (limit - cap - PROMPT_OVERHEAD) / scaleOf(state, spec.id) - estimateTokens(previous ?? ""));
+  const chunk = readPart(input, { start, to, room });
+  const text = buildSummaryPrompt({ stage, previous, transcript: chunk.lines, instructions: instructionsOf(input) });
+  const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const system = summarySystem(policy.summary.form);
+  const request: ModelRequest = { model: spec, purpose: "compaction", system, messages, tools: [], maxOutput: cap };
+  return { request, next: nextOf(input.plan, stage, chunk) };
+}
+
+interface Stand {
+  readonly stage: SummaryStage;
+  /** What this part's answer updates. */
+  readonly previous: string | null;
+  readonly start: FoldPoint;
+  /** Last position of the stage. */
+  readonly to: number;
+}
+
+/** How far the fold has come, or where it begins. */
+function standOf({ plan, state, content }: PartInput): Stand {
+  const folded = state.compaction.requested?.folded ?? null;
+  if (folded) {
+    const previous = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
+    return { stage: folded.stage, previous, start: folded, to: endOf(plan, folded.stage) };
+  }
+  const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
+  const summaries = plan.merge ? content.readSummaries() : [];
+  const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
+  return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
+}
+
+/** A stage that was just entered has no summary of its own yet: what stands there is the one before. */
+const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== folded.history?.body;
+
+const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
+  stage === "history" && split !== null ? split - 1 : source.to;
+
+/** The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. */
+function readPart(
+  input: PartInput,
+  { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
+): FoldChunk {
+  const { state, content } = input;
+  const parts = state.compaction.requested?.folded?.parts ?? 0;
+  if (parts < MAX_PARTS - 1) return takeChunk(content.readForwards({ from: start.position, to }), start, room);
+  const lines: string[] = [];
+  let used = 0;
+  for (const entry of content.readBackwards({ from: start.position, to })) {
+    const line = shortenToWithin(renderEntry(entry), room);
+    used += estimateTokens(line);
+    if (used > room && lines.length > 0) {
+      lines.unshift(`[${entry.meta.position - start.position + 1} earlier entries are left out here.]`);
+      break;
+    }
+    lines.unshift(line);
+  }
+  return { lines, next: null };
+}
+
+function shortenToWithin(line: string, most: number): string {
+  const tokens = estimateTokens(line);
+  return tokens <= most ? line : shortenToolResult(line, Math.max(LEAST_ROOM, Math.floor((line.length * most * 0.9) / tokens)));
+}
+
+function nextOf(plan: SummaryPlan, stage: SummaryStage, chunk: FoldChunk): FoldNext | null {
+  if (chunk.next) return { ...chunk.next, stage };
+  return stage === "history" && plan.split !== null ? { position: plan.split, chars: 0, stage: "prefix" } : null;
+}

@@ -1,0 +1,78 @@
+/**
+ * Which files a conversation has read and modified, from its tool calls and over its compactions (Opal compaction,
+ * cumulative file-op tracking). A file that was read and later modified counts as modified.
+ */
+import { neutralize } from "./delimiters";
+
+export interface FileOps {
+  readonly read: readonly string[];
+  readonly modified: readonly string[];
+}
+
+export const NO_FILES: FileOps = { read: [], modified: [] };
+
+const READS = /^(read|view|open|cat|show)(_?file)?s?$/i;
+const CHANGES =
+  /^((write|create|save|edit|modify|update|patch|append)(_?file)?s?|str_replace(_based_edit_tool|_editor)?|apply_patch|insert)$/i;
+const PATH_KEYS = ["path", "file_path", "filePath", "file", "filename", "file_name", "target_file"] as const;
+/** So many paths of each kind are remembered, the newest. */
+const MAX_PATHS = 100;
+const MAX_PATH_CHARS = 300;
+
+export const touchesFiles = (tool: string): boolean => READS.test(tool) || CHANGES.test(tool);
+
+/** `calls` in order: the tool's name and its arguments as JSON text; what cannot be read says nothing. */
+export function fileOpsOf(calls: Iterable<{ readonly name: string; readonly arguments: string }>, before: FileOps = NO_FILES): FileOps {
+  const read = new Set(before.read);
+  const modified = new Set(before.modified);
+  for (const call of calls) {
+    const path = touchesFiles(call.name) ? pathIn(call.arguments) : null;
+    if (path === null) continue;
+    if (CHANGES.test(call.name)) modified.add(path);
+    else read.add(path);
+  }
+  return { read: [...read].filter((path) => !modified.has(path)).slice(-MAX_PATHS), modified: [...modified].slice(-MAX_PATHS) };
+}
+
+function pathIn(text: string): string | null {
+  try {
+    const given: unknown = JSON.parse(text);
+    if (typeof given !== "object" || given === null) return null;
+    const values = new Map<string, unknown>(Object.entries(given));
+    const path = PATH_KEYS.map((key) => values.get(key)).find((value) => typeof value === "string" && value.trim() !== "");
+    return typeof path === "string"
+      ? path
+          .trim()
+          .replace(/[\r\n]+/g, " ")
+          .slice(0, MAX_PATH_CHARS)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const READ_TAG = "read-files";
+const MODIFIED_TAG = "modified-files";
+
+/** `summary` with the lists at its end; what it says itself under these tags is not taken for ours. */
+export function withFileOps(summary: string, { read, modified }: FileOps): string {
+  const own = neutralize(READ_TAG, neutralize(MODIFIED_TAG, summary));
+  const list = (tag: string, paths: readonly string[]): string[] =>
+    paths.length === 0 ? [] : [`<${tag}>\n${paths.map((path) => neutralize(tag, path)).join("\n")}\n</${tag}>`];
+  return [own, ...list(READ_TAG, read), ...list(MODIFIED_TAG, modified)].join("\n\n");
+}
+
+/** The lists that `withFileOps` put at the end of an earlier summary. */
+export function fileOpsIn(summary: string): FileOps {
+  const list = (tag: string): string[] => {
+    const start = summary.lastIndexOf(`<${tag}>\n`);
+    const end = summary.lastIndexOf(`\n</${tag}>`);
+    return start < 0 || end < start
+      ? []
+      : summary
+          .slice(start + tag.length + 3, end)
+          .split("\n")
+          .filter(Boolean);
+  };
+  return { read: list(READ_TAG), modified: list(MODIFIED_TAG) };
+}

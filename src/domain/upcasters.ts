@@ -1,0 +1,40 @@
+/**
+ * Old shapes of stored events, brought up one version at a time. Each has a frozen fixture in `test/fixtures`. Input is
+ * JSON as it was stored; what is not of the old shape passes through and is judged where it is used.
+ */
+type Fields = Record<string, unknown>;
+export type Upcaster = (data: Fields) => Fields;
+
+/** A summary was always of everything up to its end, from a transcript (until 2026-11-21). */
+const startedV1: Upcaster = (data) => ({
+  ...data,
+  source: data.range,
+  keeps: [],
+  merge: true,
+  generation: 0,
+  split: null,
+  mode: "transcript",
+});
+
+/** Characters and tokens of a shortened result, before the operation said so itself. */
+const SHORTENED = 1_000;
+
+function opV1(op: Fields): Fields {
+  if (op.op === "summarize") return { ...op, keeps: [], generation: 0, mode: "transcript" };
+  if (op.op !== "shorten_results") return op;
+  const positions = Array.isArray(op.positions) ? op.positions : [];
+  return { op: "shorten", chars: SHORTENED, items: positions.map((position: unknown) => ({ position, tokens: SHORTENED })) };
+}
+
+const receiptV1 = { economy: null, rungs: [], mode: null, attempts: 0, breaker_open: false, dropped_items: 0 } as const;
+
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+
+const epochV1: Upcaster = (data) => ({
+  ...data,
+  ops: Array.isArray(data.ops) ? data.ops.filter(isFields).map(opV1) : [],
+  receipt: { ...(isFields(data.receipt) ? data.receipt : {}), ...receiptV1 },
+});
+
+/** Keyed `Type@from`: turns version `from` into `from + 1`. */
+export const upcasters: Readonly<Record<string, Upcaster>> = { "CompactionStarted@1": startedV1, "EpochChanged@1": epochV1 };

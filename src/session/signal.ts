@@ -1,0 +1,26 @@
+/** Something that others wait for: everybody who waits is told once. */
+export interface Signal {
+  /** Resolves when it is given the next time, or after `ms`. */
+  next(ms?: number): Promise<void>;
+  give(): void;
+}
+
+export function createSignal(schedule: (ms: number, work: () => void) => () => void): Signal {
+  const waiters = new Set<() => void>();
+  return {
+    next: (ms) =>
+      new Promise((resolve) => {
+        let cancel = (): void => {};
+        const wake = (): void => {
+          cancel();
+          waiters.delete(wake);
+          resolve();
+        };
+        waiters.add(wake);
+        if (ms !== undefined) cancel = schedule(ms, wake);
+      }),
+    give() {
+      for (const wake of [...waiters]) wake();
+    },
+  };
+}
