@@ -15,7 +15,8 @@ function patternOf(tag: string): RegExp {
   const known = patterns.get(tag);
   if (known) return known;
   const spelled = [...tag].join(HIDDEN);
-  const pattern = new RegExp(`[<\\uff1c\\u2039\\ufe64](?=${HIDDEN}/?${HIDDEN}${spelled})`, "gi");
+  // One way only to read what follows the bracket: two runs of hidden characters side by side would cost their square.
+  const pattern = new RegExp(`[<\\uff1c\\u2039\\ufe64](?=${HIDDEN}(?:/${HIDDEN})?${spelled})`, "gi");
   patterns.set(tag, pattern);
   return pattern;
 }
