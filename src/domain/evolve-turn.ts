@@ -64,7 +64,9 @@ function withoutCutOffReply(state: SessionState): SessionState {
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
   const { usage } = event;
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
-  const compaction = event.rent ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
+  // The rent of a call that was asked in another epoch is that epoch's.
+  const ours = event.epoch === state.view.epoch;
+  const compaction = event.rent && ours ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
   if (!usage) return { ...state, turn, compaction };
   const totals = {
     calls: state.totals.calls + 1,
@@ -80,7 +82,7 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     compaction,
     totals,
     ratio: { model: event.model, value: learnRatio(known, event.estimate, usage.input) },
-    anchor: event.epoch === state.view.epoch ? anchorOf(state, event, usage) : state.anchor,
+    anchor: ours ? anchorOf(state, event, usage) : state.anchor,
   };
 }
 

@@ -5,7 +5,7 @@ import type { CompactionEvent } from "./compaction-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
 import { closedBreaker, evolveCompaction } from "./evolve-compaction";
 import { evolveTurn } from "./evolve-turn";
-import { initialState, type SessionState } from "./state";
+import { initialState, type SessionState, type View } from "./state";
 import { viewOf } from "./view";
 
 const groupOf = {
@@ -82,7 +82,7 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
     case "SettingsChanged":
       return changeSettings(state, event.changes);
     case "PinsSet":
-      return { ...state, pins: event.pins, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+      return newEpoch({ ...state, pins: event.pins }, state.view);
     case "SessionForked":
       return state;
     case "SessionErased":
@@ -101,9 +101,16 @@ function changeSettings(state: SessionState, changes: Partial<SessionSettings>):
   if (!changesRequest(changes)) return { ...state, settings };
   // A call under way was asked in the old epoch: its count must not come back as this one's.
   const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
-  const compaction = { ...state.compaction, ...reopened, rent: 0 };
-  return { ...state, settings, compaction, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+  return newEpoch({ ...state, settings, compaction: { ...state.compaction, ...reopened } }, state.view);
 }
+
+/** Another request from its start on: nothing was counted of it yet, and nothing paid. */
+const newEpoch = (state: SessionState, view: View): SessionState => ({
+  ...state,
+  anchor: null,
+  compaction: { ...state.compaction, rent: 0 },
+  view: { ...view, epoch: state.view.epoch + 1 },
+});
 
 function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
   switch (event.type) {
@@ -118,7 +125,7 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return { ...state, anchor: null, view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }) };
+      return newEpoch(state, viewOf({ ...state.view, items: event.items }));
     default:
       return assertNever(event);
   }
