@@ -88,12 +88,19 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     requested: null,
     lease: null,
     rent: 0,
+    breaker_at: lowered(state.compaction.breaker_at, view),
     committed: committedAfter(state.compaction.committed, event),
-    ...(event.ops.some((op) => op.op === "summarize") ? judge(state, event, view) : {}),
+    ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
   return withCompaction({ ...state, view, anchor: null }, compaction);
 }
+
+/** An open breaker measures growth from the smallest view since: what was dropped with the last failure would else never grow back. */
+const lowered = (breakerAt: number | null, { tokens }: View): number | null => (breakerAt === null ? null : Math.min(breakerAt, tokens));
+
+/** By a model. A note that takes a summary's place is part of a failure, and teaches nothing of how long summaries are. */
+const isSummarized = ({ trigger, ops }: Of<"EpochChanged">): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
 function committedAfter(committed: CompactionState["committed"], event: Of<"EpochChanged">): CompactionState["committed"] {
   if (event.ops.some((op) => op.op === "reset")) return [];
