@@ -2,21 +2,12 @@
 
 import { estimateTokens } from "../src/context/tokens.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
-import { type BenchResult, type Figure, measured } from "./support/report.ts";
+import type { BenchResult } from "./support/report.ts";
+import { timed } from "./support/timed.ts";
 
 const MEGABYTE = 1_048_576;
-const SAMPLES = 21;
-const WARM_UP = 5;
-
-function timed(name: string, work: () => unknown, goal?: number): Figure {
-  const samples: number[] = [];
-  for (let round = -WARM_UP; round < SAMPLES; round++) {
-    const startedAt = performance.now();
-    work();
-    if (round >= 0) samples.push(performance.now() - startedAt);
-  }
-  return measured(name, "ms", samples, goal);
-}
+/** RFC-011, performance: a result is cut in less than 10 ms. */
+const CUT_GOAL = { goal: 10 };
 
 const fill = (text: string): string => text.repeat(Math.ceil(MEGABYTE / text.length)).slice(0, MEGABYTE);
 
@@ -27,10 +18,10 @@ export function benchMicro(): BenchResult {
   const chinese = fill("这是一段用来测量的文字,内容并不重要。");
   return {
     title: "Pure functions on 1 MB (1,048,576 UTF-16 units)",
-    notes: [`Wall time in Node; medians of ${SAMPLES}.`],
+    notes: ["Wall time in Node; medians of 21."],
     figures: [
-      timed("truncateToolResult", () => truncateToolResult(english), 10),
-      timed("truncateToolResult, cut inside an emoji", () => truncateToolResult(emoji, 30_001), 10),
+      timed("truncateToolResult", () => truncateToolResult(english), CUT_GOAL),
+      timed("truncateToolResult, cut inside an emoji", () => truncateToolResult(emoji, 30_001), CUT_GOAL),
       timed("estimateTokens, English", () => estimateTokens(english)),
       timed("estimateTokens, JSON", () => estimateTokens(json)),
       timed("estimateTokens, Chinese", () => estimateTokens(chinese)),

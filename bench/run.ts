@@ -8,6 +8,7 @@ import { readCommandLine } from "../scripts/support/command-line.ts";
 import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { untilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
+import { benchContext } from "./context.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
 import { benchStream } from "./stream.ts";
@@ -18,6 +19,7 @@ import { benchWake } from "./wake.ts";
 
 const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<BenchResult>>> = {
   micro: benchMicro,
+  context: benchContext,
   turn: benchTurn,
   stream: benchStream,
   appends: benchAppends,
