@@ -5,7 +5,8 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ReadError } from "../app/read-api";
-import type { SessionError, TurnReport } from "../app/session-api";
+import type { SessionError } from "../app/session-api";
+import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { TurnFailure } from "../domain/events";
 import type { HttpEnv } from "./deps";

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/build-request";
 import { rebuildSession } from "../../src/app/rebuild";
-import type { DisplayItem } from "../../src/app/session-api";
+import type { DisplayItem } from "../../src/app/session-views";
 import type { ItemId } from "../../src/domain/ids";
 import { createSessionRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";

@@ -1,5 +1,6 @@
 /** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
-import type { Accepted, Outcome } from "../../src/app/session-api";
+import type { Outcome } from "../../src/app/session-api";
+import type { Accepted } from "../../src/app/session-views";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { ErasureReceipt } from "../../src/app/session-api";
+import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat } from "./support";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { LIMIT, smallChat, WINDOW, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat, newTenant, textOf } from "./support";
 

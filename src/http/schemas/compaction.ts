@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { CompactionView, ContextReport } from "../../app/session-api";
+import type { CompactionView, ContextReport } from "../../app/session-views";
 import type { Receipt } from "../../domain/events";
 import { documents } from "./documents";
 import { id, time } from "./ids";

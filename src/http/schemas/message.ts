@@ -1,6 +1,7 @@
 /** Messages as clients write them, and items as people read them. */
 import { z } from "@hono/zod-openapi";
-import type { Accepted, DisplayItem, SubmitInput } from "../../app/session-api";
+import type { SubmitInput } from "../../app/session-api";
+import type { Accepted, DisplayItem } from "../../app/session-views";
 import type { Part } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";

@@ -1,6 +1,7 @@
 /** Client tools, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
-import type { ToolCallView, ToolResultInput } from "../../app/session-api";
+import type { ToolResultInput } from "../../app/session-api";
+import type { ToolCallView } from "../../app/session-views";
 import type { ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";

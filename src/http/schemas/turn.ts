@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { TurnReport } from "../../app/session-api";
+import type { TurnReport } from "../../app/session-views";
 import { type CallUsage, FAILURE_KINDS, type TurnFailure } from "../../domain/events";
 import { documents } from "./documents";
 import { id, idOrNull } from "./ids";

@@ -2,6 +2,7 @@
 
 import { draftItem, draftText } from "../../app/drafts";
 import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
 import { policyOf } from "../../context/policy";
 import { truncateToolResult } from "../../context/tool-results";
 import type { Command, ToolResultDraft } from "../../domain/commands";
@@ -21,11 +22,11 @@ interface Asked {
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
   /** The acknowledgement, from what was appended. */
-  readonly accept: (events: readonly StoredEvent[]) => Omit<api.Accepted, "replayed" | "cursor">;
+  readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
 }
 
 /** Looks the key up, executes, remembers: one transaction, so that a key never leads to two outcomes. */
-function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<api.Accepted> {
+function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
   const { sql, clock } = runtime.deps;
   const seen = recall(sql, asked.idempotency, clock());
   if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
@@ -35,13 +36,13 @@ function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<api.Acc
   return runtime.store.transact((step) => {
     const executed = step.execute(asked.command, asked.bodies);
     if (!executed.ok) return err(executed.error);
-    const accepted: api.Accepted = { ...asked.accept(executed.value), replayed: false, cursor };
+    const accepted: views.Accepted = { ...asked.accept(executed.value), replayed: false, cursor };
     remember(sql, asked.idempotency, { accepted, now: clock() });
     return ok(accepted);
   });
 }
 
-export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<api.Accepted> {
+export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<views.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
@@ -74,7 +75,10 @@ export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outc
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<api.Accepted> {
+export function submitToolResults(
+  runtime: SessionRuntime,
+  input: Parameters<api.SessionApi["toolResults"]>[1],
+): api.Outcome<views.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const { turn, settings } = runtime.state;
   const limit = policyOf(settings.policy).tool_result_max_chars;
@@ -113,7 +117,7 @@ function namesOf(runtime: SessionRuntime): (result: api.ToolResultInput) => { ca
   };
 }
 
-export function stopTurn(runtime: SessionRuntime): api.Outcome<api.TurnReport> {
+export function stopTurn(runtime: SessionRuntime): api.Outcome<views.TurnReport> {
   const { turn } = runtime.state;
   if (!turn) return err({ code: "no_turn" });
   const { partial, bodies } = runtime.draftPartial();
@@ -123,7 +127,7 @@ export function stopTurn(runtime: SessionRuntime): api.Outcome<api.TurnReport> {
   return reportTurn(runtime, turn.id);
 }
 
-export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<api.Accepted> {
+export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = runtime.state.view.items.findLast((item) => item.kind === "user");

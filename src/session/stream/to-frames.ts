@@ -1,6 +1,6 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
-import type { DisplayItem } from "../../app/session-api";
+import type { DisplayItem } from "../../app/session-views";
 import type { CallUsage, StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
