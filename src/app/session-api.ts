@@ -67,15 +67,28 @@ export interface PatchInput {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export interface SubmitInput {
-  readonly role: "user" | "assistant" | "system";
-  readonly parts: readonly Part[];
+/** A call in a recorded reply. Its id is data, and may repeat. */
+export interface ImportedCall {
+  readonly call_id: string;
+  readonly name: string;
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string;
+}
+
+/** What a message says. Calls and results are imported only (`run: false`). */
+type Said =
+  /** `parts` may be empty when there are `calls`. */
+  | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
+  /** The result of an imported call. */
+  | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
+
+export type SubmitInput = Said & {
   readonly run: boolean;
   readonly onBusy: OnBusy;
   /** For this turn only, in place of the session's. */
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-}
+};
 
 export interface ToolResultInput {
   readonly execution_id: ExecutionId | null;

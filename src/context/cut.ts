@@ -4,7 +4,8 @@ import { itemTokens } from "./budget";
 import { type Group, groupItems } from "./groups";
 
 export function viewGroups(state: SessionState): Group[] {
-  return groupItems(state.view.items, new Set((state.turn?.open_calls ?? []).map((call) => call.execution)));
+  const open = [...(state.turn?.open_calls ?? []), ...state.imported_calls];
+  return groupItems(state.view.items, new Set(open.map((call) => call.execution)));
 }
 
 /** Raw estimate of a group as the view shows it. */

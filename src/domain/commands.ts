@@ -15,8 +15,9 @@ import type {
   TurnEvent,
   TurnFailure,
 } from "./events";
-import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft } from "./message";
+import type { CallRef } from "./open-calls";
 
 export type OnBusy = "queue" | "reject" | "interrupt";
 export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
@@ -36,6 +37,8 @@ export type MessageCommand =
   | {
       readonly type: "SubmitMessage";
       readonly message: QueuedMessage;
+      /** The message is an imported result (`run: false`), and the call that it answers. Absent: it is no result. */
+      readonly answers?: { readonly call_id: string; readonly is_error: boolean };
       readonly onBusy: OnBusy;
       readonly incarnation: string;
       /** Most messages that may wait. */
@@ -68,10 +71,8 @@ export type TurnCommand =
   /** The first thing a new incarnation says of a turn that an earlier one left open. */
   | { readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number; readonly partial: ItemDraft | null };
 
-/** A client's result. It names our execution id, or the provider's call id, of which the first open one is meant. */
-export interface ToolResultDraft {
-  readonly execution: ExecutionId | null;
-  readonly call_id: string | null;
+/** A client's result, and the call that it names. */
+export interface ToolResultDraft extends CallRef {
   readonly item: Omit<ItemDraft, "turn" | "tool" | "kind">;
   readonly is_error: boolean;
 }

@@ -1,12 +1,13 @@
 /** A turn's life: started, answered, waiting for tools, ended in one of four ways. */
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
-import type { Command, ToolResultDraft, TurnCommand, TurnRun } from "./commands";
+import type { Command, TurnCommand, TurnRun } from "./commands";
 import { type Decision, endWithPartial, enterConversation, place } from "./decision";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
+import { findOpenCall, itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
-import type { OpenCall, OpenTurn, SessionState } from "./state";
+import type { OpenTurn, SessionState } from "./state";
 
 type Of<T extends TurnCommand["type"]> = Command & Extract<TurnCommand, { type: T }>;
 
@@ -38,7 +39,7 @@ function startNext(command: Of<"StartTurn">, state: SessionState): Event[] {
   for (const waiting of state.queue) {
     events.push(...enterConversation(waiting, { position, incarnation: command.incarnation }));
     if (waiting.turn !== null) break;
-    position += 1;
+    position += itemsOfMessage(waiting).length;
   }
   return events;
 }
@@ -63,22 +64,18 @@ function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): D
 /** All results of a request are taken or none: one that answers no open call refuses the request. */
 function decideToolResults(command: Of<"RecordToolResults">, state: SessionState): Decision {
   const { turn } = state;
-  const open = [...(turn?.phase === "awaiting_tools" ? turn.open_calls : [])];
+  let open = turn?.phase === "awaiting_tools" ? turn.open_calls : [];
   const events: Event[] = [];
   for (const [index, result] of command.results.entries()) {
-    const at = open.findIndex((call) => answers(result, call));
-    const call = open[at];
+    const call = findOpenCall(open, result);
     if (!turn || !call) return err({ code: "call_not_open", index, call: result.execution ?? result.call_id ?? "" });
-    open.splice(at, 1);
+    open = open.filter((other) => other !== call);
     const tool = { ...call, is_error: result.is_error };
     const item: ItemMeta = { ...result.item, kind: "tool_result", turn: turn.id, tool, position: state.next_position + index };
     events.push({ type: "ToolResultRecorded", turn: turn.id, item, incarnation: command.incarnation });
   }
   return ok(events);
 }
-
-const answers = (result: ToolResultDraft, call: OpenCall): boolean =>
-  result.execution ? result.execution === call.execution : result.call_id === call.call_id;
 
 function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn);

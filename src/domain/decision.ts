@@ -2,6 +2,7 @@
 import type { Result } from "../lib/result";
 import type { Event, QueuedMessage } from "./events";
 import type { ItemDraft, ItemMeta } from "./message";
+import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
@@ -15,10 +16,13 @@ export function endWithPartial(state: SessionState, partial: ItemDraft | null, e
   return [{ type: "AssistantReplied", turn: state.turn.id, item: { ...place(partial, state.next_position), incomplete: true } }, end];
 }
 
-/** The events by which one message joins the conversation at `position`. */
+/** The events by which one message joins the conversation at `position`, its items one after the other. */
 export function enterConversation(message: QueuedMessage, at: { position: number; incarnation: string }): Event[] {
   const item = place(message.item, at.position);
-  if (message.turn === null) return [{ type: "MessagesAppended", items: [item], dequeued: [item.id] }];
+  if (message.turn === null) {
+    const items = itemsOfMessage(message).map((draft, index) => place(draft, at.position + index));
+    return [{ type: "MessagesAppended", items, dequeued: [item.id] }];
+  }
   return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
 }
 

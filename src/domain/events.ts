@@ -26,6 +26,8 @@ export interface SessionSettings {
 /** A message that waits for its turn in the session's durable FIFO. */
 export interface QueuedMessage {
   readonly item: ItemDraft;
+  /** What an imported message holds after its first item: the calls of a reply. Absent: nothing. */
+  readonly rest?: readonly ItemDraft[];
   /** The turn it will start; null when it is only to be appended (`run: false`). */
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */

@@ -48,7 +48,7 @@ function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState 
   };
   const asked = event.item;
   const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
-  const started = { ...(event.retry_of ? withoutCutOffReply(state) : state), turn, queue };
+  const started = { ...(event.retry_of ? withoutCutOffReply(state) : state), turn, queue, imported_calls: [] };
   return asked ? appendItems(started, [asked]) : started;
 }
 

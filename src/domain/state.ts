@@ -7,7 +7,7 @@ import type { CompactionId, ExecutionId, ItemId, OverlayId, SessionId, TenantId,
 import type { ItemMeta } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 3;
+export const STATE_VERSION = 4;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -100,6 +100,8 @@ export interface SessionState {
   readonly turn: OpenTurn | null;
   readonly last_turn: LastTurn | null;
   readonly queue: readonly QueuedMessage[];
+  /** Imported calls whose results may still be imported (`open-calls`). Empty while a turn is open. */
+  readonly imported_calls: readonly OpenCall[];
   readonly view: View;
   readonly anchor: UsageAnchor | null;
   readonly compaction: CompactionState;
@@ -123,6 +125,7 @@ export const initialState: SessionState = {
   turn: null,
   last_turn: null,
   queue: [],
+  imported_calls: [],
   view: { epoch: 0, overlays: [], items: [], cleared: [], shortened: [], evicted: [] },
   anchor: null,
   compaction: { requested: null, lease: null, next_token: 1, failures: 0 },

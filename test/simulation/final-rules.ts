@@ -5,11 +5,13 @@ import { buildRequest } from "../../src/app/build-request";
 import { rebuildSession } from "../../src/app/rebuild";
 import type { DisplayItem } from "../../src/app/session-views";
 import type { ItemId } from "../../src/domain/ids";
+import type { Part } from "../../src/domain/message";
 import { createSessionRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
-import type { Send, Users } from "./users";
+import type { Send } from "./send";
+import type { Users } from "./users";
 import { CALLER, type World } from "./world";
 
 interface Run {
@@ -42,7 +44,22 @@ function checkNothingLeft({ world, log }: Run): void {
   violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
 }
 
-const textOf = (item: DisplayItem): string => item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+const textOf = ({ parts }: DisplayItem): string => parts.map(sayOf).join("");
+
+function sayOf(part: Part): string {
+  if (part.type === "text") return part.text;
+  if (part.type === "tool_call") return part.arguments;
+  return part.type === "tool_result" ? part.output : "";
+}
+
+/** I1: an imported reply's calls stand right behind its beginning, as they were sent. */
+function findTorn(items: readonly DisplayItem[], { calls, wordless, role }: Send, position: number): string | null {
+  const begins = role === "assistant" && wordless ? position - 1 : position;
+  const recorded = items.slice(begins, begins + calls.length).flatMap(({ kind, parts }) => (kind === "tool_call" ? parts : []));
+  const wanted = role === "assistant" ? calls : [];
+  const same = wanted.every((call_id, index) => recorded[index]?.type === "tool_call" && recorded[index].call_id === call_id);
+  return same ? null : `the reply at ${position} lost its calls ${wanted}`;
+}
 
 /** I1: whatever was acknowledged is in the record once, as it was sent, in the order in which it was acknowledged. */
 function checkMessages({ world, users, log }: Run): void {
@@ -63,6 +80,8 @@ function checkMessages({ world, users, log }: Run): void {
     violations.check(!lost, "I1", () => `"${send.text.slice(0, 12)}" was acknowledged as ${send.message} and is not in the record`);
     violations.check(!send.refused || found.length === 0, "I1", () => `"${send.text.slice(0, 12)}" was refused and is in the record`);
     const position = found[0]?.position;
+    const torn = position === undefined ? null : findTorn(items, send, position);
+    if (torn) violations.report("I1", torn);
     if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
   }
   checkOrder(world, placed);

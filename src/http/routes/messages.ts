@@ -60,7 +60,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
-    const accepted = await send((api, caller) => api.submit(caller, { ...toSubmitInput(body), idempotency }));
+    const accepted = await send((api, caller) => api.submit(caller, toSubmitInput(body, idempotency)));
     if (!accepted.ok) return sendProblem(c, accepted.error);
     return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
   });

@@ -1,10 +1,8 @@
 /** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
 
-import { draftItem, draftText } from "../../app/drafts";
+import { draftText } from "../../app/drafts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import { policyOf } from "../../context/policy";
-import { truncateToolResult } from "../../context/tool-results";
 import type { Command, ToolResultDraft } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -12,6 +10,7 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { recall, remember } from "../log/idempotency";
 import type { SessionRuntime } from "../runtime";
+import { callsOf, draftMessage, draftResult } from "./draft-message";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */
@@ -46,18 +45,29 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const { draft, body } = draftItem({ kind: input.role, parts: input.parts, turn, at }, ids);
+  const [first, ...rest] = draftMessage(runtime, input, { turn, at });
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
   const { partial, bodies } = input.onBusy === "interrupt" ? runtime.draftPartial() : { partial: null, bodies: [] };
-  const message = { item: draft, turn, tools: tools.ref };
-  const command = { type: "SubmitMessage", at, message, onBusy: input.onBusy, incarnation, queueLimit: QUEUE_LIMIT, partial } as const;
+  const message = { item: first.draft, ...(rest.length > 0 && { rest: rest.map(({ draft }) => draft) }), turn, tools: tools.ref };
+  const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
+  const command = {
+    type: "SubmitMessage",
+    at,
+    message,
+    ...(answers && { answers }),
+    onBusy: input.onBusy,
+    incarnation,
+    queueLimit: QUEUE_LIMIT,
+    partial,
+  } as const;
   const accept: Asked["accept"] = (events) => {
-    const position = positionOf(events, draft.id);
-    return { message_id: draft.id, turn_id: turn, position, queued: position === null };
+    const position = positionOf(events, first.draft.id);
+    return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
+  const said = [first, ...rest].map(({ body }) => body);
   const running = runtime.state.turn?.id;
   const kept = partial && runtime.state.turn?.phase === "generating" ? bodies : [];
-  const accepted = acknowledge(runtime, { command, bodies: [body, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
+  const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
   if (running && runtime.state.turn?.id !== running) runtime.abandonLive();
   return accepted;
 }
@@ -79,22 +89,14 @@ export function submitToolResults(
   runtime: SessionRuntime,
   input: Parameters<api.SessionApi["toolResults"]>[1],
 ): api.Outcome<views.Accepted> {
-  const { clock, ids, incarnation } = runtime.deps;
-  const { turn, settings } = runtime.state;
-  const limit = policyOf(settings.policy).tool_result_max_chars;
+  const { clock, incarnation } = runtime.deps;
+  const turn = runtime.state.turn;
   const at = clock();
-  const names = namesOf(runtime);
-  const drafted = input.results.map((result) => {
-    const known = names(result);
-    const part = {
-      type: "tool_result",
-      call_id: known.call_id,
-      name: known.name,
-      output: truncateToolResult(result.output, limit),
-      is_error: result.is_error,
-    } as const;
-    const { draft, body } = draftItem({ kind: "tool_result", parts: [part], turn: turn?.id ?? null, at }, ids);
-    const { execution_id, call_id, is_error } = result;
+  const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
+  const calls = callsOf(turn?.open_calls ?? [], refs);
+  const drafted = input.results.map(({ execution_id, call_id, output, is_error }, index) => {
+    const call = calls[index] ?? { call_id: "", name: "" };
+    const { draft, body } = draftResult(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
     return { result: { execution: execution_id, call_id, item: draft, is_error } satisfies ToolResultDraft, body };
   });
   const [first] = drafted;
@@ -105,16 +107,6 @@ export function submitToolResults(
     return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
   return acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
-}
-
-/** The open call that a result answers, as the results before it leave it: the provider's ids may repeat. */
-function namesOf(runtime: SessionRuntime): (result: api.ToolResultInput) => { call_id: string; name: string } {
-  const open = [...(runtime.state.turn?.open_calls ?? [])];
-  return (result) => {
-    const at = open.findIndex((call) => (result.execution_id ? call.execution === result.execution_id : call.call_id === result.call_id));
-    const [call] = at < 0 ? [] : open.splice(at, 1);
-    return { call_id: call?.call_id ?? result.call_id ?? "", name: call?.name ?? "" };
-  };
 }
 
 export function stopTurn(runtime: SessionRuntime): api.Outcome<views.TurnReport> {

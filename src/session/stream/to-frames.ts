@@ -24,7 +24,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "MessageQueued":
       return [{ type: "message.accepted", message_id: event.message.item.id, turn_id: event.message.turn, position: null, queued: true }];
     case "MessagesAppended":
-      return event.items.filter((item) => !waited(item.id, source)).map((item) => accepted(item));
+      return event.items.filter((item) => !item.continues && !waited(item.id, source)).map((item) => accepted(item));
     case "QueuedMessageCancelled":
       return [{ type: "message.cancelled", message_id: event.message, turn_id: event.turn }];
     case "TurnStarted":
