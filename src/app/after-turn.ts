@@ -1,6 +1,6 @@
 /** Between two turns: what was held back takes effect, the threshold is looked at, and the next message gets its turn. */
 import type { CompactionId } from "../domain/ids";
-import { requestCompaction, settleCompaction } from "./compact-session";
+import { isCurrent, requestCompaction, settleCompaction } from "./compact-session";
 import type { ModelSpec } from "./ports";
 import { resolveModel } from "./resolve-model";
 import type { SummaryOutcome } from "./session-api";
@@ -14,7 +14,8 @@ export interface HeldOutcome {
 }
 
 export interface HeldOutcomes {
-  take(): HeldOutcome[];
+  /** Those of them that are wanted, which are then held no more. */
+  take(isWanted: (held: HeldOutcome) => boolean): HeldOutcome[];
 }
 
 export interface AfterTurnPorts extends SessionPorts {
@@ -27,13 +28,14 @@ export interface AfterTurnPorts extends SessionPorts {
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   const found = await resolveModel(ports.writer.state.settings.model, ports);
   if (ports.writer.state.turn) return;
-  if (found.ok) settleBetweenTurns(found.value, ports);
+  settleBetweenTurns(found.ok ? found.value : null, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
-  for (const held of ports.held.take()) {
+/** Without the model's facts no result can be judged: the current one waits on, the others come to nothing in any case. */
+function settleBetweenTurns(spec: ModelSpec | null, ports: AfterTurnPorts): void {
+  for (const held of ports.held.take((each) => spec !== null || !isCurrent(each, ports.writer.state))) {
     if (settleCompaction(held, spec, ports) === "retry") ports.wakeCompaction();
   }
-  if (ports.writer.state.last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+  if (spec && ports.writer.state.last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
 }

@@ -124,21 +124,38 @@ function fitEntry(line: string, most: number): string {
   return tokens <= most ? line : shortenToolResult(line, Math.max(200, Math.floor((line.length * most) / tokens)));
 }
 
+type Judged = "done" | "retry" | "stale";
+
 interface Settled {
   readonly compaction: CompactionId;
   readonly token: number;
   readonly outcome: SummaryOutcome;
 }
 
-/** Judges what the summariser brought. `retry`: one more attempt is allowed. Must not run while a turn does. */
-export function settleCompaction(settled: Settled, spec: ModelSpec, ports: Ports): "done" | "retry" {
+/** Whether it is the newest lease's result: any other decides to nothing. */
+export const isCurrent = ({ compaction, token }: Omit<Settled, "outcome">, { compaction: { requested, lease } }: SessionState): boolean =>
+  requested?.id === compaction && lease?.token === token;
+
+/**
+ * Judges what the summariser brought. `retry`: one more attempt is allowed. What comes to nothing is still a call that was
+ * made, and is recorded as one. `spec` null: the model is gone. A current result must not be settled while a turn runs.
+ */
+export function settleCompaction(settled: Settled, spec: ModelSpec | null, ports: Ports): "done" | "retry" {
+  const { writer, clock } = ports;
+  const judged = spec && isCurrent(settled, writer.state) ? judge(settled, spec, ports) : "stale";
+  if (judged !== "stale") return judged;
+  writer.execute({ type: "RecordSpentCall", at: clock(), call: callOf(settled, writer.state) });
+  return "done";
+}
+
+function judge(settled: Settled, spec: ModelSpec, ports: Ports): Judged {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { compaction, token, outcome } = settled;
-  const call = callOf(outcome, spec, state);
+  const call = callOf(settled, state);
   const { lease } = state.compaction;
   if (!outcome.ok) return recordFailure({ compaction, token, failure: outcome.failure, call }, spec, ports);
-  if (!lease || lease.token !== token) return "done";
+  if (!lease) return "stale";
   const replaced = state.view.items.filter((item) => item.position <= lease.range.to).reduce((sum, item) => sum + item.tokens, 0);
   const older = state.view.overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
   const checked = checkSummary({
@@ -151,8 +168,8 @@ export function settleCompaction(settled: Settled, spec: ModelSpec, ports: Ports
   const overlay = ids.newId("ovl");
   const input = { ...draftInput(spec, "threshold", ports), summarizer: { model: spec.id, usage: outcome.usage, ms: outcome.ms } };
   const change = draftFromSummary(checked.value, lease, { ...input, overlay });
-  writer.execute({ type: "RecordCompaction", at: clock(), compaction, token, change, call }, [{ id: overlay, text: checked.value.text }]);
-  return "done";
+  const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call } as const;
+  return writer.execute(command, [{ id: overlay, text: checked.value.text }]).ok ? "done" : "stale";
 }
 
 const draftInput = (spec: ModelSpec, trigger: CompactionTrigger, { writer, ids }: Ports): DraftInput => ({
@@ -168,31 +185,32 @@ function recordFailure(
   failed: { compaction: CompactionId; token: number | null; failure: CompactionFailure; call: ModelCall | null },
   spec: ModelSpec,
   ports: Ports,
-): "done" | "retry" {
+): Judged {
   const { writer, clock, log } = ports;
   const policy = policyOf(writer.state.settings.policy);
   const planned = plan(spec, "fallback", writer.state);
   const rungs = planned.kind === "compact" ? planned.fallback : [];
   const fallback: EpochDraft | null = rungs.length > 0 ? draftFromRungs(rungs, draftInput(spec, "fallback", ports)) : null;
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit: policy.attempts, fallback });
-  if (!recorded.ok) return "done";
+  if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
   return recorded.value.some((event) => event.type === "CompactionFailed" && !event.final) ? "retry" : "done";
 }
 
-function callOf(outcome: SummaryOutcome, spec: ModelSpec, state: SessionState): ModelCall {
-  const { usage, ms } = outcome;
+function callOf({ outcome, token }: Settled, state: SessionState): ModelCall {
+  const { model, estimate, usage, ms } = outcome;
   return {
     turn: null,
     purpose: "compaction",
-    model: spec.id,
+    model,
     epoch: state.view.epoch,
     up_to: state.next_position - 1,
     usage,
-    estimate: 0,
+    estimate,
     request_digest: null,
     outcome: outcome.ok ? outcome.finish : toCallOutcome(outcome.failure),
     ms,
+    lease: token,
   };
 }
 

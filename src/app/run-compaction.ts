@@ -2,6 +2,8 @@
  * The queue consumer's story: ask the session for the plan at the moment of work, summarise, hand the outcome back.
  * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
  */
+import { estimateParts } from "../context/item-tokens";
+import { estimateTokens } from "../context/tokens";
 import type { CallUsage, CompactionFailure, FinishReason } from "../domain/events";
 import { assertNever } from "../lib/assert-never";
 import type { ChatModel, Clock, CompactionJob, Log, ModelChunk, ModelRequest } from "./ports";
@@ -70,11 +72,14 @@ async function summarize(request: ModelRequest, timeoutMs: number, ports: Compac
   } finally {
     cancel();
   }
-  const spent = { usage: heard.usage, ms: ports.clock() - startedAt };
+  const spent = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
   return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ok: false, failure: end.failure };
 }
+
+const estimateRequest = ({ system, messages }: ModelRequest): number =>
+  messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
 
 function take(chunk: ModelChunk, heard: Heard): void {
   switch (chunk.type) {

@@ -4,33 +4,17 @@
  * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
  */
 import { rawViewTokens } from "../context/budget";
-import type { ModelCall, TurnRun } from "../domain/commands";
-import type { CallUsage, FinishReason, TurnFailure } from "../domain/events";
-import type { Part, ToolCallPart } from "../domain/message";
+import type { ModelCall } from "../domain/commands";
+import type { FinishReason, TurnFailure } from "../domain/events";
+import type { ToolCallPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { buildRequest, fitRequest } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
+import { CallUnderWay, type LiveTurn } from "./live-turn";
 import type { ModelChunk, ModelSpec } from "./ports";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
-
-/** A run in progress: what it has said, for whoever must stop it and keep that. */
-export class LiveTurn {
-  readonly abort = new AbortController();
-  text = "";
-  reasoning = "";
-
-  constructor(readonly run: TurnRun) {}
-
-  /** What was said so far, as parts; empty: nothing was. */
-  get parts(): Part[] {
-    const parts: Part[] = [];
-    if (this.reasoning) parts.push({ type: "reasoning", text: this.reasoning });
-    if (this.text) parts.push({ type: "text", text: this.text });
-    return parts;
-  }
-}
 
 /** A reply at most, its calls included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
 const MAX_REPLY_UNITS = 500_000;
@@ -63,35 +47,34 @@ interface Answer {
 async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): Promise<Answer> {
   const { clock, writer } = ports;
   const request = buildRequest(ports.content, spec);
-  const asked = { epoch: writer.state.view.epoch, up_to: writer.state.next_position - 1, estimate: rawViewTokens(writer.state) };
-  const startedAt = clock();
-  let digest: Promise<string | null> = Promise.resolve(null);
+  const { state } = writer;
+  const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked }, clock());
+  live.call = call;
+  let noted = Promise.resolve();
   const onRequest = (body: string): void => {
-    digest = ports.digest(body).catch(() => null);
+    noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
   const heard = await listen(live, ports.model.stream(request, { signal: live.abort.signal, onRequest }), ports);
-  const call: ModelCall = {
-    turn: live.run.turn,
-    purpose: "turn",
-    model: spec.id,
-    ...asked,
-    usage: heard.usage,
-    request_digest: await digest,
-    outcome: heard.outcome.kind === "failed" ? heard.outcome.failure.kind : heard.outcome.finish,
-    ms: clock() - startedAt,
-  };
-  return { calls: heard.calls, outcome: heard.outcome, call };
+  await noted;
+  const { outcome, calls } = heard;
+  return { calls, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
+}
+
+/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
+async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
+  call.request_digest = await of.digest;
+  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
 }
 
 interface Heard {
   readonly calls: ToolCallPart[];
   outcome: Answer["outcome"];
-  usage: CallUsage | null;
 }
 
 /** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
 async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: SessionPorts): Promise<Heard> {
-  const heard: Heard = { calls: [], outcome: failed("unavailable"), usage: null };
+  const heard: Heard = { calls: [], outcome: failed("unavailable") };
   const watch = watchDeadlines(ports, live.abort);
   try {
     for await (const chunk of chunks) {
@@ -131,7 +114,7 @@ function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
       return;
     case "finish":
       heard.outcome = { kind: "finished", finish: chunk.finish };
-      heard.usage = chunk.usage;
+      if (live.call) live.call.usage = chunk.usage;
       return;
     case "failure":
       heard.outcome = { kind: "failed", failure: chunk.failure };
@@ -168,6 +151,7 @@ function record(
     finish,
   } as const;
   const recorded = writer.execute(command, bodies);
+  live.call = null;
   if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
 }
 
@@ -177,5 +161,6 @@ function fail(live: LiveTurn, ports: SessionPorts, ended: { failure: TurnFailure
   const partial = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
   const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
   const recorded = writer.execute(command, partial ? [partial.body] : []);
+  live.call = null;
   if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind: ended.failure.kind, status: ended.failure.status });
 }

@@ -114,6 +114,9 @@ export interface StreamInput {
 
 /** What the summariser came back with; the object judges it. */
 export type SummaryOutcome = {
+  readonly model: string;
+  /** Raw estimate of what it was asked, in tokens. */
+  readonly estimate: number;
   readonly usage: CallUsage | null;
   readonly ms: number;
 } & (

@@ -29,6 +29,8 @@ export function decideCompaction(command: Command & CompactionCommand, state: Se
       return decideFailure(command, state);
     case "ChangeEpoch":
       return decideChange(command, state);
+    case "RecordSpentCall":
+      return decideSpent(command, state);
     default:
       return assertNever(command);
   }
@@ -53,6 +55,12 @@ const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCal
 function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
   return ok([...voidCompaction(state), epochChanged(command.change, { trigger: command.trigger, compaction: command.compaction })]);
+}
+
+/** A lease's call is recorded with its result, or here; of either there is one, however often the result is delivered. */
+function decideSpent({ call }: Of<"RecordSpentCall">, { compaction }: SessionState): Decision {
+  if (call.lease === null || !compaction.unsettled.includes(call.lease)) return stale("lease_lost");
+  return ok([{ type: "ModelCallFinished", ...call, outcome: "stale" }]);
 }
 
 /** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */

@@ -1,7 +1,7 @@
 /** Messages in: appended at once, starting a turn, or waiting in the durable FIFO. */
 import { err, ok } from "../lib/result";
 import type { Command, MessageCommand } from "./commands";
-import { type Decision, endWithPartial, enterConversation } from "./decision";
+import { type Decision, endCutShort, enterConversation } from "./decision";
 import type { Event, QueuedMessage } from "./events";
 import { findOpenCall, itemsOfMessage, openBehindQueue } from "./open-calls";
 import type { SessionState } from "./state";
@@ -38,7 +38,7 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
   const queued = (front: boolean): Event => ({ type: "MessageQueued", message, front });
   if (command.onBusy === "interrupt" && turn) {
     const end: Event = { type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" };
-    return ok([queued(true), ...endWithPartial(state, command.partial, end)]);
+    return ok([queued(true), ...endCutShort(state, command, end)]);
   }
   return ok([queued(false), ...superseded]);
 }

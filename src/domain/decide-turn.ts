@@ -2,7 +2,7 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import type { Command, TurnCommand, TurnRun } from "./commands";
-import { type Decision, endWithPartial, enterConversation, place } from "./decision";
+import { type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 import { findOpenCall, itemsOfMessage } from "./open-calls";
@@ -80,16 +80,14 @@ function decideToolResults(command: Of<"RecordToolResults">, state: SessionState
 function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn);
   if (stale) return err(stale);
-  const call: Event[] = command.call ? [{ type: "ModelCallFinished", ...command.call }] : [];
-  const end: Event = { type: "TurnFailed", turn: command.turn, failure: command.failure };
-  return ok([...call, ...endWithPartial(state, command.partial, end)]);
+  return ok(endCutShort(state, command, { type: "TurnFailed", turn: command.turn, failure: command.failure }));
 }
 
 function decideStop(command: Of<"StopTurn">, state: SessionState): Decision {
   const { turn } = state;
   if (!turn || (command.turn !== null && command.turn !== turn.id)) return err({ code: "no_turn" });
   if (command.reason === "tools_expired" && turn.phase !== "awaiting_tools") return err({ code: "stale", reason: "turn_over" });
-  return ok(endWithPartial(state, command.partial, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
+  return ok(endCutShort(state, command, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
 }
 
 function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
@@ -105,8 +103,12 @@ function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
 function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
   const { turn } = state;
   if (turn?.phase !== "generating" || turn.incarnation === command.incarnation) return [];
-  if (command.partial) return endWithPartial(state, command.partial, { type: "TurnInterrupted", turn: turn.id });
-  if (turn.attempt >= command.attemptLimit) return [{ type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } }];
+  if (command.partial) return endCutShort(state, command, { type: "TurnInterrupted", turn: turn.id });
+  const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
+  if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
-  return [{ type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null }];
+  return [
+    ...spentCall(state, command.call),
+    { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
+  ];
 }

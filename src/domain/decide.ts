@@ -34,6 +34,7 @@ export function decide(command: Command, state: SessionState): Decision {
     case "RecordCompaction":
     case "FailCompaction":
     case "ChangeEpoch":
+    case "RecordSpentCall":
       return decideCompaction(command, state);
     default:
       return assertNever(command);

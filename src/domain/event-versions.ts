@@ -7,11 +7,16 @@ import type { Event, EventType, StoredEvent } from "./events";
 import { knownEventTypes } from "./evolve";
 
 /** Current version of each event type that is past version 1. */
-const CURRENT_VERSION: Partial<Record<EventType, number>> = {};
+const CURRENT_VERSION: Partial<Record<EventType, number>> = { MessagesAppended: 2, MessageQueued: 2, ModelCallFinished: 2 };
 
 type Upcaster = (data: Record<string, unknown>) => Record<string, unknown>;
 /** Keyed `Type@from`: turns version `from` into `from + 1`. */
-const upcasters: Readonly<Record<string, Upcaster>> = {};
+const upcasters: Readonly<Record<string, Upcaster>> = {
+  /** Calls and results may be imported, several items a message: an older build would read them as loose ones. */
+  "MessagesAppended@1": (data) => data,
+  "MessageQueued@1": (data) => ({ ...data, message: { ...(data.message as object), rest: [] } }),
+  "ModelCallFinished@1": (data) => ({ ...data, lease: null }),
+};
 
 export const versionOf = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
 

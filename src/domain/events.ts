@@ -26,8 +26,8 @@ export interface SessionSettings {
 /** A message that waits for its turn in the session's durable FIFO. */
 export interface QueuedMessage {
   readonly item: ItemDraft;
-  /** What an imported message holds after its first item: the calls of a reply. Absent: nothing. */
-  readonly rest?: readonly ItemDraft[];
+  /** What an imported message holds after its first item: the calls of a reply. */
+  readonly rest: readonly ItemDraft[];
   /** The turn it will start; null when it is only to be appended (`run: false`). */
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */
@@ -75,6 +75,8 @@ export interface TurnFailure {
   readonly fit?: FitReport;
 }
 
+/** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */
+export type CallOutcome = FinishReason | TurnFailureKind | "stale";
 export type CallPurpose = "turn" | "compaction" | "title";
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 export type CompactionTrigger = "threshold" | "guard" | "overflow" | "model_switch" | "manual" | "fallback";
@@ -161,8 +163,11 @@ export type TurnEvent =
       readonly usage: CallUsage | null;
       readonly estimate: number;
       readonly request_digest: string | null;
-      readonly outcome: FinishReason | TurnFailureKind;
+      readonly outcome: CallOutcome;
+      /** Milliseconds from the request to its end; 0: nobody saw the end. */
       readonly ms: number;
+      /** Fencing token of the compaction that it was made for; null: for none. */
+      readonly lease: number | null;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta }

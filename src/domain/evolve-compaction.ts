@@ -31,6 +31,9 @@ const withCompaction = (state: SessionState, change: Partial<CompactionState>): 
   compaction: { ...state.compaction, ...change },
 });
 
+/** A result that comes later than so many further leases is counted by nobody. */
+const MAX_UNSETTLED = 16;
+
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch, range, replaces } = event;
   const { requested } = state.compaction;
@@ -38,6 +41,7 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
     requested: requested ? { ...requested, attempts: attempt } : requested,
     lease: { token, attempt, expires_at, base_epoch, range, replaces },
     next_token: token + 1,
+    unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });
 }
 

@@ -60,7 +60,8 @@ function withoutCutOffReply(state: SessionState): SessionState {
 }
 
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
-  const { usage } = event;
+  const { usage, lease } = event;
+  if (lease !== null) return finishCall(withoutUnsettled(state, lease), { ...event, lease: null });
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
   if (!usage) return { ...state, turn };
   const totals = {
@@ -79,6 +80,11 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     anchor: event.epoch === state.view.epoch ? anchorOf(state, event, usage) : state.anchor,
   };
 }
+
+const withoutUnsettled = (state: SessionState, lease: number): SessionState => ({
+  ...state,
+  compaction: { ...state.compaction, unsettled: state.compaction.unsettled.filter((token) => token !== lease) },
+});
 
 function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {

@@ -18,7 +18,7 @@ export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall 
   open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
 
 /** One message's items in order, the first of which begins it. */
-export const itemsOfMessage = ({ item, rest = [] }: QueuedMessage): readonly ItemDraft[] => [
+export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly ItemDraft[] => [
   item,
   ...rest.map((next) => ({ ...next, continues: true as const })),
 ];

@@ -81,6 +81,8 @@ export interface CompactionState {
   } | null;
   readonly lease: CompactionLease | null;
   readonly next_token: number;
+  /** Tokens of leases whose model call is not in the ledger yet: it is under way, late or lost. The newest ones. */
+  readonly unsettled: readonly number[];
   /** Failures since the last summary that was accepted. */
   readonly failures: number;
 }
@@ -128,7 +130,7 @@ export const initialState: SessionState = {
   imported_calls: [],
   view: { epoch: 0, overlays: [], items: [], cleared: [], shortened: [], evicted: [] },
   anchor: null,
-  compaction: { requested: null, lease: null, next_token: 1, failures: 0 },
+  compaction: { requested: null, lease: null, next_token: 1, unsettled: [], failures: 0 },
   ratio: { model: "", value: 1 },
   redacted: [],
   totals: { calls: 0, input: 0, output: 0, cached: 0 },

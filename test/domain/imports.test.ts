@@ -9,14 +9,15 @@ type Submit = Extract<Command, { type: "SubmitMessage" }>;
 const submit = (n: number, change: Partial<Submit>): Command => ({
   type: "SubmitMessage",
   at: n,
-  message: { item: draft(n), turn: null, tools: null },
+  message: { item: draft(n), turn: null, rest: [], tools: null },
   onBusy: "queue",
   incarnation: INC,
   queueLimit: 8,
   partial: null,
+  call: null,
   ...change,
 });
-const ask = (n: number): Command => submit(n, { message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), tools: null } });
+const ask = (n: number): Command => submit(n, { message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), rest: [], tools: null } });
 
 const toolCall = (n: number, call_id: string) =>
   draft(n, { kind: "tool_call", tool: { execution: id("exe", n), call_id, name: "look_up" } });
@@ -32,11 +33,11 @@ const reply = (n: number, ...calls: string[]): Command =>
   });
 const result = (n: number, call_id: string, change: Partial<Submit> = {}): Command =>
   submit(n, {
-    message: { item: draft(n, { kind: "tool_result" }), turn: null, tools: null },
+    message: { item: draft(n, { kind: "tool_result" }), turn: null, rest: [], tools: null },
     answers: { call_id, is_error: false },
     ...change,
   });
-const stop: Command = { type: "StopTurn", at: 90, turn: null, reason: "requested", partial: null };
+const stop: Command = { type: "StopTurn", at: 90, turn: null, reason: "requested", partial: null, call: null };
 const start: Command = { type: "StartTurn", at: 95, incarnation: INC };
 
 const shown = ({ view }: SessionState) => view.items.map(({ position, kind, tool }) => [position, kind, tool?.execution ?? null]);
@@ -125,7 +126,7 @@ function asks(n: number): Command {
     at: 50,
     turn: turnId(n),
     incarnation: INC,
-    call: { ...call, outcome: finish, ms: 1 },
+    call: { ...call, outcome: finish, ms: 1, lease: null },
     reply: null,
     calls,
     finish,

@@ -23,6 +23,7 @@ interface Run {
 export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
   checkMessages(run);
+  checkLedger(run);
   checkReplayedView(run);
   await checkReadModel(run);
 }
@@ -42,6 +43,24 @@ function checkNothingLeft({ world, log }: Run): void {
   const rows = sql.all<{ data: string }>("SELECT data FROM turns").map((row) => JSON.parse(row.data) as { id: string; status: string });
   const open = rows.filter((row) => row.status === "open" || row.status === "queued");
   violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
+}
+
+/**
+ * I18: no call is in the ledger that was not made, no lease's call is there twice, and while nothing crashes every call
+ * that was made is there.
+ */
+function checkLedger({ world, log }: Run): void {
+  const { violations, stats } = world;
+  const calls = log.events.flatMap((event) => (event.type === "ModelCallFinished" ? [event] : []));
+  const leases = calls.flatMap(({ lease }) => lease ?? []);
+  violations.check(new Set(leases).size === leases.length, "I18", () => `the calls of a lease were recorded twice: ${leases}`);
+  const calm = !stats.counts.has("crashes") && !stats.counts.has("consumer crashes");
+  for (const purpose of ["turn", "compaction"]) {
+    const made = stats.counts.get(`${purpose} requests`) ?? 0;
+    const recorded = calls.filter((call) => call.purpose === purpose).length;
+    const fine = calm ? recorded === made : recorded <= made;
+    violations.check(fine, "I18", () => `${made} ${purpose} requests were made and ${recorded} are in the ledger`);
+  }
 }
 
 const textOf = ({ parts }: DisplayItem): string => parts.map(sayOf).join("");

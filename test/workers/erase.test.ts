@@ -168,7 +168,7 @@ describe("late writers", () => {
     await frames.leave();
 
     await eraseOf(chat);
-    const outcome = { ok: true, text: words(60, MARK), finish: "stop", usage: null, ms: 1 } as const;
+    const outcome = { ok: true, text: words(60, MARK), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
     const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token: lease.value.token, outcome });
     const delivered = await deliver(job);
 

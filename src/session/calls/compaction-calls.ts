@@ -1,6 +1,6 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
-import { leaseCompaction, settleCompaction } from "../../app/compact-session";
+import { isCurrent, leaseCompaction, settleCompaction } from "../../app/compact-session";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
@@ -29,7 +29,7 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
 /** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
 function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
   const ports = runtime.ports();
-  for (const held of ports.held.take()) if (spec) settleCompaction(held, spec, ports);
+  for (const held of ports.held.take(() => true)) settleCompaction(held, spec, ports);
 }
 
 /** While a turn runs the outcome is kept, durably, and takes effect when it ends (docs/design.md §5). */
@@ -38,12 +38,10 @@ export async function recordFor(
   input: Parameters<api.SessionApi["recordCompaction"]>[1],
 ): ReturnType<api.SessionApi["recordCompaction"]> {
   const found = await lookUp(runtime);
-  const { compaction, token, outcome } = input;
-  if (runtime.state.turn || found === "unreachable") {
-    const { requested, lease } = runtime.state.compaction;
-    if (requested?.id === compaction && lease?.token === token) holdOutcome(runtime.deps.sql, { compaction, token, outcome });
+  const { state, deps } = runtime;
+  if (isCurrent(input, state) && (state.turn || found === "unreachable")) {
+    holdOutcome(deps.sql, input);
     return ok({ next: "done" });
   }
-  if (!found) return ok({ next: "done" });
-  return ok({ next: settleCompaction({ compaction, token, outcome }, found, runtime.ports()) });
+  return ok({ next: settleCompaction(input, found === "unreachable" ? null : found, runtime.ports()) });
 }

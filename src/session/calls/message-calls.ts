@@ -16,6 +16,8 @@ import { reportTurn } from "./turn-report";
 /** Messages that may wait for their turn. */
 export const QUEUE_LIMIT = 32;
 
+const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
+
 interface Asked {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
@@ -47,8 +49,8 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const turn = input.run ? ids.newId("trn") : null;
   const [first, ...rest] = draftMessage(runtime, input, { turn, at });
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
-  const { partial, bodies } = input.onBusy === "interrupt" ? runtime.draftPartial() : { partial: null, bodies: [] };
-  const message = { item: first.draft, ...(rest.length > 0 && { rest: rest.map(({ draft }) => draft) }), turn, tools: tools.ref };
+  const { cut, bodies } = input.onBusy === "interrupt" ? runtime.cutShort("aborted") : NOTHING_CUT;
+  const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
   const command = {
     type: "SubmitMessage",
@@ -58,7 +60,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
     onBusy: input.onBusy,
     incarnation,
     queueLimit: QUEUE_LIMIT,
-    partial,
+    ...cut,
   } as const;
   const accept: Asked["accept"] = (events) => {
     const position = positionOf(events, first.draft.id);
@@ -66,7 +68,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   };
   const said = [first, ...rest].map(({ body }) => body);
   const running = runtime.state.turn?.id;
-  const kept = partial && runtime.state.turn?.phase === "generating" ? bodies : [];
+  const kept = runtime.state.turn?.phase === "generating" ? bodies : [];
   const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
   if (running && runtime.state.turn?.id !== running) runtime.abandonLive();
   return accepted;
@@ -112,8 +114,8 @@ export function submitToolResults(
 export function stopTurn(runtime: SessionRuntime): api.Outcome<views.TurnReport> {
   const { turn } = runtime.state;
   if (!turn) return err({ code: "no_turn" });
-  const { partial, bodies } = runtime.draftPartial();
-  const stopped = runtime.execute({ type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", partial }, bodies);
+  const { cut, bodies } = runtime.cutShort("aborted");
+  const stopped = runtime.execute({ type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut }, bodies);
   if (!stopped.ok) return err(stopped.error);
   runtime.abandonLive();
   return reportTurn(runtime, turn.id);
