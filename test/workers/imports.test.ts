@@ -72,6 +72,20 @@ describe("a recorded conversation", () => {
     ]);
   });
 
+  it("is acknowledged message by message, whatever each becomes in the record", async () => {
+    const chat = await newChat();
+    const frames = await chat.listen(0);
+    const told = await reply(chat, "Let me look.", call("a", "Paris"), call("b", "Oslo"));
+    const answered = await result(chat, "b", "rain");
+
+    await frames.until("message.accepted", ({ message_id }) => message_id === answered.message_id);
+    expect(frames.seen).toMatchObject([
+      { type: "message.accepted", message_id: told.message_id, position: 1 },
+      { type: "message.accepted", message_id: answered.message_id, position: 4 },
+    ]);
+    await frames.leave();
+  });
+
   it("may hold a reply that is nothing but calls", async () => {
     const chat = await newChat();
     await take(chat, { role: "assistant", tool_calls: [call("a", "Paris")] });

@@ -41,7 +41,7 @@ const cancel = tenantRoute({
   scope: "sessions:write",
   summary: "Take back a message that still waits in the queue",
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
-  responses: { 204: { description: "It will not be sent" } },
+  responses: { 204: { description: "It will not be sent; nor will the results that wait for the calls of an imported reply" } },
 });
 
 const toolResults = tenantRoute({
