@@ -7,7 +7,8 @@
 import { err, ok } from "../lib/result";
 import { countRows, diffRows, type RowDifference, type RowSnapshot } from "./diff-rows";
 import type { Clock, Projection } from "./ports";
-import type { Caller, LogPage, Outcome } from "./session-api";
+import type { Caller, Outcome } from "./session-api";
+import type { LogPage } from "./session-views";
 
 /** Rows of one kind: the live ones, or those made only to be compared. */
 export interface SessionRows {

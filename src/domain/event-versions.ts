@@ -8,7 +8,13 @@ import { knownEventTypes } from "./evolve";
 import { upcasters } from "./upcasters";
 
 /** Current version of each event type that is past version 1. */
-const CURRENT_VERSION: Partial<Record<EventType, number>> = { CompactionStarted: 2, EpochChanged: 2 };
+const CURRENT_VERSION: Partial<Record<EventType, number>> = {
+  MessagesAppended: 2,
+  MessageQueued: 2,
+  ModelCallFinished: 2,
+  CompactionStarted: 2,
+  EpochChanged: 2,
+};
 
 export const versionOf = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
 

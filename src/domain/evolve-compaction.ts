@@ -49,6 +49,8 @@ function requestCompaction(state: SessionState, event: Of<"CompactionRequested">
   const breaker = trigger === "manual" ? closedBreaker : {};
   return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, folded: null }, lease: null });
 }
+/** A result that comes later than so many further leases is counted by nobody. */
+const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
@@ -58,6 +60,7 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
     requested: requested ? { ...requested, attempts: attempt } : requested,
     lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
     next_token: token + 1,
+    unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });
 }
 
@@ -66,6 +69,8 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
   return withCompaction(state, {
     requested: requested && { ...requested, folded: part },
     lease: lease && { ...lease, expires_at },
+    // The next part's call is under way.
+    unsettled: lease ? [...state.compaction.unsettled.filter((token) => token !== lease.token), lease.token] : state.compaction.unsettled,
   });
 }
 

@@ -5,6 +5,7 @@ import type { CompactionEvent } from "./compaction-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
 import { closedBreaker, evolveCompaction } from "./evolve-compaction";
 import { evolveTurn } from "./evolve-turn";
+import { openAfter } from "./open-calls";
 import { initialState, type SessionState } from "./state";
 import { viewOf } from "./view";
 
@@ -109,7 +110,8 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
   switch (event.type) {
     case "MessagesAppended": {
       const gone = new Set(event.dequeued);
-      return appendItems({ ...state, queue: state.queue.filter((entry) => !gone.has(entry.item.id)) }, event.items);
+      const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
+      return appendItems({ ...state, queue, imported_calls: openAfter(state.imported_calls, event.items) }, event.items);
     }
     case "MessageQueued":
       return { ...state, queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };
@@ -118,7 +120,12 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return { ...state, anchor: null, view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }) };
+      return {
+        ...state,
+        imported_calls: [],
+        anchor: null,
+        view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }),
+      };
     default:
       return assertNever(event);
   }

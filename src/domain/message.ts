@@ -74,6 +74,8 @@ export interface ItemMeta {
   readonly tool?: ToolRef;
   /** The reply was cut off: stopped, failed or interrupted in the middle. */
   readonly incomplete?: true;
+  /** Imported as part of the same message as the item before it. What a turn produced has the turn in common instead. */
+  readonly continues?: true;
 }
 
 /** An item before it has a position: what commands carry. */

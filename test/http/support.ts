@@ -1,7 +1,8 @@
 /** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { SessionRows } from "../../src/app/rebuild";
-import type { Accepted, Caller, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { Caller, SessionApi } from "../../src/app/session-api";
+import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { type Principal, SCOPES, type Scope, type TenantApi } from "../../src/app/tenant-api";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";

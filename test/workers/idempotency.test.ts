@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { advanceClock } from "./clock";
 import { bodyOf, migrate, newChat, newTenant, told } from "./support";
 

@@ -128,6 +128,7 @@ describe("the list of usage", () => {
         request_digest: null,
         outcome: "stop",
         ms: 5,
+        lease: null,
       });
     await createProjection(env.DB).write(log.batch());
 

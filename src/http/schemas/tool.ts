@@ -1,6 +1,7 @@
 /** Client tools, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
-import type { ToolCallView, ToolResultInput } from "../../app/session-api";
+import type { ToolResultInput } from "../../app/session-api";
+import type { ToolCallView } from "../../app/session-views";
 import type { ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
@@ -8,11 +9,11 @@ import { id } from "./ids";
 const MAX_TOOLS = 128;
 const MAX_DESCRIPTION = 16_384;
 /** The names that every provider takes. */
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or -");
 
 const toolInput = z
   .strictObject({
-    name: z.string().regex(NAME, "1 to 64 letters, digits, _ or -"),
+    name: toolName,
     description: z.string().max(MAX_DESCRIPTION).optional(),
     parameters: z.record(z.string(), z.unknown()).readonly().openapi({ description: "A JSON Schema of type object" }),
   })
@@ -45,6 +46,17 @@ export const toolCallView = documents<ToolCallView>()(
 );
 
 const MAX_RESULTS = 128;
+
+/** Calls of a recorded reply. A name that no provider takes would make every later request fail. */
+export const importedCalls = z
+  .array(
+    z.strictObject({
+      call_id: z.string().min(1).openapi({ description: "The provider's own id; may repeat" }),
+      name: toolName,
+      arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+    }),
+  )
+  .max(MAX_RESULTS);
 
 const toolResult = z
   .strictObject({

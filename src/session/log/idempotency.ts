@@ -1,5 +1,6 @@
 /** What a client's idempotency key led to, kept for a day: the same key and body get the first outcome again. */
-import type { Accepted, Idempotency } from "../../app/session-api";
+import type { Idempotency } from "../../app/session-api";
+import type { Accepted } from "../../app/session-views";
 import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";
 
