@@ -1,6 +1,7 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
+import type { RowSnapshot } from "./diff-rows";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
 
@@ -41,6 +42,11 @@ export interface TenantSettings {
   readonly default_policy: string;
 }
 
+export interface SessionPage {
+  readonly data: readonly { readonly id: SessionId; readonly created_at: number }[];
+  readonly has_more: boolean;
+}
+
 export type ModelOverride = Omit<ModelSpec, "id" | "source">;
 
 export interface TenantApi {
@@ -67,12 +73,7 @@ export interface TenantApi {
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
-  listSessions(page: {
-    readonly after: SessionId | null;
-    readonly limit: number;
-  }): Promise<
-    TenantOutcome<{ readonly data: readonly { readonly id: SessionId; readonly created_at: number }[]; readonly has_more: boolean }>
-  >;
+  listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
@@ -103,4 +104,15 @@ export interface TenantExport extends TenantChange {
 /** For rebuilding the read model and for people in charge; no route of a tenant reaches it. */
 export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
+  /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
+  projectAgain(): Promise<TenantOutcome<null>>;
+}
+
+/** A tenant's rows in the read model, and what they should be. */
+export interface TenantRows {
+  /** Bounded: a tenant's models are few. */
+  read(tenant: TenantId): Promise<RowSnapshot>;
+  expect(change: TenantChange): RowSnapshot;
+  /** Sessions that have a row, newest first: also those that the tenant's directory does not know. */
+  listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
 }

@@ -1,6 +1,6 @@
 /** The tenant's directory of sessions, and the idempotency keys of the requests that made them. */
 import type { Idempotency } from "../app/session-api";
-import type { TenantError } from "../app/tenant-api";
+import type { SessionPage, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import type { TenantSql } from "./tenant-sql";
@@ -18,11 +18,6 @@ export interface Registration {
   readonly replayed: boolean;
 }
 
-export interface DirectoryPage {
-  readonly data: readonly { readonly id: SessionId; readonly created_at: number }[];
-  readonly has_more: boolean;
-}
-
 export interface Directory {
   /** Call it inside a transaction: a session and its key are noted together or not at all. */
   register(input: {
@@ -33,7 +28,7 @@ export interface Directory {
   /** The key of the request that made it stays, so that a late repetition does not bring an erased session back. */
   forget(session: SessionId): void;
   /** Newest first: ids sort by time. */
-  list(page: { readonly after: SessionId | null; readonly limit: number }): DirectoryPage;
+  list(page: { readonly after: SessionId | null; readonly limit: number }): SessionPage;
 }
 
 function toSessionId(text: string): SessionId {

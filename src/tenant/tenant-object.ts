@@ -11,6 +11,7 @@ import type {
   ModelOverride,
   Principal,
   Scope,
+  SessionPage,
   TenantApi,
   TenantChange,
   TenantError,
@@ -24,7 +25,7 @@ import { type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { createDirectory, type Directory, type DirectoryPage, type Registration } from "./directory";
+import { createDirectory, type Directory, type Registration } from "./directory";
 import { createKeys, type Keys } from "./keys";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
@@ -125,7 +126,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     return ok(null);
   }
 
-  async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<DirectoryPage>> {
+  async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>> {
     return this.#created ? ok(this.#directory.list(page)) : err(NOT_FOUND);
   }
 
@@ -148,6 +149,13 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   async exportTenant(): Promise<TenantOutcome<TenantExport>> {
     if (!this.#created) return err(NOT_FOUND);
     return ok({ ...this.#snapshot(), created_at: this.#settings.identity().created_at, keys: this.#keys.list() });
+  }
+
+  async projectAgain(): Promise<TenantOutcome<null>> {
+    if (!this.#created) return err(NOT_FOUND);
+    this.#sql.transaction(() => this.#outbox.touch());
+    await this.#outbox.drain();
+    return ok(null);
   }
 
   /** Only ever set for a tenant that exists: the read model is behind. */
