@@ -35,6 +35,7 @@ const presets: Readonly<Record<PolicyName, Policy>> = {
   },
 };
 
+/** What a tenant is made with, and what an unknown name stands for. */
 export const DEFAULT_POLICY: PolicyName = "oneclaw";
 
 /** The policy of that name; an unknown name (a log of another build) gets the default. */
