@@ -7,6 +7,8 @@ import { id, idOrNull, time } from "./ids";
 import { toolsInput, toTools } from "./tool";
 
 const MAX_URL = 8192;
+/** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
+const MAX_PARTS = 128;
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 const text = z.strictObject({ type: z.literal("text"), text: z.string().min(1) });
@@ -34,7 +36,7 @@ const isBlank = (content: string | readonly PartInput[]): boolean =>
 
 export const messageInput = z
   .strictObject({
-    content: z.union([z.string(), z.array(partInput)]),
+    content: z.union([z.string(), z.array(partInput).max(MAX_PARTS)]),
     role: z.enum(["user", "assistant", "system"]).default("user"),
     on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
     run: z.boolean().default(true).openapi({ description: "false: append only, no turn" }),

@@ -1,7 +1,7 @@
 /** Client tools, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
 import type { ToolCallView, ToolResultInput } from "../../app/session-api";
-import type { ToolDefinition } from "../../domain/message";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
@@ -44,12 +44,18 @@ export const toolCallView = documents<ToolCallView>()(
   }),
 );
 
-const MAX_RESULTS = 128;
+/** Every call of a reply can be answered at once. */
+const MAX_RESULTS = MAX_REPLY_CALLS;
 
 const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
-    call_id: z.string().min(1).optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
+    call_id: z
+      .string()
+      .min(1)
+      .max(MAX_CALL_ID_UNITS)
+      .optional()
+      .openapi({ description: "Of calls with the same id the first open one is meant" }),
     output: z
       .unknown()
       .refine((value) => value !== undefined, "required")
