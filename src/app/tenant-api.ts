@@ -30,6 +30,9 @@ export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
   | { readonly code: "key_not_found"; readonly key: string }
+  /** As many as a tenant can have are there already. */
+  | { readonly code: "key_limit"; readonly limit: number }
+  | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
   | { readonly code: "idempotency_conflict" };
 
@@ -50,17 +53,26 @@ export interface SessionPage {
 export type ModelOverride = Omit<ModelSpec, "id" | "source">;
 
 export interface TenantApi {
-  create(input: { readonly tenant: TenantId; readonly name: string }): Promise<TenantOutcome<TenantSettings>>;
+  /** With a key that was seen: the first request's outcome, `replayed`. */
+  create(input: {
+    readonly tenant: TenantId;
+    readonly name: string;
+    readonly idempotency: Idempotency | null;
+  }): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
   changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>>;
 
-  /** `hash`: the keyed hash of the whole key; the key itself is never stored. */
+  /**
+   * `hash`: the keyed hash of the whole key; the key itself is never stored. With an idempotency key that was seen: the
+   * first request's key, as it is now; another `id` than was given says so.
+   */
   addKey(input: {
     readonly id: KeyId;
     readonly hash: string;
     readonly name: string;
     readonly scopes: readonly Scope[];
     readonly expires_at: number | null;
+    readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
   revokeKey(id: KeyId): Promise<TenantOutcome<KeyView>>;

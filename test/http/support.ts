@@ -110,7 +110,7 @@ function unknownSession(): SessionApi {
 function emptyTenant(): TenantApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
   return {
-    create: async ({ name }) => ok({ ...settings, name }),
+    create: async () => ok({ replayed: false }),
     settings: async () => ok(settings),
     changeSettings: async (changes) => ok({ ...settings, ...changes }),
     addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),

@@ -50,13 +50,16 @@ export const keyView = documents<KeyView>()(
     .openapi("Key"),
 );
 
+export const shownOnce = z.string().nullable().openapi({
+  description:
+    "Shown this once. Null when the request is repeated with its Idempotency-Key: the key was made and shown by the first one, and only its hash is kept. If that answer was lost, revoke this key and make another.",
+});
+
 export interface NewKeyView {
   readonly id: KeyId;
-  readonly key: string;
+  readonly key: string | null;
 }
-export const newKeyView = documents<NewKeyView>()(
-  z.object({ id: id("key"), key: z.string().openapi({ description: "Shown this once" }) }).openapi("NewKey"),
-);
+export const newKeyView = documents<NewKeyView>()(z.object({ id: id("key"), key: shownOnce }).openapi("NewKey"));
 
 export interface TenantExportView extends TenantView, Pick<TenantExport, "created_at" | "models" | "keys"> {}
 
