@@ -66,10 +66,6 @@ export interface RebuildProgress {
   readonly found: number;
   /** Live rows that this pass looked at. */
   readonly rows: number;
-  /** The furthest that the scratch rows were seen. They never go back, unless another rebuild cleared them. */
-  readonly reached: number;
-  /** How often it had to begin again because someone else wrote. */
-  readonly restarts: number;
 }
 
 export interface RebuildStep {

@@ -3,7 +3,8 @@
  * same code into rows of their own (scratch), up to where the live rows stand: a projection that lags is no difference.
  * Then both are read in order of their keys, a page of each in one transaction, and what differs is taken over, if
  * neither has moved. So nobody's list is ever empty, memory holds two pages, and a session that is written meanwhile
- * is compared page by page, each at a moment of its own. One step does a bounded part of it; its progress is all that
+ * is compared page by page, each at a moment of its own. Whoever else writes or clears either of them only moves its
+ * `last_seq`, which always stands for a prefix of the log: then the scratch rows follow, and the page is read again. One step does a bounded part of it; its progress is all that
  * the next one needs.
  */
 import { assertNever } from "../lib/assert-never";
@@ -21,12 +22,13 @@ const EVENT_COST = 2;
 const PAGE_COST = 5;
 /** What two passes could not mend stays wrong; the third says so. */
 const PASSES = 3;
-const RESTARTS = 5;
+const TIDY_PARTS = 20;
 
 interface Run {
   readonly ports: RebuildPorts;
   readonly at: Caller;
   readonly differences: RowDifference[];
+  progress: RebuildProgress;
   /** The log says so: then no rows belong there, whatever it still holds. */
   erased: boolean;
   spent: number;
@@ -38,40 +40,40 @@ const begin = ({ rows }: RebuildPorts): RebuildProgress => ({
   place: { table: rows.tables[0], after: null },
   found: 0,
   rows: 0,
-  reached: 0,
-  restarts: 0,
 });
 
 /**
  * One bounded step, from the beginning or from a step's `next`. Throws what D1 throws; the session's refusals are
- * values. After either it is to be begun again: the scratch rows are gone.
+ * values. After either it is to be begun again. A step that already found something says that first: what was mended
+ * must not go unreported, and what fails will fail the next step too.
  */
 export async function rebuildStep(ports: RebuildPorts, at: Caller, from: RebuildProgress | null): Promise<Outcome<RebuildStep>> {
-  const run: Run = { ports, at, differences: [], erased: false, spent: 0 };
-  let stands = false;
+  const run: Run = { ports, at, differences: [], progress: from ?? begin(ports), erased: false, spent: 0 };
   try {
-    const stepped = await advanceWithin(run, from ?? begin(ports));
-    stands = stepped.ok;
+    const stepped = await advanceWithin(run);
+    if (!stepped.ok) await tidyUp(run);
     return stepped;
-  } finally {
-    if (!stands) await clearAll(run);
+  } catch (error) {
+    if (run.differences.length > 0) return ok(report(run, null));
+    await tidyUp(run);
+    throw error;
   }
 }
 
-async function advanceWithin(run: Run, from: RebuildProgress): Promise<Outcome<RebuildStep>> {
-  const { session } = run.at;
-  const { differences } = run;
+async function advanceWithin(run: Run): Promise<Outcome<RebuildStep>> {
   const probed = await readPage(run, Number.MAX_SAFE_INTEGER);
   if (!probed.ok) return probed;
-  let progress = from;
   while (run.spent < (run.ports.budget ?? STEP_BUDGET)) {
-    const stepped = await advance(run, progress);
+    const stepped = await advance(run, run.progress);
     if (!stepped.ok) return stepped;
-    const { found, rows } = progress;
-    if (!stepped.value) return ok({ session, differences, repaired: found === 0, rows, next: null });
-    progress = stepped.value;
+    if (!stepped.value) return ok(report(run, run.progress.found === 0));
+    run.progress = stepped.value;
   }
-  return ok({ session, differences, repaired: null, rows: progress.rows, next: progress });
+  return ok(report(run, null));
+}
+
+function report({ at, differences, progress }: Run, repaired: boolean | null): RebuildStep {
+  return { session: at.session, differences, repaired, rows: progress.rows, next: repaired === null ? progress : null };
 }
 
 /** Null: it is over. */
@@ -95,37 +97,26 @@ function clearPart(run: Run): Promise<boolean> {
   return run.ports.rows.clearScratch(run.at);
 }
 
-async function clearAll(run: Run): Promise<void> {
-  while (!(await clearPart(run)));
+/** After a failure: what a session of usual length left. Of a longer one's the next rebuild, or the erasure, takes the rest. */
+async function tidyUp(run: Run): Promise<void> {
+  for (let parts = 0; parts < TIDY_PARTS; parts++) if (await clearPart(run)) return;
 }
 
 async function comparePage(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress>> {
   const { rows } = run.ports;
   const standing = await stand(run);
-  if (isDisturbed(run, from, standing)) return ok(restart(run, from));
-  const progress = { ...from, reached: standing.scratch };
   const levelled = await level(run, standing);
   if (!levelled.ok) return levelled;
-  if (!levelled.value) return ok(progress);
+  if (!levelled.value) return ok(from);
   const page = await rows.readPage(run.at, from.place);
   run.spent += PAGE_COST;
-  if (page.standing.live !== standing.live || page.standing.scratch !== standing.scratch) return ok(progress);
-  return ok(await mergePage(run, progress, page));
+  if (page.standing.live !== standing.live || page.standing.scratch !== standing.scratch) return ok(from);
+  return ok(await mergePage(run, from, page));
 }
 
 async function stand(run: Run): Promise<Standing> {
   run.spent += 1;
   return run.ports.rows.stand(run.at);
-}
-
-/** Someone else cleared the scratch rows, or the live ones went back behind what they were compared with. An erasure may do either. */
-const isDisturbed = (run: Run, { reached }: RebuildProgress, { live, scratch, buried }: Standing): boolean =>
-  !run.erased && !buried && (scratch < reached || (live > 0 && scratch > live));
-
-function restart({ ports }: Run, from: RebuildProgress): RebuildProgress {
-  const restarts = from.restarts + 1;
-  if (restarts > RESTARTS) return { ...from, phase: "clean", found: from.found + 1 };
-  return { ...begin(ports), pass: from.pass, restarts };
 }
 
 /** Brings the scratch rows a page nearer to where the live ones stand, or to the log's end if those say nothing. True: they are there. */
@@ -144,8 +135,8 @@ async function mergePage(run: Run, from: RebuildProgress, page: RowPage): Promis
   if (upTo === null) return nextTable(run, from, page.standing);
   if (differences.length > 0) {
     run.spent += 2;
-    await rows.mend(run.at, { table, standing: page.standing, write, remove });
     note(run, from, ...differences.map((difference) => ({ table, ...difference })));
+    await rows.mend(run.at, { table, standing: page.standing, write, remove });
   }
   return { ...from, place: { table, after: upTo }, found: from.found + differences.length, rows: from.rows + seen };
 }
@@ -173,17 +164,11 @@ function diffTombstone({ at, erased }: Run, buried: boolean): readonly RowDiffer
 /** What is mended stands where the live rows stood: the rest of the log follows, or the erasure. Then all is looked at again. */
 async function extendLive(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress>> {
   const { rows, now } = run.ports;
-  const again: RebuildProgress = {
-    ...begin(run.ports),
-    phase: "compare",
-    pass: from.pass + 1,
-    reached: from.reached,
-    restarts: from.restarts,
-  };
+  const again: RebuildProgress = { ...begin(run.ports), phase: "compare", pass: from.pass + 1 };
   const { live, buried } = await stand(run);
   if (run.erased) {
     await rows.live.erase({ ...run.at, at: now() });
-    return ok({ ...again, reached: 0 });
+    return ok(again);
   }
   const written = await writePage(run, { into: rows.live, after: live, upTo: Number.POSITIVE_INFINITY });
   if (!written.ok) return written;

@@ -173,6 +173,42 @@ async function rebuildBetween(log: LogBuilder, between: (step: number) => Promis
   }
 }
 
+describe("a rebuild whose database fails", () => {
+  /** Fails the batch after the one that mends messages. */
+  function failing(): D1Database {
+    let mended = false;
+    const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {
+      if (mended) throw new Error("D1_ERROR: out of reach");
+      const results = await env.DB.batch<T>(statements);
+      mended = results.some((result) => result.meta.changes > 0 && statements.length === 1);
+      return results;
+    };
+    return new Proxy(env.DB, {
+      get: (target, name) => {
+        const value: unknown = name === "batch" ? batch : Reflect.get(target, name);
+        return typeof value === "function" && name !== "batch" ? value.bind(target) : value;
+      },
+    });
+  }
+
+  it("has said what it mended, and fails at the next request", async () => {
+    const log = longChat(60);
+    await project(log);
+    await run("DELETE FROM messages WHERE session_id = ? AND position = 30");
+    const projected = await rebuildStep({ ...portsOf(log), budget: 100 }, at(), null);
+    if (!projected.ok) throw new Error(projected.error.code);
+    expect(projected.value).toMatchObject({ differences: [], next: { phase: "compare" } });
+    const ports = portsOf(log, failing());
+
+    const step = await rebuildStep(ports, at(), projected.value.next);
+
+    expect(step).toMatchObject({ value: { repaired: null, differences: [{ table: "messages", key: "30", after: "row" }] } });
+    const next = step.ok ? step.value.next : null;
+    await expect(rebuildStep(ports, at(), next)).rejects.toThrow("out of reach");
+    expect(await rebuildSession(portsOf(log), at())).toMatchObject({ value: { differences: [], repaired: true } });
+  });
+});
+
 describe("a rebuild between whose requests", () => {
   it("the session goes on takes nothing of it for a difference", async () => {
     const log = longChat(900);
@@ -195,6 +231,21 @@ describe("a rebuild between whose requests", () => {
 
     const report = await rebuildBetween(log, async (step) => {
       if (step === 12) await rebuildStep({ ...portsOf(log), budget: 1 }, at(), null);
+    });
+
+    expect(report.repaired).toBe(true);
+    expect(await readRows(env.DB, at())).toEqual(right);
+  });
+
+  it("the session's row is lost and all of it projected anew still leaves the rows right", async () => {
+    const log = longChat(600);
+    await project(log);
+    const right = await readRows(env.DB, at());
+
+    const report = await rebuildBetween(log, async (step) => {
+      if (step === 10) await run(`DELETE FROM sessions WHERE tenant_id = '${TENANT}' AND id = ?`);
+      if (step === 12) await project(log, 1, 300);
+      if (step === 14) await project(log, 301);
     });
 
     expect(report.repaired).toBe(true);

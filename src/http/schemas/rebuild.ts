@@ -42,8 +42,6 @@ const progress = z.strictObject({
   place: z.strictObject({ table: z.string(), after: z.union([z.string(), z.number(), z.null()]) }),
   found: count,
   rows: count,
-  reached: count,
-  restarts: count,
 });
 
 /** A client carries it and does not read it. Hexadecimal: a key of a damaged row may hold any character. */
