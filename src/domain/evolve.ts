@@ -38,9 +38,6 @@ const groupOf = {
   EpochChanged: "compaction",
 } as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction">;
 
-/** Every event type that this build knows. */
-export const knownEventTypes: ReadonlySet<string> = new Set(Object.keys(groupOf));
-
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
   const next = apply(state, event);
   return { ...next, seq: event.seq, updated_at: event.at };

@@ -113,6 +113,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   key_not_found: () => notFound("key"),
   model_not_found: () => notFound("model"),
+  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
+  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),

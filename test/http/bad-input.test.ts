@@ -33,6 +33,7 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["blank content", "POST", MESSAGES, { content: " \n\t" }, "content"],
     ["no parts", "POST", MESSAGES, { content: [] }, "content"],
     ["blank parts", "POST", MESSAGES, { content: [{ type: "text", text: " " }] }, "content"],
+    ["too many parts", "POST", MESSAGES, { content: Array.from({ length: 129 }, () => ({ type: "text", text: "x" })) }, "content"],
     ["a part without text", "POST", MESSAGES, { content: [{ type: "text" }] }, "content.0.text"],
     ["a part of an unknown type", "POST", MESSAGES, { content: [{ type: "audio" }] }, "content.0.type"],
     ["an unknown field of a part", "POST", MESSAGES, { content: [{ type: "text", text: "x", lang: "en" }] }, "content.0.lang"],

@@ -2,12 +2,12 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/build-request";
-import { rebuildSession } from "../../src/app/rebuild";
 import type { DisplayItem } from "../../src/app/session-views";
 import type { ItemId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
-import { createSessionRows } from "../../src/read-model/rebuild";
+import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
+import { readRows, rebuildSession } from "../read-model/rows";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
 import type { Send } from "./send";
@@ -144,13 +144,11 @@ function checkReplayedView(run: Run): void {
 /** I16: the rows are those that the log makes, all of it. */
 async function checkReadModel({ world, log }: Run): Promise<void> {
   const { d1, violations } = world;
-  const live = createSessionRows(d1.direct, "live");
-  const scratch = createSessionRows(d1.direct, "scratch");
   const { service } = world.wake();
   const readLog = (after: number) => service.exportLog(CALLER, { after, limit: 500 });
-  const [row] = Object.values((await live.read(CALLER)).sessions ?? {});
+  const [row] = Object.values((await readRows(d1.direct, CALLER)).sessions ?? {});
   violations.check(row?.last_seq === log.replayed.seq, "I16", () => `the rows stand at ${row?.last_seq}, the log at ${log.replayed.seq}`);
-  const rebuilt = await rebuildSession({ readLog, live, scratch, now: () => world.scheduler.now }, CALLER);
+  const rebuilt = await rebuildSession({ readLog, rows: createRebuildRows(d1.direct), now: () => world.scheduler.now }, CALLER);
   const differences = rebuilt.ok ? rebuilt.value.differences : [rebuilt.error];
   violations.check(differences.length === 0, "I16", () => JSON.stringify(differences.slice(0, 3)));
 }
@@ -166,7 +164,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
   );
   const bodies = sql.all("SELECT id FROM bodies").length + sql.all("SELECT position FROM items").length;
   violations.check(bodies === 0, "I17", () => `${bodies} bodies and items are left`);
-  const rows = Object.entries(await createSessionRows(d1.direct, "live").read(CALLER)).flatMap(([table, found]) =>
+  const rows = Object.entries(await readRows(d1.direct, CALLER)).flatMap(([table, found]) =>
     Object.keys(found).map((key) => `${table} ${key}`),
   );
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);

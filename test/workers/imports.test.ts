@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Accepted } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
-import { readSession } from "../../src/read-model/store";
+import { readRows } from "../read-model/rows";
 import { bodyOf, type Chat, migrate, newChat, textOf } from "./support";
 
 beforeAll(migrate);
@@ -102,7 +102,9 @@ describe("a recorded conversation", () => {
 
     await expect
       .poll(async () =>
-        Object.values((await readSession(env.DB, chat.tenant.id, chat.id)).messages ?? {}).map((row) => `${row.kind} ${row.role}`),
+        Object.values((await readRows(env.DB, { tenant: chat.tenant.id, session: chat.id })).messages ?? {}).map(
+          (row) => `${row.kind} ${row.role}`,
+        ),
       )
       .toEqual(["assistant assistant", "tool_call assistant", "tool_result tool", "user user", "assistant assistant"]);
   });

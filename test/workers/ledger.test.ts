@@ -1,14 +1,14 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { readSession } from "../../src/read-model/store";
+import { readRows } from "../read-model/rows";
 import { bodyOf, type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
 
 /** The session's rows of the usage table, oldest first. */
 async function usageOf(chat: Chat) {
-  const { usage = {} } = await readSession(env.DB, chat.tenant.id, chat.id);
+  const { usage = {} } = await readRows(env.DB, { tenant: chat.tenant.id, session: chat.id });
   return Object.values(usage).map(({ purpose, outcome, input, estimate }) => ({
     purpose,
     outcome,

@@ -8,6 +8,8 @@ import { id, idOrNull, time } from "./ids";
 import { importedCalls, toolsInput, toTools } from "./tool";
 
 const MAX_URL = 8192;
+/** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
+const MAX_PARTS = 128;
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 const text = z.strictObject({ type: z.literal("text"), text: z.string().min(1) });
@@ -38,7 +40,7 @@ const isBlank = (content: Content): boolean =>
 
 const fields = z.strictObject({
   content: z
-    .union([z.string(), z.array(partInput)])
+    .union([z.string(), z.array(partInput).max(MAX_PARTS)])
     .optional()
     .openapi({ description: "Needed, unless a reply has tool_calls; of role tool the output, which may be empty" }),
   role: z.enum(["user", "assistant", "system", "tool"]).default("user"),

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
-import type { ToolDefinition } from "../../domain/message";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
@@ -45,7 +45,8 @@ export const toolCallView = documents<ToolCallView>()(
   }),
 );
 
-const MAX_RESULTS = 128;
+/** Every call of a reply can be answered at once. */
+const MAX_RESULTS = MAX_REPLY_CALLS;
 
 /** Calls of a recorded reply. A name that no provider takes would make every later request fail. */
 export const importedCalls = z
@@ -61,7 +62,12 @@ export const importedCalls = z
 const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
-    call_id: z.string().min(1).optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
+    call_id: z
+      .string()
+      .min(1)
+      .max(MAX_CALL_ID_UNITS)
+      .optional()
+      .openapi({ description: "Of calls with the same id the first open one is meant" }),
     output: z
       .unknown()
       .refine((value) => value !== undefined, "required")
