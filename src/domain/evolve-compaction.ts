@@ -93,6 +93,8 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     requested: null,
     lease: null,
     rent: 0,
+    // What was dropped does not count as growth that is still to come.
+    breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     committed: committedAfter(state.compaction.committed, event),
     ...(event.ops.some((op) => op.op === "summarize") ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
