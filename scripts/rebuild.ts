@@ -13,13 +13,16 @@ import { readAdminKey } from "./support/secrets.ts";
 const USAGE = "Usage: npm run rebuild -- --session ses_… | --tenant ten_…";
 
 const cell = z.union([z.string(), z.number(), z.null()]);
-const report = z.object({
+const differences = z.array(z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }));
+const tenantReport = z.object({ tenant: z.string(), rows: z.number(), repaired: z.boolean(), differences });
+const sessionStep = z.object({
   session: z.string(),
   rows: z.number(),
-  repaired: z.boolean(),
-  differences: z.array(z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell })),
+  repaired: z.boolean().nullable(),
+  next_cursor: z.string().nullable(),
+  differences,
 });
-type Report = z.infer<typeof report>;
+type Differences = z.infer<typeof differences>;
 
 const sessionPage = z.object({
   data: z.array(z.object({ id: z.string() })),
@@ -63,36 +66,68 @@ function tenantOf(key: string): string {
   return `ten_${ulid}`;
 }
 
-async function* listSessions({ admin, tenant }: Target): AsyncGenerator<string> {
+const pathOf = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
+
+/** Newest first. */
+async function* listSessions(target: Target, source: "directory" | "rows"): AsyncGenerator<string> {
   for (let after: string | null = ""; after !== null; ) {
-    const query: string = after === "" ? "?limit=100" : `?limit=100&after=${encodeURIComponent(after)}`;
-    const path = `/v1/admin/tenants/${encodeURIComponent(tenant)}/sessions${query}`;
-    const page = sessionPage.parse(await ask(admin, "GET", path));
+    const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
+    const page = sessionPage.parse(await ask(target.admin, "GET", pathOf(target, `/sessions?limit=100&source=${source}${query}`)));
     for (const { id } of page.data) yield id;
     after = page.has_more ? page.next_cursor : null;
   }
 }
 
-async function rebuild({ admin, tenant }: Target, session: string): Promise<Report> {
-  const path = `/v1/admin/tenants/${encodeURIComponent(tenant)}/sessions/${encodeURIComponent(session)}/rebuild`;
-  return report.parse(await ask(admin, "POST", path));
+/** The sessions that the tenant's object knows and those that have rows, each once. Both come in the same order, so neither is held whole. */
+async function* allSessions(target: Target): AsyncGenerator<string> {
+  const known = listSessions(target, "directory");
+  const shown = listSessions(target, "rows");
+  let [one, other] = [await known.next(), await shown.next()];
+  while (!one.done || !other.done) {
+    const a: string = one.done ? "" : one.value;
+    const b: string = other.done ? "" : other.value;
+    yield a > b ? a : b;
+    if (a >= b) one = await known.next();
+    if (b >= a) other = await shown.next();
+  }
 }
 
-const verdictOf = ({ differences, repaired }: Report): string => {
-  if (differences.length === 0) return "equal";
-  return repaired ? "repaired" : "NOT REPAIRED";
-};
+async function rebuildTenant(target: Target): Promise<boolean> {
+  const { tenant, ...report } = tenantReport.parse(await ask(target.admin, "POST", pathOf(target, "/rebuild")));
+  printDifferences(report.differences);
+  printResult(tenant, { ...report, count: report.differences.length });
+  return report.repaired;
+}
+
+/** A long session takes many requests: each does a bounded part and says where the next one goes on. */
+async function rebuildSession(target: Target, session: string): Promise<boolean> {
+  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
+  let count = 0;
+  for (let cursor = ""; ; ) {
+    const step = sessionStep.parse(await ask(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));
+    count += step.differences.length;
+    printDifferences(step.differences);
+    if (step.next_cursor === null) {
+      const repaired = step.repaired === true;
+      printResult(session, { rows: step.rows, repaired, count });
+      return repaired;
+    }
+    cursor = step.next_cursor;
+  }
+}
 
 const show = (value: z.infer<typeof cell>): string => (value === null ? "nothing" : JSON.stringify(value));
 
-function printReport(result: Report): void {
-  print(
-    `${result.session.padEnd(32)}${String(result.rows).padStart(8)}${String(result.differences.length).padStart(13)}  ${verdictOf(result)}`,
-  );
-  for (const { table, key, column, before, after } of result.differences) {
+function printDifferences(found: Differences): void {
+  for (const { table, key, column, before, after } of found) {
     const where = column === null ? `${table}[${key}]` : `${table}[${key}].${column}`;
     print(`    ${where}: ${show(before)} → ${show(after)}`);
   }
+}
+
+function printResult(name: string, result: { readonly rows: number; readonly repaired: boolean; readonly count: number }): void {
+  const verdict = !result.repaired ? "NOT REPAIRED" : result.count === 0 ? "equal" : "repaired";
+  print(`${name.padEnd(32)}${String(result.rows).padStart(8)}${String(result.count).padStart(13)}  ${verdict}`);
 }
 
 async function main(): Promise<number> {
@@ -101,14 +136,17 @@ async function main(): Promise<number> {
   if (!connection) throw new Failure("No server is known: start one with npm start, which writes .longhand/dev.json.");
   const admin = { url: connection.url, key: readAdminKey(SECRETS) };
   const target = { admin, tenant: options.tenant ?? tenantOf(connection.key) };
-  print(`${"session".padEnd(32)}${"rows".padStart(8)}${"differences".padStart(13)}  result`);
+  print(`${"tenant or session".padEnd(32)}${"rows".padStart(8)}${"differences".padStart(13)}  result (after its differences)`);
   let unrepaired = 0;
-  for await (const session of options.session === undefined ? listSessions(target) : [options.session]) {
-    const result = await rebuild(target, session);
-    printReport(result);
-    if (!result.repaired) unrepaired += 1;
+  const count = (repaired: boolean): void => {
+    if (!repaired) unrepaired += 1;
+  };
+  if (options.session !== undefined) count(await rebuildSession(target, options.session));
+  else {
+    count(await rebuildTenant(target));
+    for await (const session of allSessions(target)) count(await rebuildSession(target, session));
   }
-  if (unrepaired > 0) say(`${unrepaired} of the sessions could not be brought in line with their logs.`);
+  if (unrepaired > 0) say(`${unrepaired} could not be brought in line with what their objects say.`);
   return unrepaired === 0 ? 0 : 1;
 }
 

@@ -11,7 +11,8 @@ import { createChatModel } from "./model/chat-model";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor } from "./read-model/database-for";
 import { createSessionList } from "./read-model/queries";
-import { createSessionRows } from "./read-model/rebuild";
+import { createRebuildRows } from "./read-model/rebuild";
+import { createTenantRows } from "./read-model/tenant-rows";
 import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { knownWindow } from "./tenant/model-presets";
@@ -47,10 +48,8 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     authenticate: (key) => authenticate(env, config, key),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
-    rows: (tenant) => ({
-      live: createSessionRows(databaseFor(env, tenant), "live"),
-      scratch: createSessionRows(databaseFor(env, tenant), "scratch"),
-    }),
+    rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
+    tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     knownWindow,
     newId,
     now: Date.now,

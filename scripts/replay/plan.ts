@@ -7,6 +7,7 @@ import { Failure } from "../support/output.ts";
 import type { Conversation, RecordedMessage } from "./recording.ts";
 
 type Assistant = Extract<RecordedMessage, { role: "assistant" }>;
+type Result = Extract<RecordedMessage, { role: "tool" }>;
 
 export interface Reply {
   readonly text: string;
@@ -18,8 +19,14 @@ export interface ToolOutput {
   readonly output: string;
 }
 
+/** A recorded message as it is appended without a turn. */
+export type Imported =
+  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly calls: Reply["calls"] }
+  | { readonly role: "tool"; readonly content: string; readonly call_id: string };
+
 export type Step =
-  | { readonly type: "append"; readonly role: "user" | "assistant"; readonly content: string }
+  | ({ readonly type: "append" } & Imported)
   | { readonly type: "ask"; readonly content: string; readonly reply: Reply }
   /** `reply` null: the recording ends with these results, so the provider has nothing more to say. */
   | { readonly type: "answer"; readonly outputs: readonly ToolOutput[]; readonly reply: Reply | null };
@@ -35,14 +42,26 @@ const toReply = (message: Assistant): Reply => ({ text: message.content ?? "", c
 /** Throws a `Failure` for what no client could have done. */
 export function planSteps({ id, messages }: Conversation): readonly Step[] {
   const steps: Step[] = [];
-  let open: readonly string[] = [];
+  let open: Open = { calls: [], imported: false };
   for (let at = 0; at < messages.length; ) {
     const { step, taken } = planStep(messages.slice(at), { id, open });
     steps.push(step);
-    open = step.type === "append" ? [] : (step.reply?.calls.map((call) => call.id) ?? []);
+    open = openAfter(step, open);
     at += taken;
   }
   return steps;
+}
+
+/** Calls without a result: a turn's, which goes on with them, or imported ones, whose results are imported too. */
+interface Open {
+  readonly calls: readonly string[];
+  readonly imported: boolean;
+}
+
+function openAfter(step: Step, open: Open): Open {
+  if (step.type !== "append") return { calls: step.reply?.calls.map((call) => call.id) ?? [], imported: false };
+  if (step.role === "tool") return { ...open, calls: open.calls.toSpliced(open.calls.indexOf(step.call_id), 1) };
+  return { calls: step.role === "assistant" ? step.calls.map((call) => call.id) : [], imported: true };
 }
 
 interface Planned {
@@ -51,24 +70,36 @@ interface Planned {
   readonly taken: number;
 }
 
-function planStep(rest: readonly RecordedMessage[], at: { readonly id: string; readonly open: readonly string[] }): Planned {
+function planStep(rest: readonly RecordedMessage[], at: { readonly id: string; readonly open: Open }): Planned {
   const [first, second] = rest;
   if (first?.role === "user") {
     if (second?.role !== "assistant") return { step: { type: "append", role: "user", content: first.content }, taken: 1 };
     return { step: { type: "ask", content: first.content, reply: toReply(second) }, taken: 2 };
   }
-  if (first?.role === "assistant") return { step: planUnasked(first, at.id), taken: 1 };
-  return planAnswer(rest, at);
+  if (first?.role === "assistant") return { step: planUnasked(first), taken: 1 };
+  if (first && at.open.imported) return { step: planImportedResult(first, { id: at.id, open: at.open.calls }), taken: 1 };
+  return planAnswer(rest, { id: at.id, open: at.open.calls });
 }
 
-/** An assistant message that answers nothing: a second one in a row, or a greeting. */
-function planUnasked(message: Assistant, id: string): Step {
-  if (message.tool_calls?.length)
-    throw new Failure(`Conversation ${id}: an assistant message calls tools without having been asked anything`);
-  return { type: "append", role: "assistant", content: message.content ?? "" };
+/** An assistant message that answers nothing: a second one in a row, a greeting, or one that goes on after imported results. */
+const planUnasked = (message: Assistant): Step => {
+  const { text, calls } = toReply(message);
+  return { type: "append", role: "assistant", content: text, calls };
+};
+
+interface Asked {
+  readonly id: string;
+  readonly open: readonly string[];
 }
 
-function planAnswer(rest: readonly RecordedMessage[], { id, open }: { readonly id: string; readonly open: readonly string[] }): Planned {
+const notOpen = (id: string, call: string): Failure => new Failure(`Conversation ${id}: a tool result for ${call}, which is not open`);
+
+function planImportedResult({ tool_call_id, content }: Result, { id, open }: Asked): Step {
+  if (!open.includes(tool_call_id)) throw notOpen(id, tool_call_id);
+  return { type: "append", role: "tool", content, call_id: tool_call_id };
+}
+
+function planAnswer(rest: readonly RecordedMessage[], { id, open }: Asked): Planned {
   const outputs: ToolOutput[] = [];
   for (const message of rest) {
     if (message.role !== "tool") break;
@@ -77,7 +108,7 @@ function planAnswer(rest: readonly RecordedMessage[], { id, open }: { readonly i
   const unanswered = [...open];
   for (const { call_id } of outputs) {
     const index = unanswered.indexOf(call_id);
-    if (index < 0) throw new Failure(`Conversation ${id}: a tool result for ${call_id}, which is not open`);
+    if (index < 0) throw notOpen(id, call_id);
     unanswered.splice(index, 1);
   }
   const next = rest[outputs.length];

@@ -19,8 +19,7 @@ const SILENCE: Reply = { text: "", calls: [] };
 export async function playStep(player: Player, step: Step): Promise<void> {
   const { connection, session } = player;
   if (step.type === "append") {
-    const body = { content: step.content, role: step.role, run: false };
-    await callApi(connection, { method: "POST", path: `/v1/sessions/${session}/messages`, body });
+    await callApi(connection, { method: "POST", path: `/v1/sessions/${session}/messages`, body: toImport(step) });
     return;
   }
   const reply = step.reply ?? SILENCE;
@@ -28,6 +27,14 @@ export async function playStep(player: Player, step: Step): Promise<void> {
   const end = await runTurn(connection, { method: "POST", ...(step.type === "ask" ? toMessage(session, step) : toResults(session, step)) });
   const wanted: TurnEnd["type"] = reply.calls.length > 0 ? "turn.awaiting_tools" : "turn.completed";
   if (end?.type !== wanted) throw new Failure(`The turn was to end with ${wanted}, not ${JSON.stringify(end)} (session ${session})`);
+}
+
+function toImport(step: Extract<Step, { type: "append" }>): object {
+  const { role, content } = step;
+  if (role === "tool") return { role, content, call_id: step.call_id, run: false };
+  if (role === "user" || step.calls.length === 0) return { role, content, run: false };
+  const tool_calls = step.calls.map(({ id, ...call }) => ({ call_id: id, ...call }));
+  return { role, content, tool_calls, run: false };
 }
 
 const toMessage = (session: string, { content }: Extract<Step, { type: "ask" }>) => ({

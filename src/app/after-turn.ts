@@ -5,7 +5,7 @@ import type { ModelSpec } from "./ports";
 import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
-import { settleCompaction } from "./settle-compaction";
+import { isCurrentLease, settleCompaction } from "./settle-compaction";
 
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
@@ -17,15 +17,16 @@ export interface AfterTurnPorts extends SessionPorts {
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   const found = await resolveModel(ports.writer.state.settings.model, ports);
   if (ports.writer.state.turn) return;
-  if (found.ok) settleBetweenTurns(found.value, ports);
+  settleBetweenTurns(found.ok ? found.value : null, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
-  for (const held of ports.held.take()) {
+/** Without the model's facts no result can be judged: the current one waits on, the others come to nothing in any case. */
+function settleBetweenTurns(spec: ModelSpec | null, ports: AfterTurnPorts): void {
+  for (const held of ports.held.take((each) => spec !== null || !isCurrentLease(each, ports.writer.state))) {
     if (settleCompaction({ ...held, next: null, inside: null }, spec, ports).next === "retry") ports.wakeCompaction();
   }
   const { last_turn, settings } = ports.writer.state;
   const inBackground = policyOf(settings.policy).trigger.at === "after_response";
-  if (inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+  if (spec && inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
 }

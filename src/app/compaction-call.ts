@@ -3,21 +3,22 @@ import type { ModelCall } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import { FAILURE_KINDS, type FailureKind } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
-import type { ModelSpec } from "./ports";
-import type { SummaryOutcome } from "./session-api";
+import type { Settled } from "./session-api";
 
-export function compactionCall({ usage, ms, ...outcome }: SummaryOutcome, spec: ModelSpec, state: SessionState): ModelCall {
+export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "token">, state: SessionState): ModelCall {
+  const { model, estimate, usage, ms } = outcome;
   return {
     turn: null,
     purpose: "compaction",
-    model: spec.id,
+    model,
     epoch: state.view.epoch,
     up_to: state.next_position - 1,
     usage,
-    estimate: 0,
+    estimate,
     request_digest: null,
     outcome: outcome.ok ? outcome.finish : toCallOutcome(outcome.failure),
     ms,
+    lease: token,
   };
 }
 

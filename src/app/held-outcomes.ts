@@ -9,7 +9,8 @@ export interface HeldOutcome {
 }
 
 export interface HeldOutcomes {
-  take(): HeldOutcome[];
+  /** Those of them that are wanted, which are then held no more. */
+  take(isWanted: (held: HeldOutcome) => boolean): HeldOutcome[];
   /** Resolves when one has arrived, or after `ms`. */
   arrival(ms: number): Promise<void>;
 }

@@ -1,11 +1,31 @@
-/** A run in progress: what it has said, for whoever must stop it and keep that. */
-import type { TurnRun } from "../domain/commands";
+/** A run in progress: what it asks and has said, for whoever must stop it and keep that. */
+import type { ModelCall, TurnRun } from "../domain/commands";
+import type { CallOutcome } from "../domain/events";
 import type { Part } from "../domain/message";
+import type { CallUsage } from "../domain/model-call";
+
+/** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */
+export class CallUnderWay {
+  usage: CallUsage | null = null;
+  request_digest: string | null = null;
+
+  constructor(
+    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent">,
+    readonly startedAt: number,
+  ) {}
+
+  /** `at`: when it ended; null: nobody saw its end. */
+  endedAs(outcome: CallOutcome, at: number | null): ModelCall {
+    const { asked, startedAt, usage, request_digest } = this;
+    return { ...asked, purpose: "turn", usage, request_digest, outcome, ms: at === null ? 0 : at - startedAt, lease: null };
+  }
+}
 
 export class LiveTurn {
   readonly abort = new AbortController();
   text = "";
   reasoning = "";
+  call: CallUnderWay | null = null;
 
   constructor(readonly run: TurnRun) {}
 

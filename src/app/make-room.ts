@@ -97,7 +97,7 @@ async function waitForLease(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): 
   if (!lease || lease.expires_at <= ports.clock()) return;
   await ports.held.arrival(WAIT_FOR_LEASE_MS);
   if (!isCurrent(live, ports)) return;
-  for (const held of ports.held.take()) settleCompaction({ ...held, next: null, inside: live.run }, spec, ports);
+  for (const held of ports.held.take(() => true)) settleCompaction({ ...held, next: null, inside: live.run }, spec, ports);
 }
 
 interface Work extends Inline {

@@ -22,14 +22,14 @@ interface Failed {
 }
 
 /** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
-export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome {
+export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
   const { inside, ...what } = failed;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
   // Inside a turn the guard does what the fallback would.
   const { change, bodies } = inside ? { change: null, bodies: [] } : draftFallback(spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...what, attemptLimit, fallback: change }, bodies);
-  if (!recorded.ok) return { next: "done" };
+  if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
   return { next: recorded.value.some((event) => event.type === "CompactionFailed" && !event.final) ? "retry" : "done" };
 }

@@ -9,11 +9,11 @@ import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
 import type { ToolCallPart } from "../domain/message";
-import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
 import { buildRequest, limitsOf } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
-import type { LiveTurn } from "./live-turn";
+import { CallUnderWay, type LiveTurn } from "./live-turn";
 import { compactInline, isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import type { ModelChunk, ModelSpec } from "./ports";
 import { resolveModel } from "./resolve-model";
@@ -51,7 +51,9 @@ const isRescuable = (live: LiveTurn, answer: Answer): boolean =>
 async function rescue(live: LiveTurn, by: { readonly spec: ModelSpec; readonly call: ModelCall }, ports: RoomPorts): Promise<boolean> {
   const { writer, clock, log } = ports;
   const before = writer.state.view.tokens;
-  if (!writer.execute({ type: "RecordCall", at: clock(), ...live.run, call: by.call }).ok) return false;
+  const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call: by.call });
+  live.call = null;
+  if (!recorded.ok) return false;
   log.warn("overflow_rescue", { turn: live.run.turn });
   await compactInline(live, { spec: by.spec, trigger: "overflow" }, ports);
   return isCurrent(live, ports) && writer.state.view.tokens < before;
@@ -69,37 +71,34 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
   const { clock, writer } = ports;
   const request = buildRequest(ports.content, spec);
   const { state } = writer;
-  const asked = { epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
-  const startedAt = clock();
-  let digest: Promise<string | null> = Promise.resolve(null);
+  const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock());
+  live.call = call;
+  let noted = Promise.resolve();
   const onRequest = (body: string): void => {
-    digest = ports.digest(body).catch(() => null);
+    noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
   const heard = await listen(live, ports.model.stream(request, { signal: live.abort.signal, onRequest }), ports);
-  const call: ModelCall = {
-    turn: live.run.turn,
-    purpose: "turn",
-    model: spec.id,
-    ...asked,
-    usage: heard.usage,
-    request_digest: await digest,
-    outcome: heard.outcome.kind === "failed" ? heard.outcome.failure.kind : heard.outcome.finish,
-    ms: clock() - startedAt,
-    ...(rent > 0 ? { rent } : {}),
-  };
-  return { calls: heard.calls, outcome: heard.outcome, call };
+  await noted;
+  const { outcome, calls } = heard;
+  return { calls, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
+}
+
+/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
+async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
+  call.request_digest = await of.digest;
+  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
 }
 
 interface Heard {
   readonly calls: ToolCallPart[];
   outcome: Answer["outcome"];
-  usage: CallUsage | null;
 }
 
 /** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
 async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: SessionPorts): Promise<Heard> {
-  const heard: Heard = { calls: [], outcome: failed("unavailable"), usage: null };
+  const heard: Heard = { calls: [], outcome: failed("unavailable") };
   const watch = watchDeadlines(ports, live.abort);
   try {
     for await (const chunk of chunks) {
@@ -139,7 +138,7 @@ function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
       return;
     case "finish":
       heard.outcome = { kind: "finished", finish: chunk.finish };
-      heard.usage = chunk.usage;
+      if (live.call) live.call.usage = chunk.usage;
       return;
     case "failure":
       heard.outcome = { kind: "failed", failure: chunk.failure };
@@ -176,6 +175,7 @@ function record(
     finish,
   } as const;
   const recorded = writer.execute(command, bodies);
+  live.call = null;
   if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
 }
 
@@ -185,5 +185,6 @@ function fail(live: LiveTurn, ports: SessionPorts, ended: { failure: TurnFailure
   const partial = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
   const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
   const recorded = writer.execute(command, partial ? [partial.body] : []);
+  live.call = null;
   if (recorded.ok) log.warn("turn_failed", { turn: live.run.turn, kind: ended.failure.kind, status: ended.failure.status });
 }

@@ -3,14 +3,24 @@
  * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { OnBusy } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
-import type { FitReport, StoredEvent, TurnFailure } from "../domain/events";
-import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
-import type { ItemKind, Part, ToolDefinition } from "../domain/message";
+import type { CompactionFailure } from "../domain/compaction-events";
+import type { FitReport, StoredEvent } from "../domain/events";
+import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
+import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
-import type { TurnStatus } from "../domain/state";
 import type { Result } from "../lib/result";
+import type {
+  Accepted,
+  CompactionView,
+  ContextReport,
+  DisplayItem,
+  ErasureReceipt,
+  LogPage,
+  Page,
+  SessionDescription,
+  TurnReport,
+} from "./session-views";
 import type { FoldNext, SummaryPart } from "./summary-request";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
@@ -59,72 +69,28 @@ export interface PatchInput {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-export interface TokenFigure {
-  readonly tokens: number;
-  /** `reported`: the provider counted it; `estimated`: we did; `mixed`: reported up to a point, estimated from there. */
-  readonly source: "reported" | "estimated" | "mixed";
-  /** How far off `tokens` may be, in tokens, either way. */
-  readonly error_bound: number;
-}
-
-export interface SessionDescription {
-  readonly id: SessionId;
-  readonly model: string;
-  readonly policy: string;
-  readonly system: string | null;
-  readonly tools: readonly ToolDefinition[];
-  readonly title: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly message_count: number;
-  readonly epoch: number;
-  /** FEAT-011's one cumulative summary: the chain of summaries, concatenated. Null: nothing was compacted. */
-  readonly compacted_summary: string | null;
-  readonly compact_boundary_timestamp: number | null;
-  readonly context_window: number | null;
-  readonly current_context_tokens: TokenFigure;
-  readonly total_tokens: number;
-  readonly turn: {
-    readonly id: TurnId;
-    readonly phase: "generating" | "awaiting_tools";
-    readonly open_calls: readonly ToolCallView[];
-  } | null;
-  readonly last_turn: { readonly id: TurnId; readonly status: TurnStatus; readonly failure: TurnFailure | null } | null;
-  readonly queued: readonly { readonly message_id: ItemId; readonly turn_id: TurnId | null }[];
-  /** Offset of the newest frame of the live stream. */
-  readonly stream_offset: number;
-}
-
-export interface ToolCallView {
-  readonly execution_id: ExecutionId;
+/** A call in a recorded reply. Its id is data, and may repeat. */
+export interface ImportedCall {
   readonly call_id: string;
   readonly name: string;
+  /** JSON text, as the model wrote it. */
   readonly arguments: string;
 }
 
-export interface SubmitInput {
-  readonly role: "user" | "assistant" | "system";
-  readonly parts: readonly Part[];
+/** What a message says. Calls and results are imported only (`run: false`). */
+type Said =
+  /** `parts` may be empty when there are `calls`. */
+  | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
+  /** The result of an imported call. */
+  | { readonly role: "tool"; readonly call_id: string; readonly output: string; readonly is_error: boolean };
+
+export type SubmitInput = Said & {
   readonly run: boolean;
   readonly onBusy: OnBusy;
   /** For this turn only, in place of the session's. */
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
-}
-
-/** The durable acknowledgement of a message. */
-export interface Accepted {
-  readonly message_id: ItemId;
-  readonly turn_id: TurnId | null;
-  /** Null while it waits in the queue: its place in the conversation is known when its turn starts. */
-  readonly position: number | null;
-  readonly queued: boolean;
-  /** The idempotency key had been seen: this is the first request's outcome. */
-  readonly replayed: boolean;
-  /** Read the live stream after this offset to see everything from `message.accepted` on. */
-  readonly cursor: number;
-}
+};
 
 export interface ToolResultInput {
   readonly execution_id: ExecutionId | null;
@@ -133,47 +99,12 @@ export interface ToolResultInput {
   readonly is_error: boolean;
 }
 
-/** A turn as it stands. `open` statuses: `queued`, `generating`, `awaiting_tools`. */
-export interface TurnReport {
-  readonly id: TurnId;
-  readonly status: TurnStatus | "queued" | "generating" | "awaiting_tools";
-  readonly finish: FinishReason | null;
-  readonly failure: TurnFailure | null;
-  readonly attempt: number;
-  readonly message_id: ItemId | null;
-  /** What the turn produced, in order. */
-  readonly items: readonly DisplayItem[];
-  readonly open_calls: readonly ToolCallView[];
-  readonly usage: CallUsage | null;
-  readonly context_window: number | null;
-  readonly current_context_tokens: number;
-}
-
-/** An item as people read it: every one, whatever the model's view holds. */
-export interface DisplayItem {
-  readonly id: ItemId;
-  readonly position: number;
-  readonly kind: ItemKind;
-  readonly turn_id: TurnId | null;
-  readonly created_at: number;
-  readonly parts: readonly Part[];
-  readonly execution_id: ExecutionId | null;
-  readonly incomplete: boolean;
-  /** Estimated. */
-  readonly tokens: number;
-}
-
 export interface PageInput {
   /** The last position, seq or id of the page before; null: from the start. */
   readonly after: number | null;
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
-export interface Page<T> {
-  readonly data: readonly T[];
-  readonly has_more: boolean;
-}
-
 export interface StreamInput {
   /** Null: from the running turn's first frame, or from now on if none runs. */
   readonly after: number | null;
@@ -183,47 +114,11 @@ export interface StreamInput {
   readonly of?: "frames" | "events";
 }
 
-/** One message that the next request would hold, and what it weighs. */
-export interface ContextPart {
-  readonly part: "system" | "tools" | "summary" | "dropped" | "message";
-  readonly position: number | null;
-  readonly tokens: number;
-  readonly source: "reported" | "estimated";
-}
-
-export interface ContextReport {
-  readonly model: string;
-  readonly policy: string;
-  readonly epoch: number;
-  readonly context_window: number | null;
-  /** window − reserve: what a request may weigh; null with an unknown window. */
-  readonly limit: number | null;
-  readonly reserve: number | null;
-  readonly total: TokenFigure;
-  readonly parts: readonly ContextPart[];
-  /** The next request exactly: the body byte for byte. */
-  readonly request: { readonly url: string; readonly body: string };
-}
-
-export interface CompactionView {
-  readonly id: CompactionId;
-  /** The seq of the event that began it: its place in the list. */
-  readonly seq: number;
-  readonly trigger: CompactionTrigger;
-  readonly status: "requested" | "running" | "completed" | "failed";
-  readonly did_compact: boolean;
-  readonly requested_at: number;
-  readonly finished_at: number | null;
-  readonly attempts: number;
-  readonly failure: CompactionFailure | null;
-  readonly epoch: number | null;
-  readonly ops: readonly EpochOp[];
-  readonly summary: string | null;
-  readonly receipt: Receipt | null;
-}
-
 /** What the summariser came back with; the object judges it. */
 export type SummaryOutcome = {
+  readonly model: string;
+  /** Raw estimate of what it was asked, in tokens. */
+  readonly estimate: number;
   readonly usage: CallUsage | null;
   readonly ms: number;
 } & (
@@ -250,19 +145,6 @@ export type SettleOutcome =
   | { readonly next: "done" | "retry" }
   /** The part was kept; the next one is asked for under the same token. */
   | { readonly next: "continue"; readonly part: SummaryPart; readonly timeoutMs: number };
-
-export interface ErasureReceipt {
-  readonly session: SessionId;
-  readonly erased_at: number;
-  readonly stores: readonly { readonly store: string; readonly status: "erased" | "pending"; readonly rows: number | null }[];
-}
-
-/** One page of the log with its bodies, for rebuilding the read model. */
-export interface LogPage {
-  readonly events: readonly StoredEvent[];
-  readonly bodies: readonly { readonly id: BodyId; readonly text: string }[];
-  readonly has_more: boolean;
-}
 
 export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;

@@ -1,6 +1,6 @@
 /** What the stories of one session need of its object: the single writer, its content, and its live stream. */
 import type { ViewInput } from "../context/view";
-import type { Command } from "../domain/commands";
+import type { Command, ModelCall } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, TurnId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
@@ -60,6 +60,8 @@ export interface Deadlines {
 export type Schedule = (ms: number, work: () => void) => () => void;
 
 export interface SessionPorts {
+  /** Keeps the call under way durably, with its request's digest, should the object die in the middle of it. */
+  readonly noteCall: (call: ModelCall) => void;
   readonly writer: SessionWriter;
   readonly content: SessionContent;
   readonly output: LiveOutput;

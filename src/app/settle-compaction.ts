@@ -13,7 +13,7 @@ import { type AcceptedSummary, checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
-import type { CompactionLease } from "../domain/state";
+import type { CompactionLease, SessionState } from "../domain/state";
 import { limitsOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
 import { draftText } from "./drafts";
@@ -32,26 +32,39 @@ export interface Settling extends Settled {
 
 type Accepted = Extract<SummaryOutcome, { ok: true }>;
 
-export function settleCompaction(settled: Settling, spec: ModelSpec, ports: CompactionPorts): SettleOutcome {
+/** Whether it is the newest lease's result: any other decides to nothing. */
+export const isCurrentLease = (
+  { compaction, token }: Pick<Settled, "compaction" | "token">,
+  { compaction: { requested, lease } }: SessionState,
+): boolean => requested?.id === compaction && lease?.token === token;
+
+/** What comes to nothing is still a call that was made, and is recorded as one. `spec` null: the model is gone. */
+export function settleCompaction(settled: Settling, spec: ModelSpec | null, ports: CompactionPorts): SettleOutcome {
+  const { writer, clock } = ports;
+  const judged = spec && isCurrentLease(settled, writer.state) ? judge(settled, { spec, ports }) : "stale";
+  if (judged !== "stale") return judged;
+  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state) });
+  return { next: "done" };
+}
+
+function judge(settled: Settling, world: World): SettleOutcome | "stale" {
+  const { spec, ports } = world;
   const { state } = ports.writer;
   const { compaction, token, outcome, inside } = settled;
-  const call = compactionCall(outcome, spec, state);
-  const fail = (failure: CompactionFailure): SettleOutcome => recordFailure({ compaction, token, failure, call, inside }, spec, ports);
+  const call = compactionCall(settled, state);
+  const fail = (failure: CompactionFailure): SettleOutcome | "stale" =>
+    recordFailure({ compaction, token, failure, call, inside }, spec, ports);
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
-  if (!lease || lease.token !== token) return { next: "done" };
+  if (!lease) return "stale";
   const policy = policyOf(state.settings.policy);
-  const checked = checkSummary({
-    text: outcome.text,
-    finish: outcome.finish,
-    form: policy.summary.form,
-    cap: summaryCap(limitsOf(spec), policy),
-  });
+  const { text, finish } = outcome;
+  const checked = checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(limitsOf(spec), policy) });
   if (!checked.ok) return fail(checked.error);
-  if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, { spec, ports });
-  const whole = completeSummary(checked.value.text, lease, ports);
-  const committed = commit(settled, { summary: whole, outcome, lease, call }, { spec, ports });
-  return committed === "not_smaller" ? fail(committed) : { next: "done" };
+  if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
+  const summary = completeSummary(checked.value.text, lease, ports);
+  const committed = commit(settled, { summary, outcome, lease, call }, world);
+  return committed === "not_smaller" ? fail(committed) : committed;
 }
 
 interface World {
@@ -67,12 +80,12 @@ interface PartDone {
 }
 
 /** Keeps the part, durably, and asks for the next one under the same token. */
-function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: World): SettleOutcome {
+function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: World): SettleOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyOf(writer.state.settings.policy).summary;
   const { ref, bodies } = draftText(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
-  if (!ref) return { next: "done" };
+  if (!ref) return "stale";
   const entered = done.next.stage === "prefix" && (before?.stage ?? "history") === "history" && isStageOver(done, before);
   const part: FoldedPart = {
     summary: ref,
@@ -84,7 +97,7 @@ function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: W
   };
   const expiresAt = leaseUntil(clock(), timeoutMs);
   const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
-  if (!kept.ok) return { next: "done" };
+  if (!kept.ok) return "stale";
   return { next: "continue", part: buildSummaryPart({ plan: done.lease, state: writer.state, spec, content }), timeoutMs };
 }
 
@@ -107,7 +120,11 @@ interface Committing {
   readonly call: ModelCall;
 }
 
-function commit(settled: Settling, { summary, outcome, lease, call }: Committing, { spec, ports }: World): "done" | "not_smaller" {
+function commit(
+  settled: Settling,
+  { summary, outcome, lease, call }: Committing,
+  { spec, ports }: World,
+): SettleOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;
@@ -121,6 +138,6 @@ function commit(settled: Settling, { summary, outcome, lease, call }: Committing
   const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));
   if (stateAfter(state, change.ops, trigger).view.tokens >= state.view.tokens) return "not_smaller";
   const { compaction, token, inside } = settled;
-  writer.execute({ type: "RecordCompaction", at: clock(), compaction, token, change, call, inside }, [{ id: overlay, text: summary.text }]);
-  return "done";
+  const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;
+  return writer.execute(command, [{ id: overlay, text: summary.text }]).ok ? { next: "done" } : "stale";
 }

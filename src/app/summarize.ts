@@ -1,4 +1,6 @@
 /** One call of the summariser: its own sink, its own deadline. What it says goes to nobody but the session. */
+import { estimateParts } from "../context/item-tokens";
+import { estimateTokens } from "../context/tokens";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
@@ -59,11 +61,14 @@ export async function summarize(
     cancel();
     signal?.removeEventListener("abort", stop);
   }
-  const spent = { usage: heard.usage, ms: ports.clock() - startedAt };
+  const spent = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
   return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ok: false, failure: end.failure };
 }
+
+const estimateRequest = ({ system, messages }: ModelRequest): number =>
+  messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
 
 function take(chunk: ModelChunk, heard: Heard): void {
   switch (chunk.type) {

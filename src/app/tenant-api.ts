@@ -1,6 +1,7 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
+import type { RowSnapshot } from "./diff-rows";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
 
@@ -29,6 +30,9 @@ export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
   | { readonly code: "key_not_found"; readonly key: string }
+  /** As many as a tenant can have are there already. */
+  | { readonly code: "key_limit"; readonly limit: number }
+  | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
   | { readonly code: "idempotency_conflict" };
 
@@ -41,20 +45,34 @@ export interface TenantSettings {
   readonly default_policy: string;
 }
 
+export interface SessionPage {
+  readonly data: readonly { readonly id: SessionId; readonly created_at: number }[];
+  readonly has_more: boolean;
+}
+
 export type ModelOverride = Omit<ModelSpec, "id" | "source">;
 
 export interface TenantApi {
-  create(input: { readonly tenant: TenantId; readonly name: string }): Promise<TenantOutcome<TenantSettings>>;
+  /** With a key that was seen: the first request's outcome, `replayed`. */
+  create(input: {
+    readonly tenant: TenantId;
+    readonly name: string;
+    readonly idempotency: Idempotency | null;
+  }): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
   changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>>;
 
-  /** `hash`: the keyed hash of the whole key; the key itself is never stored. */
+  /**
+   * `hash`: the keyed hash of the whole key; the key itself is never stored. With an idempotency key that was seen: the
+   * first request's key, as it is now; another `id` than was given says so.
+   */
   addKey(input: {
     readonly id: KeyId;
     readonly hash: string;
     readonly name: string;
     readonly scopes: readonly Scope[];
     readonly expires_at: number | null;
+    readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
   revokeKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
@@ -67,12 +85,7 @@ export interface TenantApi {
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
-  listSessions(page: {
-    readonly after: SessionId | null;
-    readonly limit: number;
-  }): Promise<
-    TenantOutcome<{ readonly data: readonly { readonly id: SessionId; readonly created_at: number }[]; readonly has_more: boolean }>
-  >;
+  listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
@@ -103,4 +116,15 @@ export interface TenantExport extends TenantChange {
 /** For rebuilding the read model and for people in charge; no route of a tenant reaches it. */
 export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
+  /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
+  projectAgain(): Promise<TenantOutcome<null>>;
+}
+
+/** A tenant's rows in the read model, and what they should be. */
+export interface TenantRows {
+  /** Bounded: a tenant's models are few. */
+  read(tenant: TenantId): Promise<RowSnapshot>;
+  expect(change: TenantChange): RowSnapshot;
+  /** Sessions that have a row, newest first: also those that the tenant's directory does not know. */
+  listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
 }

@@ -6,7 +6,8 @@ import { type Group, groupItems } from "./groups";
 import type { PlanInput } from "./plan";
 
 export function viewGroups(state: SessionState): Group[] {
-  return groupItems(state.view.items, new Set((state.turn?.open_calls ?? []).map((call) => call.execution)));
+  const open = [...(state.turn?.open_calls ?? []), ...state.imported_calls];
+  return groupItems(state.view.items, new Set(open.map((call) => call.execution)));
 }
 
 /** Raw estimate of a group as the view shows it. */

@@ -16,13 +16,15 @@ export interface Group {
 
 /**
  * A response begins with its text, or, when it has none, with its first call: one that does not follow the text or a call
- * of the same turn right away. What another turn left unanswered, or what was imported, is a response of its own.
+ * of the same turn, or of the same imported message, right away. What another turn or message left unanswered is a
+ * response of its own.
  */
 export function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boolean {
   if (!previous) return true;
   if (item.kind === "tool_result") return false;
   if (item.kind !== "tool_call" || (previous.kind !== "tool_call" && previous.kind !== "assistant")) return true;
-  return previous.turn !== item.turn || previous.position !== item.position - 1;
+  if (previous.position !== item.position - 1 || previous.turn !== item.turn) return true;
+  return item.turn === null && !item.continues;
 }
 
 /** `items` in order of position, cut into groups. `openCalls`: executions whose results are still owed. */

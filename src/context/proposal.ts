@@ -89,6 +89,8 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const covered = overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
   const start = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
   const newest = summaries.at(-1);
+  // Only what a summary has read already: the question that it left standing.
+  if (newest && last.to <= newest.to) return null;
   // Trimmed items have no summary yet: they are read again from the record.
   const source = { from: newest && !rebuild ? newest.to + 1 : start, to: last.to };
   const items = older.flatMap((group) => group.items).filter((item) => !keeps.includes(item.position));

@@ -12,12 +12,19 @@ import type {
   SummaryPlan,
 } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
-import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
+import type { CallRef } from "./open-calls";
 
 export type OnBusy = "queue" | "reject" | "interrupt";
 export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
+
+/** What a turn that ends in the middle of a model call leaves behind: what it had said, and the call itself. Null: there is none. */
+export interface CutShort {
+  readonly partial: ItemDraft | null;
+  readonly call: ModelCall | null;
+}
 
 /** Which run of a turn a result belongs to: a result of another incarnation decides to nothing. */
 export interface TurnRun {
@@ -32,16 +39,17 @@ export type SessionCommand =
   | { readonly type: "EraseSession" };
 
 export type MessageCommand =
-  | {
+  | ({
       readonly type: "SubmitMessage";
       readonly message: QueuedMessage;
+      /** The message is an imported result (`run: false`), and the call that it answers. Absent: it is no result. */
+      readonly answers?: { readonly call_id: string; readonly is_error: boolean };
       readonly onBusy: OnBusy;
       readonly incarnation: string;
       /** Most messages that may wait. */
       readonly queueLimit: number;
-      /** What the running turn had said so far, should this message stop it. */
-      readonly partial: ItemDraft | null;
-    }
+      /** `CutShort`: of the running turn, should this message stop it. */
+    } & CutShort)
   | { readonly type: "CancelQueued"; readonly message: ItemId };
 
 export type TurnCommand =
@@ -59,20 +67,17 @@ export type TurnCommand =
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
   | ({
       readonly type: "FailTurn";
-      readonly call: ModelCall | null;
       readonly failure: TurnFailure;
-      readonly partial: ItemDraft | null;
-    } & TurnRun)
+    } & TurnRun &
+      CutShort)
   /** `turn` null: whichever runs. */
-  | { readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason; readonly partial: ItemDraft | null }
+  | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
   | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string }
   /** The first thing a new incarnation says of a turn that an earlier one left open. */
-  | { readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number; readonly partial: ItemDraft | null };
+  | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 
-/** A client's result. It names our execution id, or the provider's call id, of which the first open one is meant. */
-export interface ToolResultDraft {
-  readonly execution: ExecutionId | null;
-  readonly call_id: string | null;
+/** A client's result, and the call that it names. */
+export interface ToolResultDraft extends CallRef {
   readonly item: Omit<ItemDraft, "turn" | "tool" | "kind">;
   readonly is_error: boolean;
 }
@@ -133,6 +138,8 @@ export type CompactionCommand =
       /** What leaves the view when this was the last attempt; null: nothing can. */
       readonly fallback: EpochDraft | null;
     }
+  /** A summariser's call whose result comes to nothing: it was made, so the ledger has it, once for each lease. */
+  | { readonly type: "RecordSpentCall"; readonly call: ModelCall }
   /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
   | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }
   /** Takes the newest compaction that stands back; `compaction` is the new event's own id. */

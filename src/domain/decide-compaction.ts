@@ -32,6 +32,8 @@ export function decideCompaction(command: Command & CompactionCommand, state: Se
       return decideRevert(command, state);
     case "ResetSummary":
       return decideTakingBack(command, state);
+    case "RecordSpentCall":
+      return decideSpent(command, state);
     default:
       return assertNever(command);
   }
@@ -80,6 +82,12 @@ function decideTakingBack(command: Of<"RevertCompaction"> | Of<"ResetSummary">, 
     { at: command.at, type: "ChangeEpoch", compaction: command.compaction, trigger: "manual", change: command.change },
     state,
   );
+}
+
+/** A lease's call is recorded with its result, or here; of either there is one, however often the result is delivered. */
+function decideSpent({ call }: Of<"RecordSpentCall">, { compaction }: SessionState): Decision {
+  if (call.lease === null || !compaction.unsettled.includes(call.lease)) return stale("lease_lost");
+  return ok([{ type: "ModelCallFinished", ...call, outcome: "stale" }]);
 }
 
 /** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */

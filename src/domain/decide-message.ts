@@ -1,8 +1,9 @@
 /** Messages in: appended at once, starting a turn, or waiting in the durable FIFO. */
 import { err, ok } from "../lib/result";
 import type { Command, MessageCommand } from "./commands";
-import { type Decision, endWithPartial, enterConversation } from "./decision";
-import type { Event } from "./events";
+import { type Decision, endCutShort, enterConversation } from "./decision";
+import type { Event, QueuedMessage } from "./events";
+import { findOpenCall, itemsOfMessage, openBehindQueue } from "./open-calls";
 import type { SessionState } from "./state";
 
 type Submit = Command & Extract<MessageCommand, { type: "SubmitMessage" }>;
@@ -11,11 +12,13 @@ export function decideMessage(command: Command & MessageCommand, state: SessionS
   return command.type === "SubmitMessage" ? decideSubmit(command, state) : decideCancel(command, state);
 }
 
+/** With a reply that waits go the results that wait for its calls: they would answer nothing. */
 function decideCancel(command: Extract<MessageCommand, { type: "CancelQueued" }>, state: SessionState): Decision {
   const waits = state.queue.find((entry) => entry.item.id === command.message);
-  return waits
-    ? ok([{ type: "QueuedMessageCancelled", message: command.message, turn: waits.turn }])
-    : err({ code: "message_not_queued", message: command.message });
+  if (!waits) return err({ code: "message_not_queued", message: command.message });
+  const calls = new Set(itemsOfMessage(waits).flatMap((item) => (item.kind === "tool_call" && item.tool ? item.tool.execution : [])));
+  const answers = state.queue.filter(({ item }) => item.kind === "tool_result" && item.tool && calls.has(item.tool.execution));
+  return ok([waits, ...answers].map(({ item, turn }): Event => ({ type: "QueuedMessageCancelled", message: item.id, turn })));
 }
 
 /**
@@ -24,19 +27,29 @@ function decideCancel(command: Extract<MessageCommand, { type: "CancelQueued" }>
  */
 function decideSubmit(command: Submit, state: SessionState): Decision {
   const { turn, queue } = state;
+  const message = withCall(command, state);
+  if (!message) return err({ code: "call_not_open", index: null, call: command.answers?.call_id ?? "" });
+  const enter = (): Event[] => enterConversation(message, { position: state.next_position, incarnation: command.incarnation });
   const superseded: Event[] = turn?.phase === "awaiting_tools" ? [{ type: "TurnStopped", turn: turn.id, reason: "superseded" }] : [];
-  if (superseded.length > 0 && queue.length === 0) return ok([...superseded, ...enter(command, state.next_position)]);
-  if (!turn && queue.length === 0) return ok(enter(command, state.next_position));
+  if (superseded.length > 0 && queue.length === 0) return ok([...superseded, ...enter()]);
+  if (!turn && queue.length === 0) return ok(enter());
   if (command.onBusy === "reject") return err({ code: "turn_running", turn: turn?.id ?? "" });
   if (queue.length >= command.queueLimit) return err({ code: "queue_full", limit: command.queueLimit });
-  const queued = (front: boolean): Event => ({ type: "MessageQueued", message: command.message, front });
+  const queued = (front: boolean): Event => ({ type: "MessageQueued", message, front });
   if (command.onBusy === "interrupt" && turn) {
     const end: Event = { type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" };
-    return ok([queued(true), ...endWithPartial(state, command.partial, end)]);
+    return ok([queued(true), ...endCutShort(state, command, end)]);
   }
   return ok([queued(false), ...superseded]);
 }
 
-function enter(command: Submit, position: number): Event[] {
-  return enterConversation(command.message, { position, incarnation: command.incarnation });
+/**
+ * The message, and if it is an imported result, the call that it answers: the first open one of that id where the message
+ * is going to stand. Null: none is open there. What interrupts goes before all that waits, right behind the turn it stops.
+ */
+function withCall({ message, answers, onBusy }: Submit, state: SessionState): QueuedMessage | null {
+  if (!answers) return message;
+  const open = onBusy === "interrupt" && state.turn ? state.imported_calls : openBehindQueue(state);
+  const call = findOpenCall(open, { execution: null, call_id: answers.call_id });
+  return call && { ...message, item: { ...message.item, tool: { ...call, is_error: answers.is_error } } };
 }

@@ -1,12 +1,13 @@
 /** A turn's life: started, answered, waiting for tools, ended in one of four ways. */
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
-import type { Command, ToolResultDraft, TurnCommand, TurnRun } from "./commands";
-import { type Decision, endWithPartial, enterConversation, place } from "./decision";
+import type { Command, TurnCommand, TurnRun } from "./commands";
+import { type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
+import { findOpenCall, itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
-import type { OpenCall, OpenTurn, SessionState } from "./state";
+import type { OpenTurn, SessionState } from "./state";
 
 type Of<T extends TurnCommand["type"]> = Command & Extract<TurnCommand, { type: T }>;
 
@@ -42,7 +43,7 @@ function startNext(command: Of<"StartTurn">, state: SessionState): Event[] {
   for (const waiting of state.queue) {
     events.push(...enterConversation(waiting, { position, incarnation: command.incarnation }));
     if (waiting.turn !== null) break;
-    position += 1;
+    position += itemsOfMessage(waiting).length;
   }
   return events;
 }
@@ -67,13 +68,12 @@ function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): D
 /** All results of a request are taken or none: one that answers no open call refuses the request. */
 function decideToolResults(command: Of<"RecordToolResults">, state: SessionState): Decision {
   const { turn } = state;
-  const open = [...(turn?.phase === "awaiting_tools" ? turn.open_calls : [])];
+  let open = turn?.phase === "awaiting_tools" ? turn.open_calls : [];
   const events: Event[] = [];
   for (const [index, result] of command.results.entries()) {
-    const at = open.findIndex((call) => answers(result, call));
-    const call = open[at];
+    const call = findOpenCall(open, result);
     if (!turn || !call) return err({ code: "call_not_open", index, call: result.execution ?? result.call_id ?? "" });
-    open.splice(at, 1);
+    open = open.filter((other) => other !== call);
     const tool = { ...call, is_error: result.is_error };
     const item: ItemMeta = { ...result.item, kind: "tool_result", turn: turn.id, tool, position: state.next_position + index };
     events.push({ type: "ToolResultRecorded", turn: turn.id, item, incarnation: command.incarnation });
@@ -81,22 +81,17 @@ function decideToolResults(command: Of<"RecordToolResults">, state: SessionState
   return ok(events);
 }
 
-const answers = (result: ToolResultDraft, call: OpenCall): boolean =>
-  result.execution ? result.execution === call.execution : result.call_id === call.call_id;
-
 function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn);
   if (stale) return err(stale);
-  const call: Event[] = command.call ? [{ type: "ModelCallFinished", ...command.call }] : [];
-  const end: Event = { type: "TurnFailed", turn: command.turn, failure: command.failure };
-  return ok([...call, ...endWithPartial(state, command.partial, end)]);
+  return ok(endCutShort(state, command, { type: "TurnFailed", turn: command.turn, failure: command.failure }));
 }
 
 function decideStop(command: Of<"StopTurn">, state: SessionState): Decision {
   const { turn } = state;
   if (!turn || (command.turn !== null && command.turn !== turn.id)) return err({ code: "no_turn" });
   if (command.reason === "tools_expired" && turn.phase !== "awaiting_tools") return err({ code: "stale", reason: "turn_over" });
-  return ok(endWithPartial(state, command.partial, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
+  return ok(endCutShort(state, command, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
 }
 
 function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
@@ -112,8 +107,12 @@ function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
 function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
   const { turn } = state;
   if (turn?.phase !== "generating" || turn.incarnation === command.incarnation) return [];
-  if (command.partial) return endWithPartial(state, command.partial, { type: "TurnInterrupted", turn: turn.id });
-  if (turn.attempt >= command.attemptLimit) return [{ type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } }];
+  if (command.partial) return endCutShort(state, command, { type: "TurnInterrupted", turn: turn.id });
+  const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
+  if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
-  return [{ type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null }];
+  return [
+    ...spentCall(state, command.call),
+    { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
+  ];
 }

@@ -39,6 +39,7 @@ export function decide(command: Command, state: SessionState): Decision {
     case "ChangeEpoch":
     case "RevertCompaction":
     case "ResetSummary":
+    case "RecordSpentCall":
       return decideCompaction(command, state);
     default:
       return assertNever(command);

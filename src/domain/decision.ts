@@ -1,8 +1,10 @@
 /** What the parts of `decide` share: the shape of a decision, and the events by which messages enter and turns end. */
 import type { Result } from "../lib/result";
+import type { CutShort, ModelCall } from "./commands";
 import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemDraft, ItemMeta } from "./message";
+import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
@@ -10,16 +12,28 @@ export type Decision = Result<readonly Event[], Rejection>;
 
 export const place = (draft: ItemDraft, position: number): ItemMeta => ({ ...draft, position });
 
-/** The end of a turn, after what it had said so far. */
-export function endWithPartial(state: SessionState, partial: ItemDraft | null, end: Event): Event[] {
-  if (!partial || !state.turn) return [end];
-  return [{ type: "AssistantReplied", turn: state.turn.id, item: { ...place(partial, state.next_position), incomplete: true } }, end];
+/** The model call that a turn was cut short in, if one was under way: whoever ends a turn, the ledger has each call once. */
+export function spentCall({ turn }: SessionState, call: ModelCall | null): Event[] {
+  return turn?.phase === "generating" && call?.turn === turn.id ? [{ type: "ModelCallFinished", ...call }] : [];
 }
 
-/** The events by which one message joins the conversation at `position`. */
+/** The end of a turn, after the call that it was in the middle of and what that had said so far. */
+export function endCutShort(state: SessionState, { partial, call }: CutShort, end: Event): Event[] {
+  const { turn } = state;
+  if (turn?.phase !== "generating") return [end];
+  const said: Event[] = partial
+    ? [{ type: "AssistantReplied", turn: turn.id, item: { ...place(partial, state.next_position), incomplete: true } }]
+    : [];
+  return [...spentCall(state, call), ...said, end];
+}
+
+/** The events by which one message joins the conversation at `position`, its items one after the other. */
 export function enterConversation(message: QueuedMessage, at: { position: number; incarnation: string }): Event[] {
   const item = place(message.item, at.position);
-  if (message.turn === null) return [{ type: "MessagesAppended", items: [item], dequeued: [item.id] }];
+  if (message.turn === null) {
+    const items = itemsOfMessage(message).map((draft, index) => place(draft, at.position + index));
+    return [{ type: "MessagesAppended", items, dequeued: [item.id] }];
+  }
   return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
 }
 

@@ -3,12 +3,18 @@
  * fixture in `test/fixtures`; a type that this build does not know makes the object refuse, never skip.
  */
 
+import { findFault, isEventType } from "./event-shapes";
 import type { Event, EventType, StoredEvent } from "./events";
-import { knownEventTypes } from "./evolve";
 import { upcasters } from "./upcasters";
 
 /** Current version of each event type that is past version 1. */
-const CURRENT_VERSION: Partial<Record<EventType, number>> = { CompactionStarted: 2, EpochChanged: 2 };
+const CURRENT_VERSION: Partial<Record<EventType, number>> = {
+  MessagesAppended: 2,
+  MessageQueued: 2,
+  ModelCallFinished: 2,
+  CompactionStarted: 2,
+  EpochChanged: 2,
+};
 
 export const versionOf = (type: EventType): number => CURRENT_VERSION[type] ?? 1;
 
@@ -26,18 +32,42 @@ export class UnknownEventError extends Error {
   override readonly name = "UnknownEventError";
 }
 
+/** A row that is no event: damaged by hand, or written by a build that this one cannot read. The object refuses as well. */
+export class MalformedEventError extends Error {
+  override readonly name = "MalformedEventError";
+}
+
+/** Throws `UnknownEventError` and `MalformedEventError`; neither names content. */
 export function parseStoredEvent(row: StoredRow): StoredEvent {
-  if (!knownEventTypes.has(row.type)) throw new UnknownEventError(`event ${row.seq} has unknown type ${row.type}`);
-  const type = row.type as EventType;
-  if (row.version > versionOf(type)) throw new UnknownEventError(`event ${row.seq} ${row.type} has version ${row.version}`);
-  let data = JSON.parse(row.data) as Record<string, unknown>;
-  for (let version = row.version; version < versionOf(type); version++) {
-    const upcast = upcasters[`${type}@${version}`];
-    if (!upcast) throw new UnknownEventError(`no upcaster for ${type}@${version}`);
+  const { seq, at, type, version } = row;
+  if (!isEventType(type)) throw new UnknownEventError(`event ${seq} has unknown type ${type}`);
+  const current = versionOf(type);
+  if (version > current) throw new UnknownEventError(`event ${seq} ${type} has version ${version}`);
+  let data = parseData(row);
+  for (let from = version; from < current; from++) {
+    const upcast = upcasters[`${type}@${from}`];
+    if (!upcast) throw new UnknownEventError(`no upcaster for ${type}@${from}`);
     data = upcast(data);
   }
-  return { ...data, type, seq: row.seq, at: row.at } as unknown as StoredEvent;
+  const fault = findFault(type, data);
+  if (fault !== null) throw new MalformedEventError(`event ${seq} ${type} has no proper ${fault}`);
+  return toEvent({ ...data, type, seq, at });
 }
+
+function parseData({ seq, type, data }: StoredRow): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(data);
+    if (isRecord(value)) return value;
+  } catch {
+    // What it says instead is not repeated: it may be anything.
+  }
+  throw new MalformedEventError(`event ${seq} ${type} is no JSON object`);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The one place where it is believed: type and version are known, and `findFault` found each field there and of its kind. */
+const toEvent = (checked: object): StoredEvent => checked as StoredEvent;
 
 export function toStoredRow(event: Event, seq: number, at: number): StoredRow {
   const { type, ...data } = event;

@@ -22,6 +22,8 @@ export interface SessionSettings {
 /** A message that waits for its turn in the session's durable FIFO. */
 export interface QueuedMessage {
   readonly item: ItemDraft;
+  /** What an imported message holds after its first item: the calls of a reply. */
+  readonly rest: readonly ItemDraft[];
   /** The turn it will start; null when it is only to be appended (`run: false`). */
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */
@@ -43,6 +45,9 @@ export interface TurnFailure {
   readonly status: number | null;
   readonly fit?: FitReport;
 }
+
+/** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */
+export type CallOutcome = FinishReason | TurnFailureKind | "stale";
 
 export type SessionEvent =
   | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
@@ -81,10 +86,13 @@ export type TurnEvent =
       readonly usage: CallUsage | null;
       readonly estimate: number;
       readonly request_digest: string | null;
-      readonly outcome: FinishReason | TurnFailureKind;
+      readonly outcome: CallOutcome;
+      /** Milliseconds from the request to its end; 0: nobody saw the end. */
       readonly ms: number;
       /** What this call paid to read again what a compaction would have removed (docs/policy.md, rent); absent: nothing. */
       readonly rent?: number;
+      /** Fencing token of the compaction that it was made for; null: for none. */
+      readonly lease: number | null;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta }

@@ -49,6 +49,8 @@ function requestCompaction(state: SessionState, event: Of<"CompactionRequested">
   const breaker = trigger === "manual" ? closedBreaker : {};
   return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, folded: null }, lease: null });
 }
+/** A result that comes later than so many further leases is counted by nobody. */
+const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
@@ -58,6 +60,7 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
     requested: requested ? { ...requested, attempts: attempt } : requested,
     lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
     next_token: token + 1,
+    unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });
 }
 
@@ -66,6 +69,8 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
   return withCompaction(state, {
     requested: requested && { ...requested, folded: part },
     lease: lease && { ...lease, expires_at },
+    // The next part's call is under way.
+    unsettled: lease ? [...state.compaction.unsettled.filter((token) => token !== lease.token), lease.token] : state.compaction.unsettled,
   });
 }
 
@@ -88,16 +93,14 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     requested: null,
     lease: null,
     rent: 0,
-    breaker_at: lowered(state.compaction.breaker_at, view),
+    // What was dropped does not count as growth that is still to come.
+    breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     committed: committedAfter(state.compaction.committed, event),
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
   return withCompaction({ ...state, view, anchor: null }, compaction);
 }
-
-/** An open breaker measures growth from the smallest view since: what was dropped with the last failure would else never grow back. */
-const lowered = (breakerAt: number | null, { tokens }: View): number | null => (breakerAt === null ? null : Math.min(breakerAt, tokens));
 
 /** By a model. A note that takes a summary's place is part of a failure, and teaches nothing of how long summaries are. */
 const isSummarized = ({ trigger, ops }: Of<"EpochChanged">): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");

@@ -50,7 +50,7 @@ function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState 
   };
   const asked = event.item;
   const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
-  const started = { ...(event.retry_of ? withoutCutOffReply(state) : state), turn, queue };
+  const started = { ...(event.retry_of ? withoutCutOffReply(state) : state), turn, queue, imported_calls: [] };
   return asked ? appendItems(started, [asked]) : started;
 }
 
@@ -62,7 +62,8 @@ function withoutCutOffReply(state: SessionState): SessionState {
 }
 
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
-  const { usage } = event;
+  const { usage, lease } = event;
+  if (lease !== null) return finishCall(withoutUnsettled(state, lease), { ...event, lease: null });
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
   // The rent of a call that was asked in another epoch is that epoch's.
   const ours = event.epoch === state.view.epoch;
@@ -74,7 +75,7 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     output: state.totals.output + usage.output,
     cached: state.totals.cached + usage.cached,
   };
-  if (event.purpose !== "turn") return { ...state, turn, totals };
+  if (event.purpose !== "turn") return { ...state, turn, compaction, totals };
   const known = state.ratio.model === event.model ? state.ratio.value : 1;
   return {
     ...state,
@@ -85,6 +86,11 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     anchor: ours ? anchorOf(state, event, usage) : state.anchor,
   };
 }
+
+const withoutUnsettled = (state: SessionState, lease: number): SessionState => ({
+  ...state,
+  compaction: { ...state.compaction, unsettled: state.compaction.unsettled.filter((token) => token !== lease) },
+});
 
 function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {

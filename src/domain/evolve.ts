@@ -5,6 +5,7 @@ import type { CompactionEvent } from "./compaction-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
 import { closedBreaker, evolveCompaction } from "./evolve-compaction";
 import { evolveTurn } from "./evolve-turn";
+import { openAfter } from "./open-calls";
 import { initialState, type SessionState, type View } from "./state";
 import { viewOf } from "./view";
 
@@ -36,9 +37,6 @@ const groupOf = {
   CompactionFailed: "compaction",
   EpochChanged: "compaction",
 } as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction">;
-
-/** Every event type that this build knows. */
-export const knownEventTypes: ReadonlySet<string> = new Set(Object.keys(groupOf));
 
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
   const next = apply(state, event);
@@ -116,7 +114,8 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
   switch (event.type) {
     case "MessagesAppended": {
       const gone = new Set(event.dequeued);
-      return appendItems({ ...state, queue: state.queue.filter((entry) => !gone.has(entry.item.id)) }, event.items);
+      const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
+      return appendItems({ ...state, queue, imported_calls: openAfter(state.imported_calls, event.items) }, event.items);
     }
     case "MessageQueued":
       return { ...state, queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };
@@ -125,7 +124,7 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return newEpoch(state, viewOf({ ...state.view, items: event.items }));
+      return newEpoch({ ...state, imported_calls: [] }, viewOf({ ...state.view, items: event.items }));
     default:
       return assertNever(event);
   }

@@ -25,6 +25,16 @@ export interface MediaPart {
   readonly name?: string;
   readonly provider_metadata?: ProviderMetadata;
 }
+/**
+ * Longest `call_id`, in UTF-16 units. Events and the state carry it, so it is bounded; far above the 64 of most
+ * providers, because some gateways put a thought signature into it, and a cut one would not be taken back.
+ */
+export const MAX_CALL_ID_UNITS = 4_096;
+/** Longest name of a called tool. Offered ones have at most 64; a model that makes one up may be off, not without end. */
+export const MAX_TOOL_NAME_UNITS = 256;
+/** Tool calls of one reply, at most: each is an event, and as many results fit one request. */
+export const MAX_REPLY_CALLS = 128;
+
 export interface ToolCallPart {
   readonly type: "tool_call";
   readonly call_id: string;
@@ -74,6 +84,8 @@ export interface ItemMeta {
   readonly tool?: ToolRef;
   /** The reply was cut off: stopped, failed or interrupted in the middle. */
   readonly incomplete?: true;
+  /** Imported as part of the same message as the item before it. What a turn produced has the turn in common instead. */
+  readonly continues?: true;
 }
 
 /** An item before it has a position: what commands carry. */

@@ -7,7 +7,8 @@ export type Rejection =
   | { readonly code: "queue_full"; readonly limit: number }
   | { readonly code: "no_turn" }
   | { readonly code: "not_retryable"; readonly status: string }
-  | { readonly code: "call_not_open"; readonly index: number; readonly call: string }
+  /** `index`: of the result in its request; null: the message itself is the result. */
+  | { readonly code: "call_not_open"; readonly index: number | null; readonly call: string }
   | { readonly code: "message_not_queued"; readonly message: string }
   /** A late, doubled or foreign result: it decides to nothing and must not be tried again. */
   | { readonly code: "stale"; readonly reason: StaleReason }

@@ -8,7 +8,7 @@ import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } f
 import type { ItemMeta, TextRef } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 4;
+export const STATE_VERSION = 5;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -87,6 +87,8 @@ export interface CompactionState {
   readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
   readonly next_token: number;
+  /** Tokens of leases whose model call is not in the ledger yet: it is under way, late or lost. The newest ones. */
+  readonly unsettled: readonly number[];
   /** Compactions that failed for good since the last one that gained something. */
   readonly failures: number;
   /** Compactions in a row that shrank the view by less than a tenth. */
@@ -121,6 +123,8 @@ export interface SessionState {
   readonly turn: OpenTurn | null;
   readonly last_turn: LastTurn | null;
   readonly queue: readonly QueuedMessage[];
+  /** Imported calls whose results may still be imported (`open-calls`). Empty while a turn is open. */
+  readonly imported_calls: readonly OpenCall[];
   readonly view: View;
   readonly anchor: UsageAnchor | null;
   readonly compaction: CompactionState;
@@ -144,12 +148,14 @@ export const initialState: SessionState = {
   turn: null,
   last_turn: null,
   queue: [],
+  imported_calls: [],
   view: { epoch: 0, overlays: [], items: [], reduced: [], tokens: 0 },
   anchor: null,
   compaction: {
     requested: null,
     lease: null,
     next_token: 1,
+    unsettled: [],
     failures: 0,
     fruitless: 0,
     breaker_at: null,

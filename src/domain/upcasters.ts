@@ -37,4 +37,11 @@ const epochV1: Upcaster = (data) => ({
 });
 
 /** Keyed `Type@from`: turns version `from` into `from + 1`. */
-export const upcasters: Readonly<Record<string, Upcaster>> = { "CompactionStarted@1": startedV1, "EpochChanged@1": epochV1 };
+export const upcasters: Readonly<Record<string, Upcaster>> = {
+  /** Calls and results may be imported, several items a message: an older build would read them as loose ones. */
+  "MessagesAppended@1": (data) => data,
+  "MessageQueued@1": (data) => ({ ...data, message: { ...(isFields(data.message) ? data.message : {}), rest: [] } }),
+  "ModelCallFinished@1": (data) => ({ ...data, lease: null }),
+  "CompactionStarted@1": startedV1,
+  "EpochChanged@1": epochV1,
+};

@@ -1,7 +1,7 @@
 /** The answer to what starts or continues a turn: an acknowledgement, the turn as it is spoken, or the finished turn. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Accepted } from "../app/session-api";
+import type { Accepted } from "../app/session-views";
 import type { TurnId } from "../domain/ids";
 import type { HttpEnv } from "./deps";
 import { sendEvents } from "./event-stream";

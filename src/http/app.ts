@@ -6,6 +6,7 @@ import { answerUnknown } from "./known-paths";
 import { answerThrown, observe } from "./observe";
 import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
+import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
 import { registerMessages } from "./routes/messages";
 import { registerModels } from "./routes/models";
@@ -33,6 +34,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerModels(app, deps);
   registerTenant(app, deps);
   registerAdmin(app, deps);
+  registerExport(app, deps);
   registerRebuild(app, deps);
   app.onError(answerThrown(deps));
   app.notFound(answerUnknown(app.routes));

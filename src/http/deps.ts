@@ -1,9 +1,9 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
 import type { Clock, Log } from "../app/ports";
 import type { SessionList } from "../app/read-api";
-import type { SessionRows } from "../app/rebuild";
+import type { RebuildRows } from "../app/rebuild-ports";
 import type { SessionApi } from "../app/session-api";
-import type { Principal, TenantApi } from "../app/tenant-api";
+import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
 
 export interface HttpConfig {
@@ -17,10 +17,12 @@ export interface HttpDeps {
   /** A fresh stub at each call: after an object was reset, the old one stays broken. */
   sessions(tenant: TenantId, session: SessionId): SessionApi;
   /** A fresh stub at each call. */
-  tenants(tenant: TenantId): TenantApi;
+  tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
-  /** The tenant's rows in the read model: the live ones, and others to compare them with. */
-  rows(tenant: TenantId): { readonly live: SessionRows; readonly scratch: SessionRows };
+  /** The rows of a tenant's sessions: the live ones, and others to compare them with. */
+  rows(tenant: TenantId): RebuildRows;
+  /** The tenant's own row and its models'. */
+  tenantRows(tenant: TenantId): TenantRows;
   /** The window in tokens of a model known by its provider's name; null: unknown. */
   knownWindow(upstreamId: string): number | null;
   /** Null: not a key, unknown, expired or revoked. */

@@ -18,3 +18,9 @@ export async function readIdempotency(c: Context<HttpEnv>, key: string | undefin
   if (key === undefined) return null;
   return { key, digest: await sha256(`${c.req.method} ${c.req.path}\n${c.get("rawBody") ?? ""}`) };
 }
+
+/** The admin's keys are its own: no tenant's key, which holds no space, is ever the same. */
+export async function readAdminIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {
+  const read = await readIdempotency(c, key);
+  return read && { ...read, key: `admin ${read.key}` };
+}

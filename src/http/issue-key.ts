@@ -1,8 +1,11 @@
 /** Makes a key of a tenant. The tenant's object gets its hash; the key itself is in the answer and nowhere else. */
-import type { KeyView, Scope, TenantOutcome } from "../app/tenant-api";
+import type { Context } from "hono";
+import type { Idempotency } from "../app/session-api";
+import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
 import type { TenantId } from "../domain/ids";
 import { ok } from "../lib/result";
-import type { HttpDeps } from "./deps";
+import { callTwice } from "./calls";
+import type { HttpDeps, HttpEnv } from "./deps";
 
 export interface KeyOrder {
   readonly tenant: TenantId;
@@ -10,16 +13,27 @@ export interface KeyOrder {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds; null: never. */
   readonly expires_at: number | null;
+  readonly idempotency: Idempotency | null;
 }
 
-export async function issueKey(
-  deps: HttpDeps,
-  { tenant, name, scopes, expires_at }: KeyOrder,
-): Promise<TenantOutcome<{ readonly view: KeyView; readonly key: string }>> {
+export interface IssuedKey {
+  readonly view: KeyView;
+  /** Null: an earlier request with the same idempotency key made it. Its secret was in that answer, and nobody has it but who read it. */
+  readonly key: string | null;
+}
+
+export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> {
   const key = deps.generateKey(tenant);
-  const hash = await deps.hashKey(key);
-  const added = await deps.tenants(tenant).addKey({ id: deps.newId("key"), hash, name, scopes, expires_at });
-  return added.ok ? ok({ view: added.value, key }) : added;
+  const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
+  const add = (api: TenantApi) => api.addKey(input);
+  // Only with an idempotency key it is safe to ask again, when the answer was lost.
+  const added = order.idempotency ? await callTwice(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
+  return added.ok ? ok({ view: added.value, key: added.value.id === input.id ? key : null }) : added;
+}
+
+/** Says of an answer that it is an earlier request's outcome. */
+export function markReplayed(c: Context<HttpEnv>, { key }: IssuedKey): void {
+  if (key === null) c.header("idempotent-replayed", "true");
 }
 
 /** What is wrong with the time, or null. */

@@ -5,7 +5,8 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ReadError } from "../app/read-api";
-import type { SessionError, TurnReport } from "../app/session-api";
+import type { SessionError } from "../app/session-api";
+import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { TurnFailure } from "../domain/events";
 import type { HttpEnv } from "./deps";
@@ -76,10 +77,13 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   }),
   no_turn: () => conflict("No turn", "No turn of this session is open."),
   not_retryable: ({ status }) => conflict("Not retryable", "The last turn cannot be retried.", { turn_status: status }),
-  call_not_open: ({ index, call }) => ({
-    ...conflict("Call not open", `results.${index}: the call is not open.`, { call }),
-    errors: [{ field: `results.${index}`, detail: "the call is not open" }],
-  }),
+  call_not_open: ({ index, call }) => {
+    const field = index === null ? "call_id" : `results.${index}`;
+    return {
+      ...conflict("Call not open", `${field}: the call is not open.`, { call }),
+      errors: [{ field, detail: "the call is not open" }],
+    };
+  },
   message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
   stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
   compaction_running: ({ compaction }) =>
@@ -109,6 +113,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   key_not_found: () => notFound("key"),
   model_not_found: () => notFound("model"),
+  key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
+  model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),

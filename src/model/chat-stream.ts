@@ -50,9 +50,8 @@ export class ReplyDecoder {
     }
     this.#rest = all.slice(from);
     if (this.#rest.length > MAX_LINE_UNITS) {
-      this.over = true;
       this.#rest = "";
-      this.#out.push({ type: "failure", failure: CUT_OFF });
+      this.#cutOff();
     }
     const out = this.#out;
     this.#out = [];
@@ -95,7 +94,7 @@ export class ReplyDecoder {
     if (!delta) return;
     this.#say("reasoning", reasoningOf(delta));
     this.#say("text", textOf(delta));
-    if (delta.tool_calls) for (const call of toolDeltasOf(delta)) this.#calls.add(call);
+    if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
   #say(type: "text" | "reasoning", text: string): void {
@@ -104,6 +103,12 @@ export class ReplyDecoder {
     const last = this.#out.at(-1);
     if (last?.type === type) this.#out[this.#out.length - 1] = { ...last, text: last.text + text };
     else this.#out.push({ type, text });
+  }
+
+  /** More than a provider may send: whatever else comes is not read. */
+  #cutOff(): void {
+    this.over = true;
+    this.#out.push({ type: "failure", failure: CUT_OFF });
   }
 
   #fail(data: string): void {

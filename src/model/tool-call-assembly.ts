@@ -2,8 +2,11 @@
  * Puts streamed tool calls together. Calls are told apart by their place in the stream, never by their id: a
  * provider may give two calls of one reply the same id, and both must come out as they were written.
  */
-import type { ToolCallPart } from "../domain/message";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_TOOL_NAME_UNITS, type ToolCallPart } from "../domain/message";
 import type { WireToolDelta } from "./wire-chunk";
+
+/** Arguments of one reply together, in UTF-16 units: they are held until the reply ends, so a provider must not fill the memory with them. */
+const MAX_ARGUMENT_UNITS = 1_000_000;
 
 interface OpenCall {
   readonly index: number | null;
@@ -15,13 +18,26 @@ interface OpenCall {
 
 export class ToolCallAssembly {
   readonly #calls: OpenCall[] = [];
+  #argumentUnits = 0;
 
-  add(delta: WireToolDelta): void {
+  /**
+   * False: more than a reply may hold, and nothing more is taken. A failure and not a cut: a shortened id or name is
+   * another one, and a list of calls with some left out is not what the model said.
+   */
+  add(delta: WireToolDelta): boolean {
+    if (!this.#holds(delta)) return false;
     const call = this.#continues(delta) ?? this.#open(delta);
     call.id ??= delta.id;
     call.name ??= delta.name;
     call.signature ??= delta.signature;
     if (delta.arguments !== "") call.pieces.push(delta.arguments);
+    return this.#calls.length <= MAX_REPLY_CALLS;
+  }
+
+  #holds({ id, name, arguments: piece }: WireToolDelta): boolean {
+    this.#argumentUnits += piece.length;
+    if (this.#argumentUnits > MAX_ARGUMENT_UNITS) return false;
+    return (id?.length ?? 0) <= MAX_CALL_ID_UNITS && (name?.length ?? 0) <= MAX_TOOL_NAME_UNITS;
   }
 
   /** Complete calls in order. Null: one never got a name, which nothing can be done with. */

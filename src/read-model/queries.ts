@@ -1,13 +1,12 @@
 /** Lists across the sessions of one tenant. Every query begins with the tenant; nothing here reads another's rows. */
 
-import { and, desc, eq, getTableColumns, gt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ReadError, SessionList, SessionListInput, SessionListPage, SessionSummary } from "../app/read-api";
-import type { SessionId, TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { type Cursor, parseCursor, toCursor } from "./cursor";
 import { databaseFor } from "./database-for";
-import { sessions, usage } from "./schema";
+import { sessions } from "./schema";
 
 export function createSessionList(env: { readonly DB: D1Database }): SessionList {
   return { listSessions: (input) => listSessions(databaseFor(env, input.tenant), input) };
@@ -40,20 +39,3 @@ const toSummary = (row: typeof sessions.$inferSelect): SessionSummary => ({
   updated_at: row.updatedAt,
   compacted: row.overlayCount > 0,
 });
-
-/** One model call of a session. The token figures are null when the provider reported none. */
-export type UsageRow = Omit<typeof usage.$inferSelect, "tenantId" | "sessionId">;
-
-/** The model calls of one session in order, after a seq. */
-export function listUsage(
-  env: { readonly DB: D1Database },
-  input: { readonly tenant: TenantId; readonly session: SessionId; readonly after: number; readonly limit: number },
-): Promise<UsageRow[]> {
-  const { tenantId: _tenant, sessionId: _session, ...columns } = getTableColumns(usage);
-  return drizzle(databaseFor(env, input.tenant))
-    .select(columns)
-    .from(usage)
-    .where(and(eq(usage.tenantId, input.tenant), eq(usage.sessionId, input.session), gt(usage.seq, input.after)))
-    .orderBy(usage.seq)
-    .limit(input.limit);
-}

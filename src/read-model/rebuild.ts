@@ -1,15 +1,59 @@
-/** The two kinds of rows that `app/rebuild` compares, in one database. */
-import type { SessionRows } from "../app/rebuild";
-import type { TenantId } from "../domain/ids";
-import { clearSession, isErased, readSession, scratchOf } from "./store";
+/** The live and the scratch rows of a session, as `app/rebuild` compares and mends them. */
+import type { Row } from "../app/diff-rows";
+import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/rebuild-ports";
+import type { Caller } from "../app/session-api";
+import { clearPart, keyOf, scratchOf, selectPage, TABLES, tableOf } from "./store";
 import { createProjection } from "./writer";
 
-export function createSessionRows(db: D1Database, kind: "live" | "scratch"): SessionRows {
-  const keyOf = (tenant: TenantId): string => (kind === "scratch" ? scratchOf(tenant) : tenant);
+export function createRebuildRows(db: D1Database): RebuildRows {
+  const [first, ...rest] = TABLES;
   return {
-    projection: createProjection(db, { scratch: kind === "scratch" }),
-    read: ({ tenant, session }) => readSession(db, keyOf(tenant), session),
-    clear: ({ tenant, session }) => clearSession(db, keyOf(tenant), session),
-    isErased: ({ tenant, session }) => isErased(db, keyOf(tenant), session),
+    live: createProjection(db),
+    scratch: createProjection(db, { scratch: true }),
+    tables: [first.name, ...rest.map((table) => table.name)],
+    stand: async (at) => toStanding((await selectStanding(db, at).all<Row>()).results[0]),
+    readPage: (at, place) => readPage(db, at, place),
+    mend: async (at, mending) => {
+      await db.batch(mendings(db, at, mending));
+    },
+    clearScratch: ({ tenant, session }) => clearPart(db, scratchOf(tenant), session),
   };
+}
+
+const LIVE_SEQ = "coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?3), 0)";
+const SCRATCH_SEQ = "coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?2 AND id = ?3), 0)";
+const BURIED = "EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?3)";
+
+const selectStanding = (db: D1Database, { tenant, session }: Caller): D1PreparedStatement =>
+  db.prepare(`SELECT ${LIVE_SEQ} AS live, ${SCRATCH_SEQ} AS scratch, ${BURIED} AS buried`).bind(tenant, scratchOf(tenant), session);
+
+const toStanding = (row: Row | undefined): Standing => ({
+  live: Number(row?.live),
+  scratch: Number(row?.scratch),
+  buried: row?.buried === 1,
+});
+
+async function readPage(db: D1Database, at: Caller, place: RowPlace): Promise<RowPage> {
+  const { tenant, session } = at;
+  const [standing, live, scratch] = await db.batch<Row>([
+    selectStanding(db, at),
+    selectPage(db, place, { key: tenant, session }),
+    selectPage(db, place, { key: scratchOf(tenant), session }),
+  ]);
+  const keyed = (rows: readonly Row[] = []) => rows.map((row) => ({ key: keyOf(place.table, row), row }));
+  return { standing: toStanding(standing?.results[0]), live: keyed(live?.results), scratch: keyed(scratch?.results) };
+}
+
+/** A row that is erased meanwhile stays away: nothing is written over a tombstone. */
+function mendings(db: D1Database, { tenant, session }: Caller, { table, standing, write, remove }: Mending): D1PreparedStatement[] {
+  const { name, session: owner, key, columns } = tableOf(table);
+  const unmoved = `${key} IN (SELECT value FROM json_each(?4)) AND ${LIVE_SEQ} = ?5 AND ${SCRATCH_SEQ} = ?6`;
+  const run = (sql: string, keys: Mending["write"]): D1PreparedStatement[] =>
+    keys.length === 0
+      ? []
+      : [db.prepare(sql).bind(tenant, scratchOf(tenant), session, JSON.stringify(keys), standing.live, standing.scratch)];
+  const names = columns.join(", ");
+  const copy = `INSERT OR REPLACE INTO ${name} (tenant_id, ${names}) SELECT ?1, ${names} FROM ${name}
+    WHERE tenant_id = ?2 AND ${owner} = ?3 AND ${unmoved} AND NOT ${BURIED}`;
+  return [...run(`DELETE FROM ${name} WHERE tenant_id = ?1 AND ${owner} = ?3 AND ${unmoved}`, remove), ...run(copy, write)];
 }

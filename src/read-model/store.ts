@@ -1,21 +1,43 @@
-/** All the rows of one session: read for comparing, cleared for rebuilding, erased for good. */
-import type { Row, RowSnapshot } from "../app/diff-rows";
+/** All the rows of one session: the erasing of them, and the live and scratch rows that `app/rebuild` compares. */
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { Row } from "../app/diff-rows";
+import type { RowPlace } from "../app/rebuild-ports";
 import type { SessionId, TenantId } from "../domain/ids";
+import { compactions, messages, overlays, sessions, usage } from "./schema";
 
-interface SessionTable {
+export interface SessionTable {
   readonly name: string;
   /** The column that holds the session's id. */
   readonly session: string;
-  /** What names a row within its session; null: there is one row a session. */
-  readonly key: string | null;
+  /** The column that names a row within its session. */
+  readonly key: string;
+  /** Without the tenant's. */
+  readonly columns: readonly string[];
+  /** SQL: what a row's texts weigh, in characters. */
+  readonly weight: string;
 }
 
-const TABLES: readonly SessionTable[] = [
-  { name: "sessions", session: "id", key: null },
-  { name: "messages", session: "session_id", key: "position" },
-  { name: "overlays", session: "session_id", key: "id" },
-  { name: "compactions", session: "session_id", key: "id" },
-  { name: "usage", session: "session_id", key: "seq" },
+type SessionTables = typeof messages | typeof overlays | typeof compactions | typeof usage | typeof sessions;
+
+function describe(table: SessionTables, session: string, key: string): SessionTable {
+  const all = Object.values(getTableColumns(table)).filter((column) => column.name !== "tenant_id");
+  const texts = all.filter((column) => column.dataType === "string");
+  return {
+    name: getTableName(table),
+    session,
+    key,
+    columns: all.map((column) => column.name),
+    weight: texts.map((column) => `coalesce(length(${column.name}), 0)`).join(" + "),
+  };
+}
+
+/** The table of sessions is the last: what `last_seq` says of the others is then true of them. */
+export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
+  describe(messages, "session_id", "position"),
+  describe(overlays, "session_id", "id"),
+  describe(compactions, "session_id", "id"),
+  describe(usage, "session_id", "seq"),
+  describe(sessions, "id", "id"),
 ];
 
 /** The tenant_id of rows that are made only to be compared. It is no tenant's: ids of tenants hold no slash. */
@@ -42,49 +64,52 @@ export async function eraseSession(
   return { rows: changesOf(results.slice(1)) };
 }
 
-/** Removes a session's rows and leaves no tombstone: they are going to be written again. */
-export async function clearSession(db: D1Database, key: string, session: SessionId): Promise<void> {
-  await db.batch(deletions(db, key, session));
+/** Rows removed from each table in one transaction: a row may weigh 2 MB. */
+const CLEARED_ROWS = 200;
+
+/** Removes a part of a session's rows and leaves no tombstone. True: nothing is left. */
+export async function clearPart(db: D1Database, key: string, session: SessionId): Promise<boolean> {
+  const results = await db.batch(
+    TABLES.map(({ name, session: owner, key: id }) => {
+      const of = `tenant_id = ?1 AND ${owner} = ?2`;
+      return db
+        .prepare(
+          `DELETE FROM ${name} WHERE ${of} AND ${id} IN (SELECT ${id} FROM ${name} WHERE ${of} ORDER BY ${id} LIMIT ${CLEARED_ROWS})`,
+        )
+        .bind(key, session);
+    }),
+  );
+  return results.every((result) => result.meta.changes < CLEARED_ROWS);
 }
 
-export async function isErased(db: D1Database, key: string, session: SessionId): Promise<boolean> {
-  const found = await db.prepare("SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?2").bind(key, session).first();
-  return found !== null;
-}
+/** One page: so many rows, and so many characters of text (up to three bytes each) unless a single row has more. */
+const PAGE_ROWS = 200;
+const PAGE_CHARS = 2_000_000;
 
-/** Rows of one query; each is at most 2 MB. */
-const PAGE_ROWS = 50;
+export const tableOf = (name: string): SessionTable => {
+  const table = TABLES.find((each) => each.name === name);
+  if (!table) throw new TypeError(`no table of a session: ${name}`);
+  return table;
+};
 
-/** How often a session that is being written is read again before what was read last is taken. */
-const READS = 5;
-
-/**
- * By table, by the row's name within the session; without the tenant, which is the same for all. Many queries make
- * one snapshot: it is read again if a batch came in between.
- */
-export async function readSession(db: D1Database, key: string, session: SessionId): Promise<RowSnapshot> {
-  for (let reads = 1; ; reads++) {
-    const before = await readSeq(db, key, session);
-    const tables: [string, Record<string, Row>][] = [];
-    for (const table of TABLES) tables.push([table.name, await readTable(db, { table, key, session })]);
-    if (reads === READS || before === (await readSeq(db, key, session))) return Object.fromEntries(tables);
-  }
-}
-
-const readSeq = (db: D1Database, key: string, session: SessionId): Promise<number | null> =>
-  db.prepare("SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2").bind(key, session).first<number>("last_seq");
-
-async function readTable(
+/** Rows after a key, in order; the keys and weights alone decide how far the page reaches, so that only it is read whole. */
+export function selectPage(
   db: D1Database,
-  from: { readonly table: SessionTable; readonly key: string; readonly session: SessionId },
-): Promise<Record<string, Row>> {
-  const { table, key, session } = from;
-  const order = table.key ?? table.session;
-  const sql = `SELECT * FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2 ORDER BY ${order} LIMIT ${PAGE_ROWS} OFFSET ?3`;
-  const rows: Record<string, Row> = {};
-  for (let offset = 0; ; offset += PAGE_ROWS) {
-    const page = await db.prepare(sql).bind(key, session, offset).all<Row>();
-    for (const { tenant_id: _, ...row } of page.results) rows[String(row[order])] = row;
-    if (page.results.length < PAGE_ROWS) return rows;
-  }
+  { table, after }: RowPlace,
+  of: { readonly key: string; readonly session: SessionId },
+): D1PreparedStatement {
+  const { name, session, key, weight, columns } = tableOf(table);
+  const where = `tenant_id = ?1 AND ${session} = ?2${after === null ? "" : ` AND ${key} > ?3`}`;
+  const weights = `SELECT ${key} AS k, ${weight} AS w FROM ${name} WHERE ${where} ORDER BY ${key} LIMIT ${PAGE_ROWS}`;
+  const sums = `SELECT k, sum(w) OVER (ORDER BY k ROWS UNBOUNDED PRECEDING) - w AS so_far FROM (${weights})`;
+  const sql = `SELECT ${columns.join(", ")} FROM ${name} WHERE ${where}
+    AND ${key} <= (SELECT max(k) FROM (${sums}) WHERE so_far < ${PAGE_CHARS}) ORDER BY ${key}`;
+  return db.prepare(sql).bind(of.key, of.session, ...(after === null ? [] : [after]));
+}
+
+/** The row's name within its session; a row has one. */
+export function keyOf(table: string, row: Row): string | number {
+  const key = row[tableOf(table).key];
+  if (key === null || key === undefined) throw new TypeError(`a row of ${table} has no key`);
+  return key;
 }

@@ -45,7 +45,8 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       return runtime.wakeCompaction();
     case "expire_tools":
       jobs.disarm("expire_tools");
-      if (state.turn) runtime.execute({ type: "StopTurn", at: clock(), turn: state.turn.id, reason: "tools_expired", partial: null });
+      if (state.turn)
+        runtime.execute({ type: "StopTurn", at: clock(), turn: state.turn.id, reason: "tools_expired", partial: null, call: null });
       return;
     case "erase_projection": {
       const { tenant, session } = state;

@@ -1,6 +1,7 @@
 /** The content of items, for the view, for people and for transcripts. What the view shows stays parsed in memory. */
-import type { DisplayItem, ToolCallView } from "../app/session-api";
+
 import type { BodyText, SessionContent } from "../app/session-ports";
+import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { policyOf } from "../context/policy-choice";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { BodyId, ItemId } from "../domain/ids";

@@ -2,10 +2,10 @@
 
 import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/project";
+import { bodiesOf } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
-import { assertNever } from "../lib/assert-never";
 import { readBodies } from "./log/bodies";
 import { readEvents } from "./log/event-log";
 import type { Jobs } from "./log/jobs";
@@ -91,47 +91,3 @@ export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { eve
   }
   return { events, bodies };
 }
-
-/** The bodies that an event introduces. */
-function bodiesOf(event: StoredEvent): BodyId[] {
-  switch (event.type) {
-    case "SessionOpened":
-      return refs([event.settings.title, event.settings.system]);
-    case "SettingsChanged":
-      return refs([event.changes.title ?? null, event.changes.system ?? null]);
-    case "MessagesAppended":
-      return event.items.map((item) => item.id);
-    case "TurnStarted":
-      return event.item ? [event.item.id] : [];
-    case "AssistantReplied":
-    case "ToolCalled":
-    case "ToolResultRecorded":
-      return [event.item.id];
-    case "EpochChanged":
-      return event.ops.flatMap((op) => (op.op === "summarize" ? [op.overlay] : []));
-    case "PinsSet":
-      return event.pins.map((pin) => pin.body);
-    case "SessionForked":
-    case "SessionErased":
-    case "MessageQueued":
-    case "QueuedMessageCancelled":
-    case "MessageRedacted":
-    case "HistoryRewound":
-    case "ModelCallFinished":
-    case "ApprovalRequested":
-    case "ApprovalResolved":
-    case "TurnCompleted":
-    case "TurnFailed":
-    case "TurnStopped":
-    case "TurnInterrupted":
-    case "CompactionRequested":
-    case "CompactionStarted":
-    case "CompactionProgressed":
-    case "CompactionFailed":
-      return [];
-    default:
-      return assertNever(event);
-  }
-}
-
-const refs = (texts: readonly ({ readonly body: BodyId } | null)[]): BodyId[] => texts.flatMap((text) => (text ? [text.body] : []));

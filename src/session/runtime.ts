@@ -10,13 +10,14 @@ import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Model
 import { runTurn } from "../app/run-turn";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
 import { measureNext } from "../context/budget";
+import type { CutShort } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
 import type { TenantId } from "../domain/ids";
-import type { ItemDraft } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
-import { dropOutcomes, holdOutcome, takeOutcomes } from "./log/held-outcomes";
+import { noteCall, readCallNote } from "./log/call-note";
+import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs, needsWatch } from "./log/jobs";
 import { hasSchema } from "./log/log-schema";
 import { readTurn } from "./log/log-tables";
@@ -100,25 +101,25 @@ export class SessionRuntime {
     this.#awake = true;
     const { turn } = this.state;
     if (turn?.phase === "generating" && turn.incarnation !== this.deps.incarnation) {
-      const said = readPartial(this.deps.sql, turn.id);
-      const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at: this.deps.clock() }, this.deps.ids) : null;
-      const command = {
-        type: "RecoverTurn",
-        at: this.deps.clock(),
-        incarnation: this.deps.incarnation,
-        attemptLimit: TURN_ATTEMPTS,
-      } as const;
-      this.store.execute({ ...command, partial: partial?.draft ?? null }, partial ? [partial.body] : []);
+      const { sql, clock, ids, incarnation } = this.deps;
+      const at = clock();
+      const said = readPartial(sql, turn.id);
+      const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
+      const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn) };
+      const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
+      this.store.execute(command, partial ? [partial.body] : []);
     }
     this.#advanceSoon();
   }
 
-  /** What the running turn has said so far, as an item that a command can keep. */
-  draftPartial(): { readonly partial: ItemDraft | null; readonly bodies: BodyText[] } {
+  /** What the running turn leaves behind if it ends now: what it has said, as an item, and the call that it is in. */
+  cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: BodyText[] } {
     const { live } = this;
-    if (!live || live.parts.length === 0) return { partial: null, bodies: [] };
-    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: this.deps.clock() }, this.deps.ids);
-    return { partial: draft, bodies: [body] };
+    const { clock, ids } = this.deps;
+    const call = live?.call?.endedAs(outcome, clock()) ?? null;
+    if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
+    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
+    return { cut: { partial: draft, call }, bodies: [body] };
   }
 
   ports(): AfterTurnPorts {
@@ -136,7 +137,10 @@ export class SessionRuntime {
       digest: deps.digest,
       log: deps.log,
       incarnation: deps.incarnation,
-      held: { take: () => takeOutcomes(deps.sql), arrival: (ms) => this.#settled.next(ms) },
+      noteCall: (call) => {
+        if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
+      },
+      held: { take: (isWanted) => takeOutcomes(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
       wakeCompaction: () => this.wakeCompaction(),
     };
   }
@@ -198,8 +202,6 @@ export class SessionRuntime {
 
   #armJobs(events: readonly StoredEvent[], state: SessionState): void {
     if (state.lifecycle === "erased") return;
-    // What was held back was made for the epoch that ends here.
-    if (events.some((event) => event.type === "EpochChanged")) dropOutcomes(this.deps.sql);
     const now = this.deps.clock();
     this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
     if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
@@ -274,9 +276,9 @@ export class SessionRuntime {
   /** A defect in the story: the turn ends with a clear failure instead of hanging for ever. */
   #turnThrew(live: LiveTurn, error: unknown): void {
     this.deps.log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
-    const command = { type: "FailTurn", at: this.deps.clock(), ...live.run, call: null } as const;
-    const { partial, bodies } = this.draftPartial();
-    this.execute({ ...command, failure: { kind: "internal", status: null }, partial }, bodies);
+    const { cut, bodies } = this.cutShort("internal");
+    const failure = { kind: "internal", status: null } as const;
+    this.execute({ type: "FailTurn", at: this.deps.clock(), ...live.run, failure, ...cut }, bodies);
   }
 
   /** Stops the model's call of a turn that was just ended. */

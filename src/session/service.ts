@@ -3,6 +3,7 @@
  * the session's own: a foreign session does not exist.
  */
 import type * as api from "../app/session-api";
+import type * as views from "../app/session-views";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
@@ -32,44 +33,44 @@ export class SessionService implements api.SessionApi {
     return entered.ok ? call(entered.value) : entered;
   }
 
-  open = (caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<api.SessionDescription>> =>
+  open = (caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<views.SessionDescription>> =>
     openSession(this.runtime, caller, input);
-  describe = (caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> => this.#in(caller, describeSession);
-  patch = (caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> =>
+  describe = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#in(caller, describeSession);
+  patch = (caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> =>
     this.#in(caller, (runtime) => patchSession(runtime, input));
   /** Erasing again gives the same receipt, brought up to date. */
-  async erase(caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
+  async erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
     const { lifecycle, tenant, session } = this.runtime.state;
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
     return eraseSession(this.runtime, caller);
   }
 
-  submit = (caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<api.Accepted>> =>
+  submit = (caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => submitMessage(runtime, input));
   cancelQueued = (caller: api.Caller, message: ItemId): Promise<api.Outcome<null>> =>
     this.#in(caller, (runtime) => cancelQueued(runtime, message));
-  toolResults = (caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<api.Accepted>> =>
+  toolResults = (caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => submitToolResults(runtime, input));
-  stop = (caller: api.Caller): Promise<api.Outcome<api.TurnReport>> => this.#in(caller, stopTurn);
-  retry = (caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<api.Accepted>> =>
+  stop = (caller: api.Caller): Promise<api.Outcome<views.TurnReport>> => this.#in(caller, stopTurn);
+  retry = (caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => retryTurn(runtime, input));
 
-  waitForTurn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> =>
+  waitForTurn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> =>
     this.#in(caller, (runtime) => awaitTurn(runtime, turn));
-  turn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> =>
+  turn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> =>
     this.#in(caller, (runtime) => reportTurn(runtime, turn));
   stream = (caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> =>
     this.#in(caller, (runtime) => ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input)));
 
-  items = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.DisplayItem>>> =>
+  items = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> =>
     this.#in(caller, (runtime) => ok(listItems(runtime, page)));
   events = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["events"]> =>
     this.#in(caller, (runtime) => ok(listEvents(runtime, page)));
-  compactions = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.CompactionView>>> =>
+  compactions = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.CompactionView>>> =>
     this.#in(caller, (runtime) => ok(listCompactions(runtime, page)));
-  compaction = (caller: api.Caller, id: CompactionId): Promise<api.Outcome<api.CompactionView>> =>
+  compaction = (caller: api.Caller, id: CompactionId): Promise<api.Outcome<views.CompactionView>> =>
     this.#in(caller, (runtime) => showCompaction(runtime, id));
-  context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<api.ContextReport>> =>
+  context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>
     this.#in(caller, (runtime) => showContext(runtime, input.content));
 
   leaseCompaction = (caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> =>
@@ -79,6 +80,6 @@ export class SessionService implements api.SessionApi {
     input: Parameters<api.SessionApi["recordCompaction"]>[1],
   ): ReturnType<api.SessionApi["recordCompaction"]> => this.#in(caller, (runtime) => recordFor(runtime, input));
 
-  exportLog = (caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<api.LogPage>> =>
+  exportLog = (caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<views.LogPage>> =>
     this.#in(caller, (runtime) => ok(exportLog(runtime, input)));
 }

@@ -6,6 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
 import type * as api from "../app/session-api";
+import type * as views from "../app/session-views";
 import { estimateTokens } from "../context/tokens";
 import type { StoredEvent } from "../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
@@ -69,55 +70,55 @@ export class SessionObject extends DurableObject<Env> implements api.SessionApi 
   }
 
   // RPC wants methods of the class with concrete types.
-  open(caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<api.SessionDescription>> {
+  open(caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<views.SessionDescription>> {
     return this.#service.open(caller, input);
   }
-  describe(caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> {
+  describe(caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
     return this.#service.describe(caller);
   }
-  patch(caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
+  patch(caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
     return this.#service.patch(caller, input);
   }
-  erase(caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
+  erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
     return this.#service.erase(caller);
   }
-  submit(caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<api.Accepted>> {
+  submit(caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> {
     return this.#service.submit(caller, input);
   }
   cancelQueued(caller: api.Caller, message: ItemId): Promise<api.Outcome<null>> {
     return this.#service.cancelQueued(caller, message);
   }
-  toolResults(caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<api.Accepted>> {
+  toolResults(caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> {
     return this.#service.toolResults(caller, input);
   }
-  stop(caller: api.Caller): Promise<api.Outcome<api.TurnReport>> {
+  stop(caller: api.Caller): Promise<api.Outcome<views.TurnReport>> {
     return this.#service.stop(caller);
   }
-  retry(caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<api.Accepted>> {
+  retry(caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<views.Accepted>> {
     return this.#service.retry(caller, input);
   }
-  waitForTurn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> {
+  waitForTurn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> {
     return this.#service.waitForTurn(caller, turn);
   }
-  turn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<api.TurnReport>> {
+  turn(caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> {
     return this.#service.turn(caller, turn);
   }
   stream(caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> {
     return this.#service.stream(caller, input);
   }
-  items(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.DisplayItem>>> {
+  items(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> {
     return this.#service.items(caller, page);
   }
-  events(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<StoredEvent>>> {
+  events(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<StoredEvent>>> {
     return this.#service.events(caller, page);
   }
-  compactions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<api.Page<api.CompactionView>>> {
+  compactions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.CompactionView>>> {
     return this.#service.compactions(caller, page);
   }
-  compaction(caller: api.Caller, id: CompactionId): Promise<api.Outcome<api.CompactionView>> {
+  compaction(caller: api.Caller, id: CompactionId): Promise<api.Outcome<views.CompactionView>> {
     return this.#service.compaction(caller, id);
   }
-  context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<api.ContextReport>> {
+  context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> {
     return this.#service.context(caller, input);
   }
   leaseCompaction(caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
@@ -129,7 +130,7 @@ export class SessionObject extends DurableObject<Env> implements api.SessionApi 
   ): ReturnType<api.SessionApi["recordCompaction"]> {
     return this.#service.recordCompaction(caller, input);
   }
-  exportLog(caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<api.LogPage>> {
+  exportLog(caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<views.LogPage>> {
     return this.#service.exportLog(caller, input);
   }
 }

@@ -1,8 +1,18 @@
 /** The tenant's API keys, by their keyed hashes. It never sees a key. */
+import type { Idempotency } from "../app/session-api";
 import { type KeyView, type Principal, SCOPES, type Scope, type TenantError } from "../app/tenant-api";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
+import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";
+
+/**
+ * Keys of a tenant that open something. A key a person or a service, and a second one while it is changed, is far below;
+ * above it, someone makes keys in a loop. All of them are one answer of `GET /v1/keys`.
+ */
+export const MAX_ACTIVE_KEYS = 100;
+/** Revoked and expired ones that are still shown, the newest: who changes keys daily sees most of a year. */
+export const MAX_ENDED_KEYS = 300;
 
 export interface NewKey {
   readonly id: KeyId;
@@ -11,10 +21,12 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly expires_at: number | null;
   readonly at: number;
+  readonly idempotency: Idempotency | null;
 }
 
 export interface Keys {
-  add(key: NewKey): KeyView;
+  /** Call it inside a transaction. With an idempotency key that was seen: the key that the first request made. */
+  add(key: NewKey): Result<KeyView, TenantError>;
   /** Newest first. */
   list(): readonly KeyView[];
   /** Revoking again changes nothing: the first time stands. */
@@ -57,9 +69,28 @@ function toView(row: KeyRow): KeyView {
   };
 }
 
+const ENDED = "(revoked_at IS NOT NULL OR expires_at <= ?)";
+
 export function createKeys(sql: TenantSql): Keys {
+  const requests = createRequests(sql);
+
+  function find(id: string): Result<KeyView, TenantError> {
+    const row = sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`, id)[0];
+    return row ? ok(toView(row)) : err({ code: "key_not_found", key: id });
+  }
+  function countActive(at: number): number {
+    return sql.rows<{ n: number }>(`SELECT count(*) AS n FROM keys WHERE NOT coalesce(${ENDED}, 0)`, at)[0]?.n ?? 0;
+  }
+  function forgetEnded(at: number): void {
+    sql.rows(`DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE ${ENDED} ORDER BY id DESC LIMIT -1 OFFSET ?)`, at, MAX_ENDED_KEYS);
+  }
   return {
-    add: ({ id, hash, name, scopes, expires_at, at }) => {
+    add: ({ id, hash, name, scopes, expires_at, at, idempotency }) => {
+      const first = requests.recall(idempotency, at);
+      if (!first.ok) return first;
+      if (first.value !== null) return find(first.value);
+      if (countActive(at) >= MAX_ACTIVE_KEYS) return err({ code: "key_limit", limit: MAX_ACTIVE_KEYS });
+      forgetEnded(at);
       const stored = scopes.join(" ");
       sql.rows(
         "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -70,13 +101,13 @@ export function createKeys(sql: TenantSql): Keys {
         at,
         expires_at,
       );
-      return { id, name, scopes: toScopes(stored), created_at: at, expires_at, revoked_at: null };
+      requests.remember(idempotency, id, at);
+      return find(id);
     },
     list: () => sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id DESC`).map(toView),
     revoke: (id, at) => {
       sql.rows("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", at, id);
-      const row = sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`, id)[0];
-      return row ? ok(toView(row)) : err({ code: "key_not_found", key: id });
+      return find(id);
     },
     authenticate: ({ hash, tenant, at }) => {
       const row = sql.rows<KeyRow>(

@@ -4,6 +4,12 @@ import type { ModelOverride, TenantError } from "../app/tenant-api";
 import { err, ok, type Result } from "../lib/result";
 import type { TenantSql } from "./tenant-sql";
 
+/**
+ * Models of a tenant's own. Each change of one writes the rows of all of them again, in one batch, and all are one
+ * answer of `GET /v1/models`; a catalogue of the size of a whole gateway belongs into the deployment's configuration.
+ */
+export const MAX_MODELS = 100;
+
 /** Always there, so that a deployment without any account can chat. */
 const EMBEDDED: ModelSpec = {
   id: "embedded",
@@ -27,7 +33,8 @@ export interface Registry {
   resolve(id: string): ModelSpec | null;
   /** By id. */
   list(): readonly ModelSpec[];
-  put(id: string, model: ModelOverride): ModelSpec;
+  /** Changing one that is there is never refused. */
+  put(id: string, model: ModelOverride): Result<ModelSpec, TenantError>;
   /** Removes the tenant's own; the deployment's model of that name, if any, shows again and cannot be removed. */
   remove(id: string): Result<null, TenantError>;
 }
@@ -53,6 +60,9 @@ export function createRegistry(sql: TenantSql, deployment: DeploymentModels): Re
     const row = sql.rows<ModelRow>(`SELECT ${COLUMNS} FROM models WHERE id = ?`, id)[0];
     return row ? toSpec(row) : null;
   }
+  function count(): number {
+    return sql.rows<{ n: number }>("SELECT count(*) AS n FROM models")[0]?.n ?? 0;
+  }
   return {
     resolve: (id) => own(id) ?? deployment.get(id) ?? null,
     list: () => {
@@ -61,6 +71,7 @@ export function createRegistry(sql: TenantSql, deployment: DeploymentModels): Re
       return [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     put: (id, { provider, upstream_id, base_url, context_window, max_output }) => {
+      if (!own(id) && count() >= MAX_MODELS) return err({ code: "model_limit", limit: MAX_MODELS });
       sql.rows(
         `INSERT INTO models (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, upstream_id = excluded.upstream_id,
@@ -72,7 +83,7 @@ export function createRegistry(sql: TenantSql, deployment: DeploymentModels): Re
         context_window,
         max_output,
       );
-      return { id, provider, upstream_id, base_url, context_window, max_output, source: "tenant" };
+      return ok({ id, provider, upstream_id, base_url, context_window, max_output, source: "tenant" });
     },
     remove: (id) => {
       const removed = sql.rows("DELETE FROM models WHERE id = ? RETURNING id", id);

@@ -1,10 +1,10 @@
 /** Who the tenant is, and what its sessions get that name nothing. */
 import type { TenantSettings } from "../app/tenant-api";
+import { DEFAULT_POLICY } from "../context/presets";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
 export const DEFAULT_MODEL = "embedded";
-export const DEFAULT_POLICY = "oneclaw";
 
 export interface TenantIdentity {
   readonly tenant: TenantId;

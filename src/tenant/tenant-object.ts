@@ -11,6 +11,7 @@ import type {
   ModelOverride,
   Principal,
   Scope,
+  SessionPage,
   TenantApi,
   TenantChange,
   TenantError,
@@ -24,10 +25,11 @@ import { type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { createTenantProjection } from "../read-model/tenant-projection";
-import { createDirectory, type Directory, type DirectoryPage, type Registration } from "./directory";
+import { createDirectory, type Directory, type Registration } from "./directory";
 import { createKeys, type Keys } from "./keys";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
+import { createRequests, type Requests } from "./requests";
 import { createSettings, type Settings } from "./settings";
 import { isCreated, migrate } from "./tenant-schema";
 import { createTenantSql, type TenantSql } from "./tenant-sql";
@@ -38,6 +40,13 @@ interface AddKeyInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expires_at: number | null;
+  readonly idempotency: Idempotency | null;
+}
+
+interface CreateInput {
+  readonly tenant: TenantId;
+  readonly name: string;
+  readonly idempotency: Idempotency | null;
 }
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
@@ -46,6 +55,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   readonly #sql: TenantSql;
   readonly #deployment: DeploymentModels;
   readonly #settings: Settings;
+  readonly #requests: Requests;
   readonly #keys: Keys;
   readonly #registry: Registry;
   readonly #directory: Directory;
@@ -57,6 +67,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     this.#sql = createTenantSql(ctx.storage);
     this.#deployment = buildDeploymentModels(parseConfig(env).MODELS);
     this.#settings = createSettings(this.#sql);
+    this.#requests = createRequests(this.#sql);
     this.#keys = createKeys(this.#sql);
     this.#registry = createRegistry(this.#sql, this.#deployment);
     this.#directory = createDirectory(this.#sql);
@@ -72,12 +83,18 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     if (this.#created) this.#sql.transaction(() => this.#prepare());
   }
 
-  async create({ tenant, name }: { readonly tenant: TenantId; readonly name: string }): Promise<TenantOutcome<TenantSettings>> {
-    if (this.#created) return err({ code: "tenant_exists" });
+  async create({ tenant, name, idempotency }: CreateInput): Promise<TenantOutcome<{ readonly replayed: boolean }>> {
+    const at = Date.now();
+    if (this.#created) {
+      const first = this.#requests.recall(idempotency, at);
+      if (!first.ok) return first;
+      return first.value === tenant ? ok({ replayed: true }) : err({ code: "tenant_exists" });
+    }
     const created = this.#change(() => {
       this.#prepare();
-      this.#settings.insert({ tenant, name, at: Date.now() });
-      return ok(this.#settings.read());
+      this.#settings.insert({ tenant, name, at });
+      this.#requests.remember(idempotency, tenant, at);
+      return ok({ replayed: false });
     });
     this.#created = true;
     return created;
@@ -95,7 +112,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   }
 
   async addKey(key: AddKeyInput): Promise<TenantOutcome<KeyView>> {
-    return this.#created ? ok(this.#keys.add({ ...key, at: Date.now() })) : err(NOT_FOUND);
+    return this.#created ? this.#sql.transaction(() => this.#keys.add({ ...key, at: Date.now() })) : err(NOT_FOUND);
   }
 
   async listKeys(): Promise<TenantOutcome<readonly KeyView[]>> {
@@ -125,7 +142,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     return ok(null);
   }
 
-  async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<DirectoryPage>> {
+  async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>> {
     return this.#created ? ok(this.#directory.list(page)) : err(NOT_FOUND);
   }
 
@@ -138,7 +155,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   }
 
   async putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelSpec>> {
-    return this.#created ? this.#change(() => ok(this.#registry.put(id, model))) : err(NOT_FOUND);
+    return this.#created ? this.#change(() => this.#registry.put(id, model)) : err(NOT_FOUND);
   }
 
   async deleteModel(id: string): Promise<TenantOutcome<null>> {
@@ -148,6 +165,13 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   async exportTenant(): Promise<TenantOutcome<TenantExport>> {
     if (!this.#created) return err(NOT_FOUND);
     return ok({ ...this.#snapshot(), created_at: this.#settings.identity().created_at, keys: this.#keys.list() });
+  }
+
+  async projectAgain(): Promise<TenantOutcome<null>> {
+    if (!this.#created) return err(NOT_FOUND);
+    this.#sql.transaction(() => this.#outbox.touch());
+    await this.#outbox.drain();
+    return ok(null);
   }
 
   /** Only ever set for a tenant that exists: the read model is behind. */

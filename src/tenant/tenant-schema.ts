@@ -33,6 +33,7 @@ const migrations: readonly (readonly string[])[] = [
        max_output INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
     "CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    // session: the id of what the request made, which was a session when the column got its name.
     `CREATE TABLE idempotency (
        key TEXT PRIMARY KEY,
        digest TEXT NOT NULL,

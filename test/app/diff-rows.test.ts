@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { countRows, diffRows } from "../../src/app/diff-rows";
+import { countRows, diffRows, mergePages, type RowKey } from "../../src/app/diff-rows";
 
 const rows = { messages: { "1": { text: "hello", tokens: 3 }, "2": { text: "再见 👋", tokens: 4 } }, sessions: { s: { count: 2 } } };
 
@@ -34,5 +34,39 @@ describe("diffRows", () => {
 
   test("countRows counts over all tables", () => {
     expect(countRows(rows)).toBe(3);
+  });
+});
+
+const page = (...keys: RowKey[]) => keys.map((key) => ({ key, row: { value: `row ${key}` } }));
+
+describe("mergePages", () => {
+  test("pages that are equal differ in nothing, and all of them was compared", () => {
+    expect(mergePages(page(1, 2, 3), page(1, 2, 3))).toEqual({ differences: [], write: [], remove: [], rows: 3, upTo: 3 });
+  });
+
+  test("what lies beyond the shorter page is left for the next one", () => {
+    expect(mergePages(page(1, 2), page(1, 2, 3, 4))).toMatchObject({ differences: [], rows: 2, upTo: 2 });
+    expect(mergePages(page(1, 2, 9, 10), page(1, 2, 5))).toMatchObject({ remove: [5], write: [], upTo: 5 });
+  });
+
+  test("an empty page has nothing behind it: the whole of the other one differs", () => {
+    expect(mergePages(page(1, 2), [])).toMatchObject({ write: [1, 2], remove: [], upTo: 2 });
+    expect(mergePages([], page(1, 2))).toMatchObject({ write: [], remove: [1, 2], upTo: 2 });
+    expect(mergePages([], [])).toMatchObject({ differences: [], upTo: null });
+  });
+
+  test("missing, changed and extra rows are told apart", () => {
+    const changed = [{ key: 2, row: { value: "other" } }];
+    const merged = mergePages(page(1, 2, 3), [...changed, ...page(3)]);
+    expect(merged).toMatchObject({ write: [1, 2], remove: [], upTo: 3 });
+    expect(merged.differences).toEqual([
+      { key: "1", column: null, before: null, after: "row" },
+      { key: "2", column: "value", before: "other", after: "row 2" },
+    ]);
+  });
+
+  test("numbers are ordered as numbers, and before the texts of a damaged table", () => {
+    expect(mergePages(page(2, 10), page(2, 9, 10))).toMatchObject({ remove: [9], upTo: 10 });
+    expect(mergePages(page(2, 10), page(2, 10, "x"))).toMatchObject({ differences: [], upTo: 10 });
   });
 });

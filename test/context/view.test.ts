@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildView, NO_RESULT, type ViewEntry } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
-import { call, item, result } from "../support/builders";
+import { call, item, result, turnId } from "../support/builders";
 
 const entry = (meta: ItemMeta): ViewEntry => ({ meta, parts: [partOf(meta)] });
 function partOf(meta: ItemMeta): Part {
@@ -35,9 +35,18 @@ describe("the system prompt (RFC-011 §4)", () => {
   });
 });
 
+const turn = { turn: turnId(1) };
+
 describe("messages", () => {
   test("a response is one message with its calls, and its results follow in the order of the calls", () => {
-    const { messages } = view([item(1, "user"), item(2, "assistant"), call(3, 1), call(4, 2), result(5, 2), result(6, 1)]);
+    const { messages } = view([
+      item(1, "user"),
+      item(2, "assistant", turn),
+      call(3, 1, turn),
+      call(4, 2, turn),
+      result(5, 2),
+      result(6, 1),
+    ]);
     expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool"]);
     expect(messages.slice(2).map((message) => message.parts.map((part) => (part.type === "tool_result" ? part.call_id : "")))).toEqual([
       ["call_1"],
@@ -72,7 +81,7 @@ describe("messages", () => {
 
   test("every call has exactly one result right after its response, whatever the history", () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom<"u" | "a" | "c" | "r">("u", "a", "c", "r"), { maxLength: 40 }), (shape) => {
+      fc.property(fc.array(fc.constantFrom(...SHAPES), { maxLength: 40 }), (shape) => {
         const { messages } = view(history(shape));
         for (const [index, message] of messages.entries()) {
           if (message.role !== "assistant") continue;
@@ -86,14 +95,18 @@ describe("messages", () => {
   });
 });
 
+/** A user, an assistant, a call, a call of the message before it, a result. */
+const SHAPES = ["u", "a", "c", "n", "r"] as const;
+
 /** Any order of things that a log can hold: a result only answers a call that is open. */
-function history(shape: readonly ("u" | "a" | "c" | "r")[]): ItemMeta[] {
+function history(shape: readonly (typeof SHAPES)[number][]): ItemMeta[] {
   const open: number[] = [];
   return shape.map((what, index): ItemMeta => {
     const position = index + 1;
-    if (what === "c") open.push(position);
+    if (what === "c" || what === "n") open.push(position);
     const answered = what === "r" ? open.shift() : undefined;
     if (what === "c") return call(position, position);
+    if (what === "n") return call(position, position, { continues: true });
     if (answered !== undefined) return result(position, answered);
     return item(position, what === "u" ? "user" : "assistant");
   });

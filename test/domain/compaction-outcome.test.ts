@@ -159,6 +159,7 @@ describe("rent", () => {
     outcome: "stop",
     ms: 1,
     rent,
+    lease: null,
   });
 
   test("is the sum over an epoch's calls", () => {

@@ -1,23 +1,33 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseStoredEvent, toStoredRow, UnknownEventError } from "../../src/domain/event-versions";
-import oldRows from "../fixtures/events-v1.json" with { type: "json" };
-import { opened, summaryPlan } from "../support/builders";
+import { knownEventTypes } from "../../src/domain/event-shapes";
+import { MalformedEventError, parseStoredEvent, toStoredRow, UnknownEventError, versionOf } from "../../src/domain/event-versions";
+import type { EventType } from "../../src/domain/events";
+import { opened } from "../support/builders";
+
+/** Rows as earlier builds wrote them. A file is never changed: `Type@version.json`, what was stored and what it reads as. */
+const folder = join(import.meta.dirname, "..", "fixtures", "events");
+const frozen = readdirSync(folder).map((name) => {
+  const [, type = "", version = ""] = /^(\w+)@(\d+)\.json$/.exec(name) ?? [];
+  const { stored, read } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { readonly stored: object; readonly read: object };
+  return { type, version: Number(version), stored, read };
+});
 
 describe("a stored event", () => {
-  test("comes back as it was written", () => {
-    expect(parseStoredEvent(toStoredRow(opened, 1, 5))).toEqual({ ...opened, seq: 1, at: 5 });
+  test.each(frozen)("$type of version $version is read as this build means it", ({ type, version, stored, read }) => {
+    expect(parseStoredEvent({ seq: 3, at: 5, type, version, data: JSON.stringify(stored) })).toEqual({ ...read, type, seq: 3, at: 5 });
   });
 
-  test("of an older version is brought up to this build's shape", () => {
-    const [started, changed] = oldRows.map(parseStoredEvent);
-    expect(started).toMatchObject({ ...summaryPlan(1, 4), merge: true, token: 1 });
-    expect(changed).toMatchObject({
-      ops: [
-        { op: "summarize", from: 1, to: 4, keeps: [], generation: 0, mode: "transcript" },
-        { op: "shorten", chars: 1_000, items: [{ position: 6, tokens: 1_000 }] },
-      ],
-      receipt: { tokens_before: 90, economy: null, rungs: [], attempts: 0 },
-    });
+  test("of every earlier version has its frozen row", () => {
+    const earlier = [...knownEventTypes].flatMap((type) =>
+      Array.from({ length: versionOf(type as EventType) - 1 }, (_, index) => `${type}@${index + 1}`),
+    );
+    expect(frozen.map(({ type, version }) => `${type}@${version}`).sort()).toEqual(earlier.sort());
+  });
+
+  test("comes back as it was written", () => {
+    expect(parseStoredEvent(toStoredRow(opened, 1, 5))).toEqual({ ...opened, seq: 1, at: 5 });
   });
 
   test("of a type that this build does not know is refused, never skipped", () => {
@@ -26,5 +36,28 @@ describe("a stored event", () => {
 
   test("of a newer version than this build's is refused", () => {
     expect(() => parseStoredEvent({ ...toStoredRow(opened, 1, 5), version: 99 })).toThrow(UnknownEventError);
+  });
+
+  test.each([
+    ["text that is no JSON", "{"],
+    ["JSON that is no object", "[]"],
+    ["null", "null"],
+    ["a field that is missing", JSON.stringify({ tenant: "ten_1", session: "ses_1" })],
+    ["a field of another kind", JSON.stringify({ tenant: "ten_1", session: 7, settings: {} })],
+    ["null where there is always something", JSON.stringify({ tenant: "ten_1", session: "ses_1", settings: null })],
+    ["a list in the place of an object", JSON.stringify({ tenant: "ten_1", session: "ses_1", settings: [] })],
+  ])("that is %s is refused, and not quoted", (_, data) => {
+    const parse = () => parseStoredEvent({ ...toStoredRow(opened, 3, 5), data });
+
+    expect(parse).toThrow(MalformedEventError);
+    expect(parse).toThrow(/^event 3 SessionOpened (is no JSON object|has no proper (session|settings))$/);
+  });
+
+  test("may hold null where its type says so", () => {
+    const stopped = { type: "QueuedMessageCancelled", message: "msg_1", turn: null };
+    const row = { seq: 2, at: 5, type: stopped.type, version: 1, data: JSON.stringify({ message: stopped.message, turn: null }) };
+
+    expect(parseStoredEvent(row)).toMatchObject(stopped);
+    expect(() => parseStoredEvent({ ...row, data: JSON.stringify({ message: null, turn: null }) })).toThrow(MalformedEventError);
   });
 });

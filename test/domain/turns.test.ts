@@ -10,11 +10,12 @@ const INC = "life-1";
 const submit = (n: number, change: Partial<Extract<Command, { type: "SubmitMessage" }>> = {}): Command => ({
   type: "SubmitMessage",
   at: n,
-  message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), tools: null },
+  message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), rest: [], tools: null },
   onBusy: "queue",
   incarnation: INC,
   queueLimit: 2,
   partial: null,
+  call: null,
   ...change,
 });
 
@@ -30,6 +31,7 @@ const modelCall = (n: number, outcome: FinishReason = "stop") =>
     request_digest: null,
     outcome,
     ms: 5,
+    lease: null,
   }) as const;
 
 const reply = (n: number, change: Partial<Extract<Command, { type: "RecordAssistant" }>> = {}): Command => ({
@@ -111,7 +113,7 @@ describe("a message enters the conversation", () => {
   });
 
   test("run false appends without a turn, and waits its turn when one runs", () => {
-    const append = (n: number): Command => submit(n, { message: { item: draft(n), turn: null, tools: null } });
+    const append = (n: number): Command => submit(n, { message: { item: draft(n), turn: null, rest: [], tools: null } });
     const { state } = play([append(1), submit(2), append(3), reply(2), { type: "StartTurn", at: 60, incarnation: INC }], given());
     expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1), itemId(2), itemId(102), itemId(3)]);
     expect(state.turn).toBeNull();
@@ -181,7 +183,7 @@ describe("client tools", () => {
   });
 
   test("expiry ends only a turn that waits", () => {
-    const expire: Command = { type: "StopTurn", at: 99, turn: turnId(1), reason: "tools_expired", partial: null };
+    const expire: Command = { type: "StopTurn", at: 99, turn: turnId(1), reason: "tools_expired", partial: null, call: null };
     expect(play([submit(1), expire], given()).rejected).toBe("stale");
     expect(play([submit(1), asks(1, [1]), expire], given()).state.last_turn).toMatchObject({
       status: "stopped",
@@ -192,12 +194,18 @@ describe("client tools", () => {
 
 describe("a result of a run that is over decides to nothing", () => {
   test("after a stop", () => {
-    const stopped = play([submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null }], given()).state;
+    const stopped = play(
+      [submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null, call: null }],
+      given(),
+    ).state;
     expect(decide(reply(1), stopped)).toEqual({ ok: false, error: { code: "stale", reason: "turn_over" } });
   });
 
   test("from an earlier incarnation", () => {
-    const rerun = play([submit(1), { type: "RecoverTurn", at: 9, incarnation: "life-2", attemptLimit: 3, partial: null }], given()).state;
+    const rerun = play(
+      [submit(1), { type: "RecoverTurn", at: 9, incarnation: "life-2", attemptLimit: 3, partial: null, call: null }],
+      given(),
+    ).state;
     expect(decide(reply(1), rerun)).toEqual({ ok: false, error: { code: "stale", reason: "other_incarnation" } });
     expect(play([reply(1, { incarnation: "life-2" })], rerun).state.last_turn?.status).toBe("completed");
   });
@@ -214,6 +222,7 @@ describe("a turn whose object died", () => {
     incarnation: life,
     attemptLimit: 2,
     partial: null,
+    call: null,
     ...change,
   });
 
@@ -240,7 +249,7 @@ describe("retry", () => {
 
   test("answers again, and the view forgets the cut-off reply while the record keeps it", () => {
     const partial = draft(9, { kind: "assistant" });
-    const stopped = play([submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial }], given()).state;
+    const stopped = play([submit(1), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial, call: null }], given()).state;
     const { state, events } = play([retry], stopped);
     expect(events).toMatchObject([{ type: "TurnStarted", turn: turnId(8), item: null, retry_of: turnId(1) }]);
     expect(state.view.items.map((entry) => entry.id)).toEqual([itemId(1)]);
@@ -249,9 +258,9 @@ describe("retry", () => {
 
   test("offers the tools that the ended turn was offered", () => {
     const tools = { body: id("bod", 1), bytes: 9, tokens: 3 };
-    const message = { item: draft(1, { turn: turnId(1) }), turn: turnId(1), tools };
+    const message = { item: draft(1, { turn: turnId(1) }), turn: turnId(1), rest: [], tools };
     const failed = play(
-      [submit(1, { message }), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null }],
+      [submit(1, { message }), { type: "StopTurn", at: 9, turn: null, reason: "requested", partial: null, call: null }],
       given(),
     ).state;
     expect(play([retry], failed).state.turn?.tools).toEqual(tools);

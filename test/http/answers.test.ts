@@ -159,6 +159,26 @@ describe("what the session is told", () => {
     expect(await submitted({ content: parts, on_busy: "interrupt", tools })).toMatchObject({ parts, onBusy: "interrupt", tools });
   });
 
+  it("of a recorded reply with calls, and of a recorded result", async () => {
+    const tool_calls = [{ call_id: "c", name: "look_up", arguments: "{}" }];
+
+    expect(await submitted({ role: "assistant", run: false, tool_calls })).toMatchObject({
+      role: "assistant",
+      parts: [],
+      calls: tool_calls,
+    });
+    expect(await submitted({ role: "tool", run: false, call_id: "c", content: "", is_error: true })).toEqual({
+      role: "tool",
+      call_id: "c",
+      output: "",
+      is_error: true,
+      run: false,
+      onBusy: "queue",
+      tools: null,
+      idempotency: null,
+    });
+  });
+
   it.each([
     ["text as it is", "42", "42"],
     ["an object as JSON", { a: [1] }, '{"a":[1]}'],

@@ -5,6 +5,8 @@ import { problemOf, SESSION, world } from "./support";
 
 const MESSAGES = `/v1/sessions/${SESSION}/messages`;
 const RESULTS = `/v1/sessions/${SESSION}/tool_results`;
+const imported = { call_id: "c", name: "look_up", arguments: "{}" };
+const calling = { role: "assistant", run: false };
 const tool = { name: "look_up", parameters: { type: "object" } };
 
 async function send(method: string, path: string, body?: unknown) {
@@ -31,6 +33,7 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["blank content", "POST", MESSAGES, { content: " \n\t" }, "content"],
     ["no parts", "POST", MESSAGES, { content: [] }, "content"],
     ["blank parts", "POST", MESSAGES, { content: [{ type: "text", text: " " }] }, "content"],
+    ["too many parts", "POST", MESSAGES, { content: Array.from({ length: 129 }, () => ({ type: "text", text: "x" })) }, "content"],
     ["a part without text", "POST", MESSAGES, { content: [{ type: "text" }] }, "content.0.text"],
     ["a part of an unknown type", "POST", MESSAGES, { content: [{ type: "audio" }] }, "content.0.type"],
     ["an unknown field of a part", "POST", MESSAGES, { content: [{ type: "text", text: "x", lang: "en" }] }, "content.0.lang"],
@@ -42,7 +45,29 @@ describe("a body that is not what the route takes is refused, with the field's n
       "content.0.url",
     ],
     ["reasoning from a user", "POST", MESSAGES, { content: [{ type: "reasoning", text: "hm" }] }, "content.0.type"],
-    ["an unknown role", "POST", MESSAGES, { content: "x", role: "tool", run: false }, "role"],
+    ["an unknown role", "POST", MESSAGES, { content: "x", role: "robot", run: false }, "role"],
+    ["neither content nor calls", "POST", MESSAGES, { role: "assistant", run: false, tool_calls: [] }, "content"],
+    ["calls of a user", "POST", MESSAGES, { content: "x", run: false, tool_calls: [imported] }, "tool_calls"],
+    ["calls in a message that runs", "POST", MESSAGES, { role: "assistant", tool_calls: [imported] }, "role"],
+    [
+      "a call with a name that no provider takes",
+      "POST",
+      MESSAGES,
+      { ...calling, tool_calls: [{ ...imported, name: "a b" }] },
+      "tool_calls.0.name",
+    ],
+    [
+      "a call with parsed arguments",
+      "POST",
+      MESSAGES,
+      { ...calling, tool_calls: [{ ...imported, arguments: {} }] },
+      "tool_calls.0.arguments",
+    ],
+    ["a call under another name for its id", "POST", MESSAGES, { ...calling, tool_calls: [{ ...imported, id: "c" }] }, "tool_calls.0.id"],
+    ["a result of no call", "POST", MESSAGES, { content: "x", role: "tool", run: false }, "call_id"],
+    ["a result without content", "POST", MESSAGES, { call_id: "c", role: "tool", run: false }, "content"],
+    ["a call id of a user", "POST", MESSAGES, { content: "x", call_id: "c" }, "call_id"],
+    ["an error of a user", "POST", MESSAGES, { content: "x", is_error: false }, "is_error"],
     ["a turn on behalf of the assistant", "POST", MESSAGES, { content: "x", role: "assistant" }, "role"],
     ["tools without a turn", "POST", MESSAGES, { content: "x", run: false, tools: [tool] }, "tools"],
     ["an unknown on_busy", "POST", MESSAGES, { content: "x", on_busy: "wait" }, "on_busy"],

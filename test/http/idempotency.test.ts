@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Idempotency, SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
+import { idPattern } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { accepted, description, makeId, problemOf, SESSION, turn, world } from "./support";
+import { ADMIN_KEY, accepted, description, FOREIGN_TENANT, KEY, makeId, problemOf, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const keyed = { "idempotency-key": "k-1" };
@@ -123,5 +124,94 @@ describe("a session made twice with one key", () => {
     });
 
     expect(response.status).toBe(400);
+  });
+});
+
+describe("a key that is made with an idempotency key", () => {
+  const made = makeId("key", 7);
+  const addKey: TenantApi["addKey"] = async ({ name, scopes, expires_at }) =>
+    ok({ id: made, name, scopes, created_at: 1, expires_at, revoked_at: null });
+
+  it.each([
+    ["/v1/keys", KEY],
+    [`/v1/admin/tenants/${FOREIGN_TENANT}/keys`, ADMIN_KEY],
+  ])("by POST %s: the same request again names the key, and shows no secret, which nobody kept", async (path, key) => {
+    const response = await world({ tenant: { addKey } }).call("POST", path, { key, body: { name: "ci" }, headers: keyed });
+
+    expect(response.status).toBe(201);
+    expect(response.headers.get("idempotent-replayed")).toBe("true");
+    expect(await response.json()).toMatchObject({ id: made, key: null });
+  });
+
+  it("shows its secret when the answer of a first attempt was lost on the way to the door", async () => {
+    let attempts = 0;
+    const losing: TenantApi["addKey"] = async ({ id, name, scopes, expires_at }) => {
+      if (++attempts === 1) throw Object.assign(new Error("reset"), { retryable: true });
+      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null });
+    };
+
+    const response = await world({ tenant: { addKey: losing } }).call("POST", "/v1/keys", { body: { name: "ci" }, headers: keyed });
+
+    expect(await response.json()).toMatchObject({ key: expect.stringContaining("secret") });
+    expect(response.headers.get("idempotent-replayed")).toBeNull();
+  });
+
+  it("is never asked for twice without one", async () => {
+    let attempts = 0;
+    const losing: TenantApi["addKey"] = async () => {
+      attempts += 1;
+      throw Object.assign(new Error("reset"), { retryable: true });
+    };
+
+    const response = await world({ tenant: { addKey: losing } }).call("POST", "/v1/keys", { body: { name: "ci" } });
+
+    expect([response.status, attempts]).toEqual([503, 1]);
+  });
+
+  it("of the admin is not a tenant's: their idempotency keys never meet", async () => {
+    const seen: (Idempotency | null)[] = [];
+    const noting: TenantApi["addKey"] = async (input) => {
+      seen.push(input.idempotency);
+      return addKey(input);
+    };
+    const { call } = world({ tenant: { addKey: noting } });
+
+    await call("POST", "/v1/keys", { body: { name: "ci" }, headers: keyed });
+    await call("POST", `/v1/admin/tenants/${TENANT}/keys`, { key: ADMIN_KEY, body: { name: "ci" }, headers: keyed });
+
+    expect(seen.map((each) => each?.key)).toEqual(["k-1", "admin k-1"]);
+  });
+});
+
+describe("a tenant that is made with an idempotency key", () => {
+  const make = async (headers: Record<string, string>) => {
+    const create: TenantApi["create"] = async () => ok({ replayed: true });
+    const response = await world({ tenant: { create } }).call("POST", "/v1/admin/tenants", {
+      key: ADMIN_KEY,
+      body: { name: "Acme" },
+      headers,
+    });
+    return { id: (await response.json<{ tenant_id: string }>()).tenant_id, replayed: response.headers.get("idempotent-replayed") };
+  };
+
+  it("has the same id each time, and another key's has another", async () => {
+    const [first, second, other] = [await make(keyed), await make(keyed), await make({ "idempotency-key": "k-2" })];
+
+    expect(first.id).toMatch(idPattern("ten"));
+    expect(second).toEqual({ id: first.id, replayed: "true" });
+    expect(other.id).not.toBe(first.id);
+  });
+});
+
+describe("what a tenant can have no more of", () => {
+  it.each([
+    ["keys", "POST", "/v1/keys", { name: "ci" }, "key_limit"],
+    ["models", "PUT", "/v1/models/m", { provider: "embedded", context_window: 16_000, max_output: 1 }, "model_limit"],
+  ] as const)("%s are refused with the limit", async (_, method, path, body, code) => {
+    const refuse = async () => err({ code, limit: 3 });
+
+    const problem = await problemOf(await world({ tenant: { addKey: refuse, putModel: refuse } }).call(method, path, { body }));
+
+    expect(problem).toMatchObject({ type: `urn:longhand:problem:${code}`, status: 409, limit: 3 });
   });
 });

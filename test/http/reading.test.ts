@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { CompactionView, DisplayItem, PageInput, SessionApi } from "../../src/app/session-api";
+import type { PageInput, SessionApi } from "../../src/app/session-api";
+import type { CompactionView, DisplayItem } from "../../src/app/session-views";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { makeId, problemOf, SESSION, TENANT, world } from "./support";

@@ -1,8 +1,9 @@
 /** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { SessionRows } from "../../src/app/rebuild";
-import type { Accepted, Caller, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
-import { type Principal, SCOPES, type Scope, type TenantApi } from "../../src/app/tenant-api";
+import type { RebuildRows } from "../../src/app/rebuild-ports";
+import type { Caller, SessionApi } from "../../src/app/session-api";
+import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
+import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
@@ -107,10 +108,10 @@ function unknownSession(): SessionApi {
   };
 }
 
-function emptyTenant(): TenantApi {
+function emptyTenant(): TenantApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
   return {
-    create: async ({ name }) => ok({ ...settings, name }),
+    create: async () => ok({ replayed: false }),
     settings: async () => ok(settings),
     changeSettings: async (changes) => ok({ ...settings, ...changes }),
     addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
@@ -124,21 +125,32 @@ function emptyTenant(): TenantApi {
     listModels: async () => ok([]),
     putModel: async (id, model) => ok({ id, source: "tenant", ...model }),
     deleteModel: async (model) => err({ code: "model_not_found", model }),
+    exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
+    projectAgain: async () => ok(null),
   };
 }
 
-function emptyRows(): SessionRows {
+export function emptyRows(): RebuildRows {
+  const projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  const standing = { live: 0, scratch: 0, buried: false };
   return {
-    projection: { write: async () => {}, erase: async () => ({ rows: 0 }) },
-    read: async () => ({}),
-    clear: async () => {},
-    isErased: async () => false,
+    live: projection,
+    scratch: projection,
+    tables: ["messages", "sessions"],
+    stand: async () => standing,
+    readPage: async () => ({ standing, live: [], scratch: [] }),
+    mend: async () => {},
+    clearScratch: async () => true,
   };
+}
+
+function emptyTenantRows(): TenantRows {
+  return { read: async () => ({}), expect: () => ({}), listSessions: async () => ({ data: [], has_more: false }) };
 }
 
 export interface WorldInput {
   readonly session?: Partial<SessionApi>;
-  readonly tenant?: Partial<TenantApi>;
+  readonly tenant?: Partial<TenantApi & TenantMaintenance>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
   readonly deps?: Partial<HttpDeps>;
@@ -201,7 +213,8 @@ export function world(input: WorldInput = {}): World {
     },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
-    rows: () => ({ live: emptyRows(), scratch: emptyRows() }),
+    rows: () => emptyRows(),
+    tenantRows: () => emptyTenantRows(),
     knownWindow: (model) => (model === "gpt-4o" ? 128_000 : null),
     generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { RebuildRows } from "../../src/app/rebuild-ports";
 import type { SessionApi } from "../../src/app/session-api";
 import type { ModelOverride, TenantApi } from "../../src/app/tenant-api";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
+import { ADMIN_KEY, emptyRows, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
 
 describe("keys", () => {
   it("are shown once: the tenant gets the hash, the client the key", async () => {
@@ -127,6 +128,8 @@ describe("the tenant", () => {
   });
 });
 
+const rebuildPath = `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`;
+
 describe("the admin", () => {
   it("makes a tenant and its key", async () => {
     const { call, asked } = world();
@@ -177,37 +180,80 @@ describe("the admin", () => {
   it("rebuilds a session's rows from its log, and is told what was wrong", async () => {
     const exportLog: SessionApi["exportLog"] = async () => err({ code: "session_erased" });
     const buried = new Set<string>();
-    const rows = {
-      projection: { write: async () => {}, erase: bury },
-      read: async () => ({}),
-      clear: async () => {},
-      isErased: async () => buried.size > 0,
-    };
-    async function bury({ session }: { readonly session: string }) {
+    async function erase({ session }: { readonly session: string }) {
       buried.add(session);
       return { rows: 0 };
     }
-    const { call } = world({ session: { exportLog }, deps: { rows: () => ({ live: rows, scratch: rows }) } });
+    const standing = () => ({ live: 0, scratch: 0, buried: buried.size > 0 });
+    const rows: RebuildRows = {
+      ...emptyRows(),
+      live: { write: async () => {}, erase },
+      stand: async () => standing(),
+      readPage: async () => ({ standing: standing(), live: [], scratch: [] }),
+    };
+    const { call } = world({ session: { exportLog }, deps: { rows: () => rows } });
 
-    const response = await call("POST", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`, { key: ADMIN_KEY });
+    const response = await call("POST", rebuildPath, { key: ADMIN_KEY });
 
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
       session: SESSION,
       repaired: true,
       differences: [{ table: "session_tombstones", key: SESSION }],
+      next_cursor: null,
     });
     expect([...buried]).toEqual([SESSION]);
   });
 
+  it("rebuilds what is long in several requests, each going on where the last one ended", async () => {
+    let parts = 0;
+    const rows: RebuildRows = { ...emptyRows(), clearScratch: async () => ++parts > 150 };
+    const { call } = world({ deps: { rows: () => rows } });
+
+    const first = await (await call("POST", rebuildPath, { key: ADMIN_KEY })).json<{ next_cursor: string }>();
+    const done = parts;
+    const second = await (await call("POST", `${rebuildPath}?after=${first.next_cursor}`, { key: ADMIN_KEY })).json();
+
+    expect(first).toMatchObject({ repaired: null, next_cursor: expect.any(String) });
+    expect(done).toBeLessThan(100);
+    expect(second).toMatchObject({ repaired: expect.toSatisfy((value) => value === true || value === null) });
+    expect(parts).toBeGreaterThan(done);
+  });
+
+  it.each(["x", "7b7d", ""])("takes no rebuild's cursor %j that it did not give", async (cursor) => {
+    const response = await world().call("POST", `${rebuildPath}?after=${cursor}`, { key: ADMIN_KEY });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors).toMatchObject([{ field: "after" }]);
+  });
+
+  it("reads a tenant with its models and keys", async () => {
+    const response = await world().call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}`, { key: ADMIN_KEY });
+
+    expect(await response.json()).toMatchObject({ id: FOREIGN_TENANT, name: "Acme", models: [], keys: [] });
+  });
+
+  it("lists the sessions that have rows", async () => {
+    const tenantRows = {
+      read: async () => ({}),
+      expect: () => ({}),
+      listSessions: async () => ({ data: [{ id: SESSION, created_at: 1 }], has_more: false }),
+    };
+    const { call } = world({ deps: { tenantRows: () => tenantRows } });
+
+    const response = await call("GET", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions?source=rows`, { key: ADMIN_KEY });
+
+    expect(await response.json()).toMatchObject({ data: [{ id: SESSION }] });
+  });
+
   it("is told when D1 is out of reach", async () => {
-    const rows = { projection: { write: fail, erase: fail }, read: fail, clear: fail, isErased: fail };
+    const rows: RebuildRows = { ...emptyRows(), stand: fail, readPage: fail, clearScratch: fail };
     async function fail(): Promise<never> {
       throw new Error("D1_ERROR: secret");
     }
-    const { call } = world({ deps: { rows: () => ({ live: rows, scratch: rows }) } });
+    const { call } = world({ deps: { rows: () => rows } });
 
-    const response = await call("POST", `/v1/admin/tenants/${FOREIGN_TENANT}/sessions/${SESSION}/rebuild`, { key: ADMIN_KEY });
+    const response = await call("POST", rebuildPath, { key: ADMIN_KEY });
 
     expect(response.status).toBe(503);
     expect(JSON.stringify(await problemOf(response))).not.toContain("secret");

@@ -130,3 +130,42 @@ describe("a stream fails", () => {
     expect(chunks).toEqual([{ type: "failure", failure: { kind: "overflow", status: null } }]);
   });
 });
+
+describe("a provider that says more than it may", () => {
+  const over = [{ type: "failure", failure: { kind: "unavailable", status: null } }];
+  const long = (units: number) => "x".repeat(units);
+
+  it("by a call's id or name ends the reply at once, and none of it is a call", () => {
+    expect(read(call({ index: 0, id: long(4_097) }, { name: "search" }), event({}, "tool_calls"))).toEqual(over);
+    expect(read(call({ index: 0, id: "a" }, { name: long(257) }), event({}, "tool_calls"))).toEqual(over);
+  });
+
+  it("by the number of calls", () => {
+    const many = (count: number) => Array.from({ length: count }, (_, index) => call({ index, id: `c${index}` }, { name: "search" }));
+
+    expect(calls(read(...many(128), event({}, "tool_calls")))).toHaveLength(128);
+    expect(read(...many(129), event({}, "tool_calls"))).toEqual(over);
+  });
+
+  it("by the arguments of all calls together", () => {
+    const pieces = Array.from({ length: 5 }, () => call({ index: 0 }, { arguments: long(250_000) }));
+
+    expect(read(call({ index: 0, id: "a" }, { name: "write" }), ...pieces)).toEqual(over);
+  });
+
+  it("just as much as it may is taken as it is: a gateway's id may hold more than a name", () => {
+    const chunks = read(call({ index: 0, id: long(4_096) }, { name: long(256), arguments: long(1_000_000) }), event({}, "tool_calls"));
+
+    expect(calls(chunks)).toEqual([{ type: "tool_call", call_id: long(4_096), name: long(256), arguments: long(1_000_000) }]);
+  });
+
+  it("what came before stays said", () => {
+    const chunks = read(
+      event({ content: "Let me see." }),
+      call({ index: 0, id: long(5_000) }, { name: "search" }),
+      event({ content: "more" }),
+    );
+
+    expect(chunks).toEqual([{ type: "text", text: "Let me see." }, ...over]);
+  });
+});

@@ -94,7 +94,9 @@ describe("a compaction job", () => {
     const deps = world({ leases: [leased(4)], model: modelOf(summary) });
     const job = message();
     await consumeCompactions([job], deps);
-    expect(deps.recorded).toEqual([{ token: 4, outcome: { ok: true, text: "They met.", finish: "stop", usage: null, ms: 0 } }]);
+    expect(deps.recorded).toEqual([
+      { token: 4, outcome: { model: "m", estimate: 1, ok: true, text: "They met.", finish: "stop", usage: null, ms: 0 } },
+    ]);
     expect(job.settled).toEqual(["ack"]);
   });
 

@@ -42,6 +42,7 @@ export function modelCall(change: Partial<Extract<Event, { type: "ModelCallFinis
     request_digest: null,
     outcome: "stop",
     ms: 250,
+    lease: null,
     ...change,
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { knownEventTypes } from "../../src/domain/event-shapes";
 import type { Event, StoredEvent } from "../../src/domain/events";
-import { knownEventTypes } from "../../src/domain/evolve";
 import type { Part } from "../../src/domain/message";
 import { MAX_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
 import { projectEvent } from "../../src/read-model/project-event";

@@ -40,7 +40,12 @@ describe("the plan of a replay", () => {
   });
 
   test("a second assistant message in a row is appended as one", () => {
-    expect(planSteps(recorded(user("a"), says("b"), says("c"))).at(-1)).toEqual({ type: "append", role: "assistant", content: "c" });
+    expect(planSteps(recorded(user("a"), says("b"), says("c"))).at(-1)).toEqual({
+      type: "append",
+      role: "assistant",
+      content: "c",
+      calls: [],
+    });
   });
 
   test("a call id may repeat from turn to turn", () => {
@@ -48,10 +53,24 @@ describe("the plan of a replay", () => {
     expect(steps.map((step) => step.type)).toEqual(["ask", "answer", "answer"]);
   });
 
+  test("calls that nobody asked for are imported with their results, and so is what was said to those", () => {
+    const steps = planSteps(
+      recorded(user("a"), says("b"), calls("c", "x", "x"), result("x", "1"), result("x", "2"), says("d"), user("e"), says("f")),
+    );
+    const called = { id: "x", name: "tool_x", arguments: '{"id":"x"}' };
+    expect(steps.slice(1)).toEqual([
+      { type: "append", role: "assistant", content: "c", calls: [called, called] },
+      { type: "append", role: "tool", content: "1", call_id: "x" },
+      { type: "append", role: "tool", content: "2", call_id: "x" },
+      { type: "append", role: "assistant", content: "d", calls: [] },
+      { type: "ask", content: "e", reply: { text: "f", calls: [] } },
+    ]);
+  });
+
   test.each([
     ["a result that answers no call", recorded(user("a"), says("b"), result("x"))],
     ["a reply while a call is open", recorded(user("a"), calls("", "x", "y"), result("x"), says("b"))],
-    ["a call that nobody asked for", recorded(user("a"), says("b"), calls("", "x"), result("x"))],
+    ["an imported result that answers no call", recorded(calls("", "x"), result("x"), result("x"))],
   ])("%s is refused by the conversation's name", (_, conversation) => {
     expect(() => planSteps(conversation)).toThrow(/Conversation c/);
   });

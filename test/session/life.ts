@@ -78,8 +78,9 @@ export class Life {
   }
 
   readonly #model: ChatModel = {
-    stream: () => {
+    stream: (_, options) => {
       const call = new ModelCall();
+      options.onRequest?.("body");
       this.calls.push(call);
       return call.stream();
     },

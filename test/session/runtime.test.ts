@@ -2,10 +2,11 @@
 import { describe, expect, test } from "vitest";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { ringAlarm } from "../../src/session/alarm";
+import { readEvents } from "../../src/session/log/event-log";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
-import { CALLER, Life, settle } from "./life";
+import { CALLER, Life, SPEC, settle } from "./life";
 
 async function openLife(): Promise<Life> {
   const life = new Life();
@@ -110,7 +111,15 @@ describe("the live stream of a later life", () => {
 });
 
 const long = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(60);
-const summary: SummaryOutcome = { ok: true, text: "They exchanged words.", finish: "stop", usage: null, ms: 5 };
+const summary: SummaryOutcome = {
+  ok: true,
+  text: "They exchanged words.",
+  finish: "stop",
+  model: SPEC.id,
+  estimate: 900,
+  usage: { input: 1_000, output: 5, cached: 0, reasoning: 0 },
+  ms: 5,
+};
 
 /** A session that is over the threshold and has asked for a compaction; three exchanges, the last one counted at 7,000 tokens. */
 async function overThreshold(): Promise<Life> {
@@ -170,8 +179,59 @@ describe("an outcome that came during a turn", () => {
   });
 });
 
+const ledgerOf = (life: Life) => readEvents(life.sql, 0, Number.MAX_SAFE_INTEGER).filter((event) => event.type === "ModelCallFinished");
+
+describe("a model call that is cut short", () => {
+  test("is in the ledger with its estimate and digest when the turn is stopped, and once only", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    life.calls[0]?.say({ type: "text", text: "Well, " });
+    await settle();
+    life.time.advance(700);
+    await life.service.stop(CALLER);
+    await life.answer("I think", 90);
+
+    expect(ledgerOf(life)).toMatchObject([{ outcome: "aborted", usage: null, request_digest: "digest", ms: 700, up_to: 1 }]);
+    expect(ledgerOf(life)[0]?.estimate).toBeGreaterThan(0);
+  });
+
+  test("is in the ledger when a message interrupts the turn, and the next call is another one", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    await life.send("no, wait", "interrupt");
+    await life.answer("Waiting.");
+
+    expect(ledgerOf(life).map(({ outcome, usage }) => [outcome, usage?.input ?? null])).toEqual([
+      ["aborted", null],
+      ["stop", 10],
+    ]);
+  });
+
+  test("is in the ledger when its object dies, said anything or not, as the next life finds it", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    const next = new Life(life.sql, "life-2");
+    next.runtime.wake();
+    await settle();
+    await next.answer("Hello.");
+
+    expect(ledgerOf(next)).toMatchObject([{ outcome: "crashed", usage: null, request_digest: "digest", ms: 0 }, { outcome: "stop" }]);
+  });
+
+  test("is not made up when the object dies before the model was asked, or after the reply was recorded", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    await life.answer("Hello.");
+    life.models = { resolve: () => new Promise(() => {}) };
+    await life.send("and?");
+    new Life(life.sql, "life-2").runtime.wake();
+
+    expect(ledgerOf(life).map(({ outcome }) => outcome)).toEqual(["stop"]);
+  });
+});
+
 describe("an outcome that is held back", () => {
-  test("goes with the epoch that it was made for", async () => {
+  test("and whose epoch ends comes to nothing when the turn has ended, and is in the ledger as a call that was made", async () => {
     const life = await overThreshold();
     const compaction = requestedId(life);
     const token = await lease(life);
@@ -181,8 +241,24 @@ describe("an outcome that is held back", () => {
 
     const change = { base_epoch: 0, ops: [], receipt: RECEIPT };
     life.runtime.execute({ type: "ChangeEpoch", at: life.time.now(), compaction: id("cmp", 99), trigger: "guard", change });
+    life.models = unreachable;
+    await life.service.stop(CALLER);
+    await settle();
 
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
+    expect(ledgerOf(life).at(-1)).toMatchObject({ purpose: "compaction", outcome: "stale", usage: summary.usage, lease: token });
+  });
+
+  test("and that nobody waits for any more is not held: its call is recorded at once, and once", async () => {
+    const life = await overThreshold();
+    const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, next: null };
+    await life.service.patch(CALLER, { system: "Be brief." });
+    await life.send("one more thing");
+    await life.service.recordCompaction(CALLER, input);
+    await life.service.recordCompaction(CALLER, input);
+
+    expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
+    expect(ledgerOf(life).filter((event) => event.purpose === "compaction")).toMatchObject([{ outcome: "stale", estimate: 900 }]);
   });
 });
 

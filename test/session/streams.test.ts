@@ -1,6 +1,6 @@
 /** What a reader of the live stream hears over evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
-import type { Accepted } from "../../src/app/session-api";
+import type { Accepted } from "../../src/app/session-views";
 import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";

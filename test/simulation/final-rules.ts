@@ -2,14 +2,16 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/build-request";
-import { rebuildSession } from "../../src/app/rebuild";
-import type { DisplayItem } from "../../src/app/session-api";
+import type { DisplayItem } from "../../src/app/session-views";
 import type { ItemId } from "../../src/domain/ids";
-import { createSessionRows } from "../../src/read-model/rebuild";
+import type { Part } from "../../src/domain/message";
+import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
+import { readRows, rebuildSession } from "../read-model/rows";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
-import type { Send, Users } from "./users";
+import type { Send } from "./send";
+import type { Users } from "./users";
 import { CALLER, type World } from "./world";
 
 interface Run {
@@ -21,6 +23,7 @@ interface Run {
 export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
   checkMessages(run);
+  checkLedger(run);
   checkReplayedView(run);
   await checkReadModel(run);
 }
@@ -42,7 +45,40 @@ function checkNothingLeft({ world, log }: Run): void {
   violations.check(open.length === 0, "I3", () => `the record says that ${open.map((row) => `${row.id} is ${row.status}`)}`);
 }
 
-const textOf = (item: DisplayItem): string => item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+/**
+ * I18: no call is in the ledger that was not made, no lease's call is there twice, and while nothing crashes every call
+ * that was made is there.
+ */
+function checkLedger({ world, log }: Run): void {
+  const { violations, stats } = world;
+  const calls = log.events.flatMap((event) => (event.type === "ModelCallFinished" ? [event] : []));
+  const leases = calls.flatMap(({ lease }) => lease ?? []);
+  violations.check(new Set(leases).size === leases.length, "I18", () => `the calls of a lease were recorded twice: ${leases}`);
+  const calm = !stats.counts.has("crashes") && !stats.counts.has("consumer crashes");
+  for (const purpose of ["turn", "compaction"]) {
+    const made = stats.counts.get(`${purpose} requests`) ?? 0;
+    const recorded = calls.filter((call) => call.purpose === purpose).length;
+    const fine = calm ? recorded === made : recorded <= made;
+    violations.check(fine, "I18", () => `${made} ${purpose} requests were made and ${recorded} are in the ledger`);
+  }
+}
+
+const textOf = ({ parts }: DisplayItem): string => parts.map(sayOf).join("");
+
+function sayOf(part: Part): string {
+  if (part.type === "text") return part.text;
+  if (part.type === "tool_call") return part.arguments;
+  return part.type === "tool_result" ? part.output : "";
+}
+
+/** I1: an imported reply's calls stand right behind its beginning, as they were sent. */
+function findTorn(items: readonly DisplayItem[], { calls, wordless, role }: Send, position: number): string | null {
+  const begins = role === "assistant" && wordless ? position - 1 : position;
+  const recorded = items.slice(begins, begins + calls.length).flatMap(({ kind, parts }) => (kind === "tool_call" ? parts : []));
+  const wanted = role === "assistant" ? calls : [];
+  const same = wanted.every((call_id, index) => recorded[index]?.type === "tool_call" && recorded[index].call_id === call_id);
+  return same ? null : `the reply at ${position} lost its calls ${wanted}`;
+}
 
 /** I1: whatever was acknowledged is in the record once, as it was sent, in the order in which it was acknowledged. */
 function checkMessages({ world, users, log }: Run): void {
@@ -63,6 +99,8 @@ function checkMessages({ world, users, log }: Run): void {
     violations.check(!lost, "I1", () => `"${send.text.slice(0, 12)}" was acknowledged as ${send.message} and is not in the record`);
     violations.check(!send.refused || found.length === 0, "I1", () => `"${send.text.slice(0, 12)}" was refused and is in the record`);
     const position = found[0]?.position;
+    const torn = position === undefined ? null : findTorn(items, send, position);
+    if (torn) violations.report("I1", torn);
     if (position !== undefined && send.ackedAt !== null && send.onBusy !== "interrupt") placed.set(send, position);
   }
   checkOrder(world, placed);
@@ -106,13 +144,11 @@ function checkReplayedView(run: Run): void {
 /** I16: the rows are those that the log makes, all of it. */
 async function checkReadModel({ world, log }: Run): Promise<void> {
   const { d1, violations } = world;
-  const live = createSessionRows(d1.direct, "live");
-  const scratch = createSessionRows(d1.direct, "scratch");
   const { service } = world.wake();
   const readLog = (after: number) => service.exportLog(CALLER, { after, limit: 500 });
-  const [row] = Object.values((await live.read(CALLER)).sessions ?? {});
+  const [row] = Object.values((await readRows(d1.direct, CALLER)).sessions ?? {});
   violations.check(row?.last_seq === log.replayed.seq, "I16", () => `the rows stand at ${row?.last_seq}, the log at ${log.replayed.seq}`);
-  const rebuilt = await rebuildSession({ readLog, live, scratch, now: () => world.scheduler.now }, CALLER);
+  const rebuilt = await rebuildSession({ readLog, rows: createRebuildRows(d1.direct), now: () => world.scheduler.now }, CALLER);
   const differences = rebuilt.ok ? rebuilt.value.differences : [rebuilt.error];
   violations.check(differences.length === 0, "I16", () => JSON.stringify(differences.slice(0, 3)));
 }
@@ -128,7 +164,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
   );
   const bodies = sql.all("SELECT id FROM bodies").length + sql.all("SELECT position FROM items").length;
   violations.check(bodies === 0, "I17", () => `${bodies} bodies and items are left`);
-  const rows = Object.entries(await createSessionRows(d1.direct, "live").read(CALLER)).flatMap(([table, found]) =>
+  const rows = Object.entries(await readRows(d1.direct, CALLER)).flatMap(([table, found]) =>
     Object.keys(found).map((key) => `${table} ${key}`),
   );
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);

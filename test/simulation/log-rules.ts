@@ -61,6 +61,7 @@ export class LogRules {
     stats.count(`event ${event.type}`);
     if (event.type === "CompactionFailed") stats.count(`compaction failed: ${event.failure}`);
     if (event.type === "EpochChanged") for (const { op } of event.ops) stats.count(`${event.trigger}: ${op}`);
+    if (event.type === "ModelCallFinished") stats.count(`${event.purpose} call: ${event.outcome}`);
     if (event.type === "TurnFailed") stats.count(`turn failed: ${event.failure.kind}`);
     if (event.type === "TurnStopped") stats.count(`turn stopped: ${event.reason}`);
     if (event.type === "TurnStarted" && event.retry_of) stats.count("turns retried");

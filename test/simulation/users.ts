@@ -1,23 +1,10 @@
 /** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
-import type { Accepted, Outcome } from "../../src/app/session-api";
-import type { OnBusy } from "../../src/domain/commands";
-import type { ItemId, TurnId } from "../../src/domain/ids";
+import type { Outcome } from "../../src/app/session-api";
+import type { Accepted } from "../../src/app/session-views";
 import type { ToolDefinition } from "../../src/domain/message";
+import { type Send, toSaid } from "./send";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
-
-export interface Send {
-  readonly text: string;
-  readonly onBusy: OnBusy;
-  readonly run: boolean;
-  readonly role: "user" | "assistant" | "system";
-  readonly issuedAt: number;
-  ackedAt: number | null;
-  message: ItemId | null;
-  turn: TurnId | null;
-  /** Every answer was a refusal. */
-  refused: boolean;
-}
 
 const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) => ({
   name,
@@ -28,9 +15,22 @@ const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) =>
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
 type Action = keyof typeof ORDINARY;
-const ORDINARY = { send: 12, twice: 1, tools: 4, wait: 2, stop: 1, retry: 1.5, settings: 0.7, context: 1.5, cancel: 0.7, look: 1 };
+const ORDINARY = {
+  send: 12,
+  import: 1,
+  twice: 1,
+  tools: 4,
+  wait: 2,
+  stop: 1,
+  retry: 1.5,
+  settings: 0.7,
+  context: 1.5,
+  cancel: 0.7,
+  look: 1,
+};
 const TYPIST: typeof ORDINARY = {
   send: 20,
+  import: 0,
   twice: 2,
   tools: 0,
   wait: 0,
@@ -87,6 +87,8 @@ export class Users {
     switch (action) {
       case "send":
         return this.world.profile.polite ? this.#converse() : this.#send();
+      case "import":
+        return this.#import();
       case "twice":
         return this.#sendTwice();
       case "tools":
@@ -128,19 +130,22 @@ export class Users {
     }
   }
 
-  #draw(): Send {
+  #draw(change: Partial<Send> = {}): Send {
     const { random, profile, scheduler } = this.world;
-    const run = random.chance(0.88);
+    const run = change.role === undefined && random.chance(0.88);
     const send: Send = {
       text: `#${this.sends.length + 1} ${drawText(random, 3, profile.longest)}`,
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
       role: run ? "user" : random.pick(["user", "assistant", "system"]),
+      calls: [],
+      wordless: false,
       issuedAt: scheduler.steps,
       ackedAt: null,
       message: null,
       turn: null,
       refused: false,
+      ...change,
     };
     this.sends.push(send);
     return send;
@@ -165,6 +170,20 @@ export class Users {
     if (random.chance(0.6)) await scheduler.sleep(clients, random.int(0, 20_000), "a pause");
   }
 
+  /** A recorded exchange: a reply that calls tools, and results of them, not all of them right, in any order. */
+  async #import(): Promise<void> {
+    const { random } = this.world;
+    const calls = Array.from({ length: random.int(1, 3) }, () => `call_${random.int(1, 3)}`);
+    const reply = this.#draw({ role: "assistant", calls, wordless: random.chance(0.4) });
+    await this.#deliver(reply, `key-${++this.#keys}`);
+    for (const call_id of calls.toReversed()) {
+      if (this.closing || random.chance(0.2)) return;
+      const answered = random.chance(0.1) ? `call_${random.int(1, 3)}` : call_id;
+      const result = this.#draw({ role: "tool", calls: [answered], onBusy: random.chance(0.9) ? "queue" : "interrupt" });
+      await this.#deliver(result, `key-${++this.#keys}`);
+    }
+  }
+
   /** A client that presses the button twice: two requests with one key. */
   async #sendTwice(): Promise<void> {
     const send = this.#draw();
@@ -173,9 +192,8 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const { role, run, onBusy, text } = send;
-    const tools = null;
-    const input = { role, parts: [{ type: "text" as const, text }], run, onBusy, tools, idempotency: { key, digest: text } };
+    const { text } = send;
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: text } };
     const accepted = await this.#insist("send", () =>
       this.world.call(this.world.clients, `send ${text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
     );
@@ -186,7 +204,8 @@ export class Users {
     const { violations, stats, scheduler } = this.world;
     if (!accepted.ok) {
       stats.count(`refused: ${accepted.error.code}`);
-      const expected = ["turn_running", "queue_full"].includes(accepted.error.code);
+      const refusals = ["turn_running", "queue_full", ...(send.role === "tool" ? ["call_not_open"] : [])];
+      const expected = refusals.includes(accepted.error.code);
       violations.check(expected, "I1", () => `a message was refused: ${JSON.stringify(accepted.error)}`);
       send.refused = send.ackedAt === null;
       return;

@@ -81,7 +81,13 @@ export class World {
           if (leased.ok && leased.value.kind === "leased") this.model.leases.set(leased.value.part.request, leased.value.token);
           return leased;
         },
-        recordCompaction: (caller, input) => this.call(scope, "record", (service) => service.recordCompaction(caller, input)),
+        // The worker never hears of its second delivery.
+        recordCompaction: async (caller, input) => {
+          const record = () => this.call(scope, "record", (service) => service.recordCompaction(caller, input));
+          const answer = await record();
+          if (this.random.chance(this.profile.queueDoubles)) await record();
+          return answer;
+        },
       }),
     });
   }

@@ -35,14 +35,15 @@ const open: Command = { type: "OpenSession", at: 1, tenant: TENANT, session: SES
 const append = (n: number): Command => ({
   type: "SubmitMessage",
   at: 10 + n,
-  message: { item: draft(n), turn: null, tools: null },
+  message: { item: draft(n), turn: null, rest: [], tools: null },
   onBusy: "queue",
   incarnation: "life-1",
   queueLimit: 32,
   partial: null,
+  call: null,
 });
 const ask = (n: number): Command =>
-  ({ ...append(n), message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), tools: null } }) as Command;
+  ({ ...append(n), message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), rest: [], tools: null } }) as Command;
 const body = (n: number, text = `text ${n}`) => ({ id: itemId(n), text });
 
 const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });

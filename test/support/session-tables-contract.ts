@@ -1,6 +1,7 @@
 /** What must hold of a session's jobs and remembered keys over any database: see `event-log-contract`. */
 import { describe, expect, test } from "vitest";
-import { IDEMPOTENCY_TTL_MS, recall, remember } from "../../src/session/log/idempotency";
+import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
+import { recall, remember } from "../../src/session/log/idempotency";
 import { createJobs } from "../../src/session/log/jobs";
 import { migrate } from "../../src/session/log/log-schema";
 import { id } from "./builders";

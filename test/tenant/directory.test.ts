@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createDirectory, IDEMPOTENCY_TTL_MS } from "../../src/tenant/directory";
+import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
+import { createDirectory } from "../../src/tenant/directory";
 import { createMigratedSql } from "./memory-sql";
 import { idOf } from "./support";
 

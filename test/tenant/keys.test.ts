@@ -1,12 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { createKeys, type NewKey } from "../../src/tenant/keys";
+import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
+import { createKeys, type Keys, MAX_ACTIVE_KEYS, MAX_ENDED_KEYS, type NewKey } from "../../src/tenant/keys";
 import { createMigratedSql } from "./memory-sql";
 import { idOf } from "./support";
 
 const tenant = idOf("ten", 1);
 
 function newKey(changes: Partial<NewKey> = {}): NewKey {
-  return { id: idOf("key", 1), hash: "hash-1", name: "ci", scopes: ["sessions:read"], expires_at: null, at: 1_000, ...changes };
+  return {
+    id: idOf("key", 1),
+    hash: "hash-1",
+    name: "ci",
+    scopes: ["sessions:read"],
+    expires_at: null,
+    at: 1_000,
+    idempotency: null,
+    ...changes,
+  };
 }
 
 describe("a key", () => {
@@ -61,5 +71,78 @@ describe("a key", () => {
       [idOf("key", 1), 3_000],
     ]);
     expect(JSON.stringify(keys.list())).not.toContain("hash-");
+  });
+});
+
+describe("the number of keys", () => {
+  const add = (keys: Keys, n: number, changes: Partial<NewKey> = {}) =>
+    keys.add(newKey({ id: idOf("key", n), hash: `hash-${n}`, ...changes }));
+  function full(): Keys {
+    const keys = createKeys(createMigratedSql());
+    for (let n = 1; n <= MAX_ACTIVE_KEYS; n++) expect(add(keys, n).ok).toBe(true);
+    return keys;
+  }
+
+  it("is bounded: one more is refused, and not made", () => {
+    const keys = full();
+
+    expect(add(keys, 900)).toEqual({ ok: false, error: { code: "key_limit", limit: MAX_ACTIVE_KEYS } });
+    expect(keys.list()).toHaveLength(MAX_ACTIVE_KEYS);
+    expect(keys.authenticate({ hash: "hash-900", tenant, at: 2_000 })).toBeNull();
+  });
+
+  it("counts only those that open something: a revoked or expired one makes room", () => {
+    const keys = full();
+    keys.revoke(idOf("key", 1), 2_000);
+    expect(add(keys, 900, { at: 2_000, expires_at: 3_000 }).ok).toBe(true);
+    expect(add(keys, 901, { at: 2_999 }).ok).toBe(false);
+    expect(add(keys, 901, { at: 3_000 }).ok).toBe(true);
+  });
+
+  it("that have ended is bounded too: the oldest are forgotten, and stay closed", () => {
+    const keys = createKeys(createMigratedSql());
+    for (let n = 1; n <= MAX_ENDED_KEYS + 5; n++) {
+      add(keys, n);
+      keys.revoke(idOf("key", n), 2_000);
+    }
+    add(keys, 900);
+
+    const listed = keys.list().map((key) => key.id);
+    expect(listed).toHaveLength(MAX_ENDED_KEYS + 1);
+    expect(listed).not.toContain(idOf("key", 5));
+    expect(listed).toContain(idOf("key", 6));
+    expect(keys.authenticate({ hash: "hash-1", tenant, at: 3_000 })).toBeNull();
+  });
+});
+
+describe("a key made with an idempotency key", () => {
+  const first = newKey({ idempotency: { key: "k", digest: "d" } });
+  const again = { ...first, id: idOf("key", 2), hash: "hash-2", at: 2_000 };
+
+  it("is made once: the same request again is told of the first one, and its own secret opens nothing", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(first);
+
+    expect(keys.add(again)).toMatchObject({ ok: true, value: { id: first.id, created_at: 1_000 } });
+    expect(keys.list()).toHaveLength(1);
+    expect(keys.authenticate({ hash: "hash-2", tenant, at: 3_000 })).toBeNull();
+    expect(keys.authenticate({ hash: "hash-1", tenant, at: 3_000 })).not.toBeNull();
+  });
+
+  it("is shown as it is now, also where the tenant has as many as it can have", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(first);
+    keys.revoke(first.id, 1_500);
+    for (let n = 10; n < 10 + MAX_ACTIVE_KEYS; n++) keys.add(newKey({ id: idOf("key", n), hash: `hash-${n}` }));
+
+    expect(keys.add(again)).toMatchObject({ value: { id: first.id, revoked_at: 1_500 } });
+  });
+
+  it("is another request's under another body, and free again after a day", () => {
+    const keys = createKeys(createMigratedSql());
+    keys.add(first);
+
+    expect(keys.add({ ...again, idempotency: { key: "k", digest: "other" } })).toMatchObject({ error: { code: "idempotency_conflict" } });
+    expect(keys.add({ ...again, at: 1_000 + IDEMPOTENCY_TTL_MS })).toMatchObject({ value: { id: again.id } });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelOverride } from "../../src/app/tenant-api";
-import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
+import { buildDeploymentModels, createRegistry, MAX_MODELS } from "../../src/tenant/registry";
 import { createMigratedSql } from "./memory-sql";
 
 function model(changes: Partial<ModelOverride> = {}): ModelOverride {
@@ -74,5 +74,18 @@ describe("the models of a tenant", () => {
 
   it.each(["nope", "", "__proto__", "toString", "' OR 1=1 --"])("there is no model %j", (id) => {
     expect(given({ fast: model() }).resolve(id)).toBeNull();
+  });
+});
+
+describe("the number of a tenant's own models", () => {
+  it("is bounded; one that is there can still be changed, and the deployment's do not count", () => {
+    const registry = given({ fast: model() });
+    for (let n = 1; n <= MAX_MODELS; n++) expect(registry.put(`m${n}`, model()).ok).toBe(true);
+
+    expect(registry.put("one-more", model())).toEqual({ ok: false, error: { code: "model_limit", limit: MAX_MODELS } });
+    expect(registry.put("fast", model())).toMatchObject({ ok: false });
+    expect(registry.put("m1", model({ max_output: 7 }))).toMatchObject({ ok: true, value: { max_output: 7 } });
+    registry.remove("m2");
+    expect(registry.put("one-more", model()).ok).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { NO_RESULT } from "../../src/context/view";
 import { advanceClock } from "./clock";
 import { typesOf } from "./frames";

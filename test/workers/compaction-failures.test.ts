@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView, Page } from "../../src/app/session-api";
+import type { CompactionView, Page } from "../../src/app/session-views";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
 import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";
@@ -148,17 +148,22 @@ describe("a worker that dies with its lease", () => {
     await frames.leave();
   });
 
-  it("and comes back late with its summary: it decides to nothing", async () => {
+  it("and comes back late with its summary: it decides to nothing, and is in the ledger once", async () => {
     const { chat, frames, job, token } = await leased();
     advanceClock(LEASE_MS);
     await deliver(job);
     const before = await chat.events();
 
-    const late = { ok: true, text: words(60, "LATE"), finish: "stop", usage: null, ms: 1 } as const;
-    const recorded = await chat.api.recordCompaction(chat.caller, { compaction: job.compaction, token, outcome: late, next: null });
+    const usage = { input: 900, output: 60, cached: 0, reasoning: 0 };
+    const late = { ok: true, text: words(60, "LATE"), finish: "stop", model: chat.model.upstream, estimate: 800, usage, ms: 1 } as const;
+    const input = { compaction: job.compaction, token, outcome: late, next: null };
+    const recorded = await chat.api.recordCompaction(chat.caller, input);
+    await chat.api.recordCompaction(chat.caller, input);
 
     expect(recorded).toEqual({ ok: true, value: { next: "done" } });
-    expect(await chat.events()).toEqual(before);
+    expect((await chat.events()).slice(before.length)).toMatchObject([
+      { type: "ModelCallFinished", purpose: "compaction", outcome: "stale", usage, lease: token },
+    ]);
     expect(await chat.describe()).toMatchObject({ compacted_summary: good.text });
     await frames.leave();
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView, Page } from "../../src/app/session-api";
+import type { CompactionView, Page } from "../../src/app/session-views";
 import { deliver, holdQueue, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { typesOf } from "./frames";
 import { type Chat, migrate, newChat, textOf } from "./support";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ContextReport } from "../../src/app/session-api";
+import type { ContextReport } from "../../src/app/session-views";
 import { LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat } from "./support";
 

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { advanceClock } from "./clock";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat, told } from "./support";

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { type HeldTimers, holdTimers } from "./clock";
 import { spoken, typesOf } from "./frames";
 import { bodyOf, type Chat, migrate, newChat, newTenant, told } from "./support";

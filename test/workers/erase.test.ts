@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { ErasureReceipt } from "../../src/app/session-api";
+import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat } from "./support";
@@ -168,13 +168,9 @@ describe("late writers", () => {
     await frames.leave();
 
     await eraseOf(chat);
-    const outcome = { ok: true, text: words(60, MARK), finish: "stop", usage: null, ms: 1 } as const;
-    const recorded = await chat.api.recordCompaction(chat.caller, {
-      compaction: job.compaction,
-      token: lease.value.token,
-      outcome,
-      next: null,
-    });
+    const outcome = { ok: true, text: words(60, MARK), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
+    const settled = { compaction: job.compaction, token: lease.value.token, outcome, next: null };
+    const recorded = await chat.api.recordCompaction(chat.caller, settled);
     const delivered = await deliver(job);
 
     expect(recorded).toMatchObject({ ok: false, error: { code: "session_erased" } });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { LIMIT, smallChat, WINDOW, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat, newTenant, textOf } from "./support";
 
@@ -64,7 +64,9 @@ describe("a request that would exceed the window", () => {
 
     expect(report).toMatchObject({ status: "completed", context_window: WINDOW });
     expect(await overflows(small)).toEqual([]);
-    expect((await small.model.heard(1))[0]?.body.messages.at(-1)?.content).toBe("and now?");
+    // The smaller window may have asked for a summary before.
+    const asked = (await small.model.heard(1)).find((entry) => entry.kind === "turn");
+    expect(asked?.body.messages.at(-1)?.content).toBe("and now?");
   });
 
   it("keeps the last message of the user and what the model is told of the gap", async () => {

@@ -1,8 +1,9 @@
 import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { Accepted, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { advanceClock } from "./clock";
-import { bodyOf, migrate, newChat, newTenant, told } from "./support";
+import { bodyOf, migrate, newChat, newTenant, request, told } from "./support";
 
 beforeAll(migrate);
 
@@ -162,5 +163,48 @@ describe("one idempotency key on a retry", () => {
 
     expect(one?.id).toBe(two?.id);
     expect((await chat.read<Page<unknown>>("/messages")).data).toHaveLength(2);
+  });
+});
+
+describe("one idempotency key on an API key", () => {
+  it("makes one, whose secret is shown once, and opens with it alone", async () => {
+    const tenant = await newTenant();
+    const make = () => tenant.call("POST", "/v1/keys", { name: "ci" }, key);
+
+    const [first, second] = [await make(), await make()];
+
+    const made = await bodyOf<{ id: string; key: string }>(first, 201);
+    expect(await bodyOf(second, 201)).toMatchObject({ id: made.id, key: null });
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect((await request("GET", "/v1/tenant", { key: made.key })).status).toBe(200);
+    const { data } = await bodyOf<Page<{ name: string }>>(await tenant.call("GET", "/v1/keys"));
+    expect(data.filter(({ name }) => name === "ci")).toHaveLength(1);
+  });
+
+  it("with another body is refused, and with a session's request too", async () => {
+    const tenant = await newTenant();
+    await bodyOf(await tenant.call("POST", "/v1/keys", { name: "ci" }, key), 201);
+
+    expect((await tenant.call("POST", "/v1/keys", { name: "cd" }, key)).status).toBe(422);
+    expect((await tenant.call("POST", "/v1/sessions", {}, key)).status).toBe(422);
+  });
+});
+
+describe("one idempotency key on a tenant", () => {
+  const make = (name: string, idempotencyKey: string) =>
+    request("POST", "/v1/admin/tenants", { key: env.ADMIN_KEY, body: { name }, headers: { "idempotency-key": idempotencyKey } });
+
+  it("makes one, also when both requests come at once", async () => {
+    const made = await Promise.all([make("Ada", "t-1"), make("Ada", "t-1")]);
+
+    const ids = await Promise.all(made.map((response) => bodyOf<{ tenant_id: string }>(response, 201)));
+    expect(ids[0]).toEqual(ids[1]);
+    expect(made.map((response) => response.headers.get("idempotent-replayed")).sort()).toEqual(["true", null].sort());
+  });
+
+  it("with another body is refused", async () => {
+    await bodyOf(await make("Ada", "t-2"), 201);
+
+    expect((await make("Eve", "t-2")).status).toBe(422);
   });
 });

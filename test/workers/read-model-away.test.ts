@@ -1,8 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { rebuildSession } from "../../src/app/rebuild";
-import { createSessionRows } from "../../src/read-model/rebuild";
+import { createRebuildRows } from "../../src/read-model/rebuild";
+import { rebuildSession } from "../read-model/rows";
 import { smallChat, TURNS, talk, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat } from "./support";
 
@@ -47,8 +47,7 @@ async function caughtUp(chat: Chat): Promise<void> {
 
 async function rebuild(chat: Chat) {
   const readLog = (after: number) => chat.api.exportLog(chat.caller, { after, limit: 200 });
-  const rows = (kind: "live" | "scratch") => createSessionRows(env.DB, kind);
-  const outcome = await rebuildSession({ readLog, live: rows("live"), scratch: rows("scratch"), now: Date.now }, chat.caller);
+  const outcome = await rebuildSession({ readLog, rows: createRebuildRows(env.DB), now: Date.now }, chat.caller);
   if (!outcome.ok) throw new Error(outcome.error.code);
   return outcome.value;
 }

@@ -6,13 +6,13 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
 import { ProjectionGapError } from "../../src/app/projection-gap";
 import type { SessionId } from "../../src/domain/ids";
-import { readSession } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall, TENANT } from "../read-model/builders";
 import { failingOnce } from "../read-model/failing-database";
+import { readRows } from "../read-model/rows";
 import { summaryPlan } from "../support/builders";
 
-const rowsOf = (log: LogBuilder) => readSession(env.DB, log.tenant, log.session);
+const rowsOf = (log: LogBuilder) => readRows(env.DB, log);
 const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
 const messagesOf = async (log: LogBuilder) => Object.values((await rowsOf(log)).messages ?? {});
 const allTables = ["sessions", "messages", "overlays", "compactions", "usage"];

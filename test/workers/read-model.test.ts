@@ -4,9 +4,9 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
 import type { Event } from "../../src/domain/events";
 import type { SessionId } from "../../src/domain/ids";
-import { readSession } from "../../src/read-model/store";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall, START } from "../read-model/builders";
+import { readRows } from "../read-model/rows";
 import { summaryPlan } from "../support/builders";
 
 declare global {
@@ -18,7 +18,7 @@ declare global {
   }
 }
 
-const rowsOf = (log: LogBuilder) => readSession(env.DB, log.tenant, log.session);
+const rowsOf = (log: LogBuilder) => readRows(env.DB, log);
 const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
 const messagesOf = async (log: LogBuilder) => Object.values((await rowsOf(log)).messages ?? {});
 const compactionOf = async (log: LogBuilder, id: string) => (await rowsOf(log)).compactions?.[id];

@@ -2,13 +2,15 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
-import { type RebuildPorts, type RebuildReport, rebuildSession } from "../../src/app/rebuild";
-import type { LogPage, Outcome, SessionError } from "../../src/app/session-api";
+import type { RebuildPorts } from "../../src/app/rebuild-ports";
+import type { Outcome, SessionError } from "../../src/app/session-api";
+import type { LogPage } from "../../src/app/session-views";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { createSessionRows } from "../../src/read-model/rebuild";
+import { createRebuildRows } from "../../src/read-model/rebuild";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, TENANT } from "../read-model/builders";
+import { type Rebuilt, rebuildSession } from "../read-model/rows";
 
 const PAGE = 3;
 
@@ -41,12 +43,11 @@ const pagesOf =
 
 const portsOf = (readLog: RebuildPorts["readLog"]): RebuildPorts => ({
   readLog,
-  live: createSessionRows(env.DB, "live"),
-  scratch: createSessionRows(env.DB, "scratch"),
+  rows: createRebuildRows(env.DB),
   now: () => 999,
 });
 
-async function rebuild(readLog: RebuildPorts["readLog"]): Promise<RebuildReport> {
+async function rebuild(readLog: RebuildPorts["readLog"]): Promise<Rebuilt> {
   const outcome = await rebuildSession(portsOf(readLog), { tenant: TENANT, session });
   if (!outcome.ok) throw new Error(outcome.error.code);
   return outcome.value;
@@ -55,7 +56,7 @@ async function rebuild(readLog: RebuildPorts["readLog"]): Promise<RebuildReport>
 const run = (sql: string): Promise<unknown> => env.DB.prepare(sql).bind(session).run();
 const scratchRows = () => env.DB.prepare("SELECT count(*) AS n FROM messages WHERE tenant_id LIKE 'scratch/%'").first("n");
 
-describe("rebuildSession", () => {
+describe("a rebuild", () => {
   it("finds no difference in rows that the projection wrote", async () => {
     const log = chat();
     await projection.write(log.batch(1, 2));

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SessionListPage } from "../../src/app/read-api";
 import type { SessionId, TenantId } from "../../src/domain/ids";
-import { createSessionList, listUsage } from "../../src/read-model/queries";
+import { createSessionList } from "../../src/read-model/queries";
 import { createTenantProjection } from "../../src/read-model/tenant-projection";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, START } from "../read-model/builders";
@@ -109,34 +109,6 @@ describe("the list of sessions", () => {
     [btoa("1:ses_00000000000000000000000001;")],
   ])("refuses a cursor that it never gave out: %s", async (after) => {
     expect(await list.listSessions({ tenant, limit: 5, after })).toEqual({ ok: false, error: { code: "invalid_cursor" } });
-  });
-});
-
-describe("the list of usage", () => {
-  it("has the calls of one session in order, after a seq", async () => {
-    const log = new LogBuilder(idOf("ses", 1), tenant).open();
-    for (const estimate of [10, 20, 30])
-      log.event({
-        type: "ModelCallFinished",
-        turn: idOf("trn", 1),
-        purpose: "turn",
-        model: "gpt-4o",
-        epoch: 0,
-        up_to: 1,
-        usage: null,
-        estimate,
-        request_digest: null,
-        outcome: "stop",
-        ms: 5,
-      });
-    await createProjection(env.DB).write(log.batch());
-
-    const rows = await listUsage(env, { tenant, session: log.session, after: 2, limit: 10 });
-
-    expect(rows.map(({ seq, estimate }) => [seq, estimate])).toEqual([
-      [3, 20],
-      [4, 30],
-    ]);
   });
 });
 

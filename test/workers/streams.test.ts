@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { TurnReport } from "../../src/app/session-api";
+import type { TurnReport } from "../../src/app/session-views";
 import { spoken, typesOf } from "./frames";
 import { bodyOf, framesOf, migrate, newChat } from "./support";
 

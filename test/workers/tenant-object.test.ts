@@ -2,6 +2,7 @@ import { applyD1Migrations, evictDurableObject, runDurableObjectAlarm, runInDura
 import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import type { ModelSpec } from "../../src/app/ports";
 import type { ModelOverride, Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
@@ -30,7 +31,7 @@ async function settle(stub: DurableObjectStub<TenantObject>): Promise<void> {
 async function givenTenant() {
   const tenant = newId("ten");
   const stub = stubOf(tenant);
-  await stub.create({ tenant, name: "Ada" });
+  await stub.create({ tenant, name: "Ada", idempotency: null });
   return { tenant, stub };
 }
 
@@ -41,7 +42,7 @@ async function givenKey(
   const key = generateApiKey({ env: "dev", tenant });
   const hash = await hashApiKey(key, PEPPER);
   const id = newId("key");
-  await stub.addKey({ id, hash, name: "ci", scopes, expires_at });
+  await stub.addKey({ id, hash, name: "ci", scopes, expires_at, idempotency: null });
   return { key, hash, id };
 }
 
@@ -73,7 +74,7 @@ describe("a tenant that was never created", () => {
     const answers = await Promise.all([
       stub.settings(),
       stub.changeSettings({ name: "x" }),
-      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null }),
+      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, idempotency: null }),
       stub.listKeys(),
       stub.revokeKey(newId("key")),
       stub.registerSession({ session: newId("ses"), idempotency: null }),
@@ -106,14 +107,32 @@ describe("creating a tenant", () => {
 
   it("twice is refused and changes nothing", async () => {
     const { tenant, stub } = await givenTenant();
-    expect(await stub.create({ tenant, name: "Eve" })).toMatchObject({ ok: false, error: { code: "tenant_exists" } });
+    expect(await stub.create({ tenant, name: "Eve", idempotency: null })).toMatchObject({ ok: false, error: { code: "tenant_exists" } });
+    expect(await stub.settings()).toMatchObject({ value: { name: "Ada" } });
+  });
+
+  it("again with its idempotency key is the first outcome, for a day", async () => {
+    const tenant = newId("ten");
+    const stub = stubOf(tenant);
+    const first = { tenant, name: "Ada", idempotency: { key: "k", digest: "d" } };
+
+    expect(await stub.create(first)).toEqual({ ok: true, value: { replayed: false } });
+    expect(await stub.create(first)).toEqual({ ok: true, value: { replayed: true } });
+    expect(await stub.create({ ...first, name: "Eve", idempotency: { key: "k", digest: "other" } })).toMatchObject({
+      error: { code: "idempotency_conflict" },
+    });
+    vi.spyOn(Date, "now").mockReturnValue(Date.now() + IDEMPOTENCY_TTL_MS);
+    expect(await stub.create(first)).toMatchObject({ error: { code: "tenant_exists" } });
     expect(await stub.settings()).toMatchObject({ value: { name: "Ada" } });
   });
 
   it("two at once make one", async () => {
     const tenant = newId("ten");
     const stub = stubOf(tenant);
-    const outcomes = await Promise.all([stub.create({ tenant, name: "one" }), stub.create({ tenant, name: "two" })]);
+    const outcomes = await Promise.all([
+      stub.create({ tenant, name: "one", idempotency: null }),
+      stub.create({ tenant, name: "two", idempotency: null }),
+    ]);
     expect(outcomes.map((outcome) => outcome.ok).sort()).toEqual([false, true]);
   });
 });

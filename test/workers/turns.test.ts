@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, TurnReport } from "../../src/app/session-api";
+import type { Accepted, TurnReport } from "../../src/app/session-views";
 import { spoken, typesOf } from "./frames";
 import { bodyOf, migrate, newChat, textOf, told } from "./support";
 

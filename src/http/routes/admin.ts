@@ -3,9 +3,12 @@
  * request names a tenant.
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { deriveId } from "../../app/derived-id";
 import { SCOPES } from "../../app/tenant-api";
+import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { issueKey, refuseExpiry } from "../issue-key";
+import { idempotencyHeaders, readAdminIdempotency } from "../idempotency";
+import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody } from "../routing";
 import { id } from "../schemas/ids";
@@ -19,7 +22,7 @@ const createTenant = adminRoute({
   path: "/v1/admin/tenants",
   tag,
   summary: "Make a tenant",
-  request: { body: jsonBody(createTenantInput) },
+  request: { headers: idempotencyHeaders, body: jsonBody(createTenantInput) },
   responses: { 201: json("Its id", z.object({ tenant_id: id("ten") })) },
 });
 
@@ -28,15 +31,25 @@ const createKey = adminRoute({
   path: "/v1/admin/tenants/{tenant_id}/keys",
   tag,
   summary: "Make a key of a tenant; by default with every scope",
-  request: { params: tenantPath, body: jsonBody(keyInput) },
+  request: { params: tenantPath, headers: idempotencyHeaders, body: jsonBody(keyInput) },
   responses: { 201: json("The key: it is shown this once", newKeyView) },
 });
 
 export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(createTenant, async (c) => {
-    const tenant = deps.newId("ten");
-    const created = await deps.tenants(tenant).create({ tenant, name: c.req.valid("json").name });
-    return created.ok ? c.json({ tenant_id: tenant }, 201) : sendProblem(c, created.error);
+    const idempotency = await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    // The tenant's object keeps the request's key: so the same key must lead to the same object.
+    const tenant = idempotency ? await deriveId("ten", idempotency.key) : deps.newId("ten");
+    const input = { tenant, name: c.req.valid("json").name, idempotency };
+    const created = await (idempotency
+      ? callTwice(
+          () => deps.tenants(tenant),
+          (api) => api.create(input),
+        )
+      : deps.tenants(tenant).create(input));
+    if (!created.ok) return sendProblem(c, created.error);
+    if (created.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json({ tenant_id: tenant }, 201);
   });
 
   app.openapi(createKey, async (c) => {
@@ -48,7 +61,10 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       name,
       scopes: [...new Set(scopes)],
       expires_at,
+      idempotency: await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]),
     });
-    return issued.ok ? c.json({ id: issued.value.view.id, key: issued.value.key }, 201) : sendProblem(c, issued.error);
+    if (!issued.ok) return sendProblem(c, issued.error);
+    markReplayed(c, issued.value);
+    return c.json({ id: issued.value.view.id, key: issued.value.key }, 201);
   });
 }

@@ -3,12 +3,13 @@ import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { issueKey, refuseExpiry } from "../issue-key";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { id } from "../schemas/ids";
 import { listOf, toWholeList } from "../schemas/page";
-import { keyInput, keyView } from "../schemas/tenant";
+import { keyInput, keyView, shownOnce } from "../schemas/tenant";
 
 const tag = "keys";
 const scope = "keys:write";
@@ -29,8 +30,8 @@ const create = tenantRoute({
   tag,
   scope,
   summary: "Make a key",
-  request: { body: jsonBody(keyInput) },
-  responses: { 201: json("The key: it is shown this once", keyView.extend({ key: z.string() })) },
+  request: { headers: idempotencyHeaders, body: jsonBody(keyInput) },
+  responses: { 201: json("The key: it is shown this once", keyView.extend({ key: shownOnce })) },
 });
 
 const revoke = tenantRoute({
@@ -60,8 +61,11 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     if (missing) return sendProblem(c, { code: "forbidden", scope: missing });
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
-    const issued = await issueKey(deps, { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at });
-    return issued.ok ? c.json({ ...issued.value.view, key: issued.value.key }, 201) : sendProblem(c, issued.error);
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const issued = await issueKey(deps, { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, idempotency });
+    if (!issued.ok) return sendProblem(c, issued.error);
+    markReplayed(c, issued.value);
+    return c.json({ ...issued.value.view, key: issued.value.key }, 201);
   });
 
   app.openapi(revoke, async (c) => {

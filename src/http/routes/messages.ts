@@ -41,7 +41,7 @@ const cancel = tenantRoute({
   scope: "sessions:write",
   summary: "Take back a message that still waits in the queue",
   request: { params: sessionPath.extend({ message_id: id("msg") }) },
-  responses: { 204: { description: "It will not be sent" } },
+  responses: { 204: { description: "It will not be sent; nor will the results that wait for the calls of an imported reply" } },
 });
 
 const toolResults = tenantRoute({
@@ -60,7 +60,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
-    const accepted = await send((api, caller) => api.submit(caller, { ...toSubmitInput(body), idempotency }));
+    const accepted = await send((api, caller) => api.submit(caller, toSubmitInput(body, idempotency)));
     if (!accepted.ok) return sendProblem(c, accepted.error);
     return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
   });

@@ -1,112 +1,67 @@
-/** For the deployment's admin: what the read model of a tenant is rebuilt from, and one session's rebuilding. */
+/** For the deployment's admin: a tenant's and a session's rows in the read model, compared and mended. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { type RebuildReport, rebuildSession } from "../../app/rebuild";
+import { rebuildStep } from "../../app/rebuild";
+import { rebuildTenant } from "../../app/rebuild-tenant";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
-import { documents } from "../schemas/documents";
-import { id, time } from "../schemas/ids";
-import { counter, limitQuery, listOf, toList } from "../schemas/page";
+import { id } from "../schemas/ids";
+import { parseCursor, sessionReport, tenantReport, toCursor } from "../schemas/rebuild";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
-const sessionPath = tenantPath.extend({ session_id: id("ses") });
-/** Events of the log that one call to the object reads; the object bounds their bytes. */
-const LOG_PAGE = 200;
+/** Events of the log that one call to the object reads, and one transaction in D1 writes; the object bounds their bytes. */
+const LOG_PAGE = 100;
+/** A cursor names a table and a row's key. */
+const MAX_CURSOR = 4_096;
 
-const listSessions = adminRoute({
-  method: "get",
-  path: "/v1/admin/tenants/{tenant_id}/sessions",
-  tag,
-  summary: "List a tenant's sessions from its directory, newest first",
-  request: { params: tenantPath, query: z.strictObject({ ...limitQuery, after: id("ses").optional() }) },
-  responses: { 200: json("A page", listOf(z.object({ id: id("ses"), created_at: time }))) },
-});
-
-const exportLog = adminRoute({
-  method: "get",
-  path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/log",
-  tag,
-  summary: "Read a session's log with its bodies",
-  request: { params: sessionPath, query: z.strictObject({ ...limitQuery, after: counter.default(0) }) },
-  responses: {
-    200: json(
-      "A page in order of seq",
-      z.object({
-        events: z.array(z.looseObject({ seq: z.int(), at: time, type: z.string() })),
-        bodies: z.array(z.object({ id: z.string(), text: z.string() })),
-        has_more: z.boolean(),
-        next_cursor: z.string().nullable(),
-      }),
-    ),
-  },
-});
-
-const cell = z.union([z.string(), z.number(), z.null()]);
-const reportView = documents<RebuildReport>()(
-  z
-    .object({
-      session: z.string(),
-      differences: z
-        .array(z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }))
-        .readonly(),
-      repaired: z.boolean(),
-      rows: z.int(),
-    })
-    .openapi("RebuildReport"),
-);
-
-const rebuild = adminRoute({
+const rebuildOne = adminRoute({
   method: "post",
   path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/rebuild",
   tag,
-  summary: "Compare a session's rows with its log, and write again what differs",
-  request: { params: sessionPath },
-  responses: { 200: json("What was wrong, and whether it still is", reportView) },
+  summary: "Compare a session's rows with its log, and mend what differs; a long one goes on with next_cursor",
+  request: {
+    params: tenantPath.extend({ session_id: id("ses") }),
+    query: z.strictObject({ after: z.string().max(MAX_CURSOR).optional().openapi({ description: "next_cursor of the request before" }) }),
+  },
+  responses: { 200: json("What was wrong, and whether it still is", sessionReport) },
 });
 
-function registerReading(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
-  app.openapi(listSessions, async (c) => {
-    const { limit, after = null } = c.req.valid("query");
-    const page = await callTwice(
-      () => deps.tenants(c.req.valid("param").tenant_id),
-      (api) => api.listSessions({ after, limit }),
-    );
-    if (!page.ok) return sendProblem(c, page.error);
-    return c.json(
-      toList(page.value, (session) => session.id),
-      200,
-    );
-  });
-
-  app.openapi(exportLog, async (c) => {
-    const { limit, after } = c.req.valid("query");
-    const { tenant_id: tenant, session_id: session } = c.req.valid("param");
-    const page = await callTwice(
-      () => deps.sessions(tenant, session),
-      (api) => api.exportLog({ tenant, session }, { after, limit }),
-    );
-    if (!page.ok) return sendProblem(c, page.error);
-    const { events, bodies, has_more } = page.value;
-    const { next_cursor } = toList({ data: events, has_more }, (event) => event.seq);
-    return c.json({ events, bodies, has_more, next_cursor }, 200);
-  });
-}
+const rebuildAll = adminRoute({
+  method: "post",
+  path: "/v1/admin/tenants/{tenant_id}/rebuild",
+  tag,
+  summary: "Compare a tenant's own row and its models' with what its object says, and mend what differs (not its sessions)",
+  request: { params: tenantPath },
+  responses: { 200: json("What was wrong, and whether it still is", tenantReport) },
+});
 
 export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
-  registerReading(app, deps);
-  app.openapi(rebuild, async (c) => {
+  app.openapi(rebuildOne, async (c) => {
     const { tenant_id: tenant, session_id: session } = c.req.valid("param");
     const caller = { tenant, session };
-    const readLog = (after: number) =>
+    const rows = deps.rows(tenant);
+    const { after } = c.req.valid("query");
+    const from = after === undefined ? null : parseCursor(after, rows.tables);
+    if (after !== undefined && !from) return sendProblem(c, { code: "invalid_cursor" });
+    const readLog = (seq: number) =>
       callTwice(
         () => deps.sessions(tenant, session),
-        (api) => api.exportLog(caller, { after, limit: LOG_PAGE }),
+        (api) => api.exportLog(caller, { after: seq, limit: LOG_PAGE }),
       );
-    const ports = { ...deps.rows(tenant), readLog, now: deps.now };
-    const reached = await reachReadModel(c, deps, () => rebuildSession(ports, caller));
+    const reached = await reachReadModel(c, deps, () => rebuildStep({ rows, readLog, now: deps.now }, caller, from));
+    if (!reached.ok) return sendProblem(c, reached.error);
+    if (!reached.value.ok) return sendProblem(c, reached.value.error);
+    const { next, ...report } = reached.value.value;
+    return c.json({ ...report, next_cursor: next && toCursor(next) }, 200);
+  });
+
+  app.openapi(rebuildAll, async (c) => {
+    const { tenant_id: tenant } = c.req.valid("param");
+    const ports = { object: () => deps.tenants(tenant), rows: deps.tenantRows(tenant) };
+    const reached = await reachReadModel(c, deps, () => rebuildTenant(ports, tenant));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json(reached.value.value, 200) : sendProblem(c, reached.value.error);
   });

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { CompactionView, ContextReport } from "../../app/session-api";
+import type { CompactionView, ContextReport } from "../../app/session-views";
 import { COMPACTION_TRIGGERS, type Receipt } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";

@@ -1,12 +1,15 @@
 /** Messages as clients write them, and items as people read them. */
 import { z } from "@hono/zod-openapi";
-import type { Accepted, DisplayItem, SubmitInput } from "../../app/session-api";
+import type { Idempotency, SubmitInput } from "../../app/session-api";
+import type { Accepted, DisplayItem } from "../../app/session-views";
 import type { Part } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
-import { toolsInput, toTools } from "./tool";
+import { importedCalls, toolsInput, toTools } from "./tool";
 
 const MAX_URL = 8192;
+/** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
+const MAX_PARTS = 128;
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
 const text = z.strictObject({ type: z.literal("text"), text: z.string().min(1) });
@@ -20,52 +23,77 @@ const media = z.strictObject({
 });
 const partInput = z.discriminatedUnion("type", [text, reasoning, media]);
 type PartInput = z.infer<typeof partInput>;
+type Content = string | readonly PartInput[];
+type Role = SubmitInput["role"];
 
-const allowed: Readonly<Record<SubmitInput["role"], readonly PartInput["type"][]>> = {
+const allowed: Readonly<Record<Role, readonly PartInput["type"][]>> = {
   user: ["text", "image", "file"],
   assistant: ["text", "reasoning"],
   system: ["text"],
+  tool: ["text"],
 };
 
-const isBlank = (content: string | readonly PartInput[]): boolean =>
+const isBlank = (content: Content): boolean =>
   typeof content === "string"
     ? content.trim() === ""
     : content.every((part) => (part.type === "text" || part.type === "reasoning") && part.text.trim() === "");
 
-export const messageInput = z
-  .strictObject({
-    content: z.union([z.string(), z.array(partInput)]),
-    role: z.enum(["user", "assistant", "system"]).default("user"),
-    on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
-    run: z.boolean().default(true).openapi({ description: "false: append only, no turn" }),
-    tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
-  })
-  .superRefine(({ content, role, run, tools }, context) => {
-    const refuse = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
-    if (isBlank(content)) refuse(["content"], "must not be empty");
-    if (role !== "user" && run) refuse(["role"], "only user with run: true");
-    if (tools && !run) refuse(["tools"], "only with run: true");
-    for (const [index, { type }] of (typeof content === "string" ? [] : content).entries()) {
+const fields = z.strictObject({
+  content: z
+    .union([z.string(), z.array(partInput).max(MAX_PARTS)])
+    .optional()
+    .openapi({ description: "Needed, unless a reply has tool_calls; of role tool the output, which may be empty" }),
+  role: z.enum(["user", "assistant", "system", "tool"]).default("user"),
+  on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
+  run: z.boolean().default(true).openapi({ description: "false: append only, no turn; for recorded conversations" }),
+  tool_calls: importedCalls.optional().openapi({ description: "Of role assistant: the calls of a recorded reply" }),
+  call_id: z.string().min(1).optional().openapi({
+    description: "Of role tool: the imported call that this is the result of; of several with the same id the first open one",
+  }),
+  is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),
+  tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+});
+type Fields = z.infer<typeof fields>;
+
+/** What no single field can tell: the field that is at fault, why, and when it is. */
+const rules: readonly (readonly [field: string, fault: string, isBroken: (message: Fields) => boolean])[] = [
+  ["content", "must not be empty", ({ role, content, tool_calls }) => role !== "tool" && isBlank(content ?? "") && !tool_calls?.length],
+  ["content", "needed of role tool", ({ role, content }) => role === "tool" && content === undefined],
+  ["role", "only user with run: true", ({ role, run }) => role !== "user" && run],
+  ["tools", "only with run: true", ({ tools, run }) => Boolean(tools) && !run],
+  ["tool_calls", "only of role assistant", ({ role, tool_calls }) => tool_calls !== undefined && role !== "assistant"],
+  ["call_id", "needed of role tool", ({ role, call_id }) => role === "tool" && call_id === undefined],
+  ["call_id", "only of role tool", ({ role, call_id }) => role !== "tool" && call_id !== undefined],
+  ["is_error", "only of role tool", ({ role, is_error }) => role !== "tool" && is_error !== undefined],
+];
+
+export const messageInput = fields
+  .superRefine((message, context) => {
+    const { content, role } = message;
+    const refuse = (path: (string | number)[], fault: string) => context.addIssue({ code: "custom", path, message: fault });
+    for (const [field, fault, isBroken] of rules) if (isBroken(message)) refuse([field], fault);
+    for (const [index, { type }] of (typeof content === "object" ? content : []).entries()) {
       if (!allowed[role].includes(type)) refuse(["content", index, "type"], `a message of role ${role} holds ${allowed[role].join(", ")}`);
     }
   })
   .openapi("SubmitMessage");
 
-export function toParts(content: string | readonly PartInput[]): readonly Part[] {
+export function toParts(content: Content): readonly Part[] {
   return typeof content === "string"
     ? [{ type: "text", text: content }]
     : content.map((part) => (part.type === "text" ? part : defined(part)));
 }
 
-export function toSubmitInput(input: z.infer<typeof messageInput>): Omit<SubmitInput, "idempotency"> {
-  return {
-    role: input.role,
-    parts: toParts(input.content),
-    run: input.run,
-    onBusy: input.on_busy,
-    tools: toTools(input.tools),
-  };
+/** A reply without words is its calls alone. */
+export function toSubmitInput(input: z.infer<typeof messageInput>, idempotency: Idempotency | null): SubmitInput {
+  const { role, content = "", run, on_busy: onBusy, tools, call_id = "", is_error = false, tool_calls: calls } = input;
+  const asked = { run, onBusy, tools: toTools(tools), idempotency };
+  if (role === "tool") return { role, call_id, output: toText(content), is_error, ...asked };
+  return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }), ...asked };
 }
+
+const toText = (content: Content): string =>
+  typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 const metadata = { provider_metadata: z.record(z.string(), z.unknown()).readonly().optional() };
 const partView = documents<Part>()(

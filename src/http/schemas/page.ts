@@ -1,6 +1,6 @@
 /** Lists: `{data, has_more, next_cursor}`, asked for with `limit` and `after`. */
 import { z } from "@hono/zod-openapi";
-import type { Page } from "../../app/session-api";
+import type { Page } from "../../app/session-views";
 
 const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;

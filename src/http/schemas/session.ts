@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { SessionSummary } from "../../app/read-api";
-import type { ErasureReceipt, OpenInput, PatchInput, SessionDescription, TokenFigure } from "../../app/session-api";
+import type { OpenInput, PatchInput } from "../../app/session-api";
+import type { ErasureReceipt, SessionDescription, TokenFigure } from "../../app/session-views";
 import type { TenantSettings } from "../../app/tenant-api";
 import { POLICY_NAMES } from "../../context/presets";
 import { defined, documents } from "./documents";

@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import { type KeyView, SCOPES, type TenantSettings } from "../../app/tenant-api";
+import { type KeyView, SCOPES, type TenantExport, type TenantSettings } from "../../app/tenant-api";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
 import { id, time } from "./ids";
-import { modelName } from "./model";
+import { modelName, modelView } from "./model";
 import { policyName } from "./session";
 
 const name = z.string().min(1).max(200);
@@ -50,10 +50,29 @@ export const keyView = documents<KeyView>()(
     .openapi("Key"),
 );
 
+export const shownOnce = z.string().nullable().openapi({
+  description:
+    "Shown this once. Null when the request is repeated with its Idempotency-Key: the key was made and shown by the first one, and only its hash is kept. If that answer was lost, revoke this key and make another.",
+});
+
 export interface NewKeyView {
   readonly id: KeyId;
-  readonly key: string;
+  readonly key: string | null;
 }
-export const newKeyView = documents<NewKeyView>()(
-  z.object({ id: id("key"), key: z.string().openapi({ description: "Shown this once" }) }).openapi("NewKey"),
+export const newKeyView = documents<NewKeyView>()(z.object({ id: id("key"), key: shownOnce }).openapi("NewKey"));
+
+export interface TenantExportView extends TenantView, Pick<TenantExport, "created_at" | "models" | "keys"> {}
+
+export const tenantExport = documents<TenantExportView>()(
+  z
+    .object({
+      id: id("ten"),
+      name: z.string(),
+      default_model: z.string(),
+      default_policy: z.string(),
+      created_at: time,
+      models: z.array(modelView).readonly(),
+      keys: z.array(keyView).readonly(),
+    })
+    .openapi("TenantExport"),
 );

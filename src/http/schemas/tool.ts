@@ -1,18 +1,19 @@
 /** Client tools, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
-import type { ToolCallView, ToolResultInput } from "../../app/session-api";
-import type { ToolDefinition } from "../../domain/message";
+import type { ToolResultInput } from "../../app/session-api";
+import type { ToolCallView } from "../../app/session-views";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
 const MAX_TOOLS = 128;
 const MAX_DESCRIPTION = 16_384;
 /** The names that every provider takes. */
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or -");
 
 const toolInput = z
   .strictObject({
-    name: z.string().regex(NAME, "1 to 64 letters, digits, _ or -"),
+    name: toolName,
     description: z.string().max(MAX_DESCRIPTION).optional(),
     parameters: z.record(z.string(), z.unknown()).readonly().openapi({ description: "A JSON Schema of type object" }),
   })
@@ -44,12 +45,29 @@ export const toolCallView = documents<ToolCallView>()(
   }),
 );
 
-const MAX_RESULTS = 128;
+/** Every call of a reply can be answered at once. */
+const MAX_RESULTS = MAX_REPLY_CALLS;
+
+/** Calls of a recorded reply. A name that no provider takes would make every later request fail. */
+export const importedCalls = z
+  .array(
+    z.strictObject({
+      call_id: z.string().min(1).openapi({ description: "The provider's own id; may repeat" }),
+      name: toolName,
+      arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+    }),
+  )
+  .max(MAX_RESULTS);
 
 const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
-    call_id: z.string().min(1).optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
+    call_id: z
+      .string()
+      .min(1)
+      .max(MAX_CALL_ID_UNITS)
+      .optional()
+      .openapi({ description: "Of calls with the same id the first open one is meant" }),
     output: z
       .unknown()
       .refine((value) => value !== undefined, "required")

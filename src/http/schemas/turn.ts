@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { TurnReport } from "../../app/session-api";
+import type { TurnReport } from "../../app/session-views";
 import type { TurnFailure } from "../../domain/events";
 import { type CallUsage, FAILURE_KINDS } from "../../domain/model-call";
 import { documents } from "./documents";

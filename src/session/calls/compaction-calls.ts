@@ -4,7 +4,7 @@ import { leaseCompaction } from "../../app/lease-compaction";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
-import { settleCompaction } from "../../app/settle-compaction";
+import { isCurrentLease, settleCompaction } from "../../app/settle-compaction";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
 import { isHeld } from "../log/held-outcomes";
@@ -30,19 +30,18 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
 /** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
 function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
   const ports = runtime.ports();
-  for (const held of ports.held.take()) if (spec) settleCompaction({ ...held, next: null, inside: null }, spec, ports);
+  for (const held of ports.held.take(() => true)) settleCompaction({ ...held, next: null, inside: null }, spec, ports);
 }
 
 /** While a turn runs a summary is kept, durably, and takes effect when it ends (docs/design.md §5). A part of one changes no view. */
 export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
+  const { state } = runtime;
   const { compaction, token, outcome, next } = settled;
   const isPart = next !== null && outcome.ok;
-  if (found === "unreachable" || (runtime.state.turn && !isPart)) {
-    const { requested, lease } = runtime.state.compaction;
-    if (requested?.id === compaction && lease?.token === token && !isPart) runtime.hold({ compaction, token, outcome });
+  if (isCurrentLease(settled, state) && (found === "unreachable" || (state.turn && !isPart))) {
+    if (!isPart) runtime.hold({ compaction, token, outcome });
     return ok({ next: "done" });
   }
-  if (!found) return ok({ next: "done" });
-  return ok(settleCompaction({ ...settled, inside: null }, found, runtime.ports()));
+  return ok(settleCompaction({ ...settled, inside: null }, found === "unreachable" ? null : found, runtime.ports()));
 }

@@ -5,6 +5,7 @@ import { draftItem } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
+import type * as views from "../../app/session-views";
 import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
@@ -17,7 +18,7 @@ import type { SessionRuntime } from "../runtime";
 import { resolveQuietly } from "./read-calls";
 
 /** With `content` that cannot fit there is no next request: the refusal that sending it would get. */
-export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<api.ContextReport>> {
+export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
   const spec = await resolveQuietly(runtime);
   const { epoch } = runtime.state.view;
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
@@ -72,9 +73,9 @@ function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { wri
 }
 
 /** Scaled by what the session has taught; unlike the plan's figures, not padded. */
-function partsOf(state: SessionState, spec: ModelSpec): api.ContextPart[] {
+function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
   const scale = scaleOf(state, spec.id) / PADDING;
-  const part = (name: api.ContextPart["part"], tokens: number, position: number | null = null): api.ContextPart => ({
+  const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
     part: name,
     position,
     tokens: Math.ceil(tokens * scale),

@@ -5,6 +5,7 @@ import { draftText } from "../../app/drafts";
 import type { Ids, ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
 import { limitOf, PADDING } from "../../context/budget";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
@@ -20,7 +21,7 @@ export async function openSession(
   runtime: SessionRuntime,
   caller: api.Caller,
   input: api.OpenInput,
-): Promise<api.Outcome<api.SessionDescription>> {
+): Promise<api.Outcome<views.SessionDescription>> {
   const found = await resolveModel(input.model, { ...runtime.deps, models: runtime.deps.models(caller.tenant) });
   if (runtime.state.lifecycle !== "new") return reopen(runtime, caller);
   if (!found.ok) return err(refusal(found.error, input.model));
@@ -43,7 +44,7 @@ const refusal = (error: "unknown_model" | "unavailable", model: string): api.Ses
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** The same session opened again, by a client that never heard the answer: the answer. */
-function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.SessionDescription>> {
+function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
   const { tenant, session, lifecycle } = runtime.state;
   if (lifecycle === "erased") return Promise.resolve(err({ code: "session_erased" }));
   if (tenant !== caller.tenant || session !== caller.session) return Promise.resolve(err({ code: "session_not_found" }));
@@ -62,7 +63,7 @@ function refuseTooLarge(spec: ModelSpec, fixed: { system: TextRef | null; tools:
   return err({ code: "invalid", field, detail: `about ${weight} tokens, and ${spec.id} takes requests of ${limit}` });
 }
 
-export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
+export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
   const { clock, ids } = runtime.deps;
   // A title may change whatever became of the model; the request may not.
   const asked = input.model ?? runtime.state.settings.model;
@@ -95,7 +96,7 @@ function draftChanges(input: api.PatchInput, ids: Ids): { changes: Partial<Sessi
 }
 
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
-export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<api.ErasureReceipt>> {
+export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
     runtime.abandonLive();
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
@@ -156,7 +157,7 @@ async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Pro
 
 const EXPORT_BYTES = 4_000_000;
 
-export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): api.LogPage {
+export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): views.LogPage {
   const { events, bodies } = readPage(runtime.deps.sql, input.after, { events: input.limit, bytes: EXPORT_BYTES });
   const last = events.at(-1)?.seq ?? runtime.state.seq;
   return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < runtime.state.seq };

@@ -1,9 +1,8 @@
 /** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
 
-import { draftItem, draftText } from "../../app/drafts";
+import { draftText } from "../../app/drafts";
 import type * as api from "../../app/session-api";
-import { policyOf } from "../../context/policy-choice";
-import { truncateToolResult } from "../../context/tool-results";
+import type * as views from "../../app/session-views";
 import type { Command, ToolResultDraft } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -11,21 +10,24 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { recall, remember } from "../log/idempotency";
 import type { SessionRuntime } from "../runtime";
+import { callsOf, draftMessage, draftResult } from "./draft-message";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */
 export const QUEUE_LIMIT = 32;
+
+const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
 
 interface Asked {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
   /** The acknowledgement, from what was appended. */
-  readonly accept: (events: readonly StoredEvent[]) => Omit<api.Accepted, "replayed" | "cursor">;
+  readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
 }
 
 /** Looks the key up, executes, remembers: one transaction, so that a key never leads to two outcomes. */
-function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<api.Accepted> {
+function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
   const { sql, clock } = runtime.deps;
   const seen = recall(sql, asked.idempotency, clock());
   if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
@@ -35,28 +37,39 @@ function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<api.Acc
   return runtime.store.transact((step) => {
     const executed = step.execute(asked.command, asked.bodies);
     if (!executed.ok) return err(executed.error);
-    const accepted: api.Accepted = { ...asked.accept(executed.value), replayed: false, cursor };
+    const accepted: views.Accepted = { ...asked.accept(executed.value), replayed: false, cursor };
     remember(sql, asked.idempotency, { accepted, now: clock() });
     return ok(accepted);
   });
 }
 
-export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<api.Accepted> {
+export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): api.Outcome<views.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const { draft, body } = draftItem({ kind: input.role, parts: input.parts, turn, at }, ids);
+  const [first, ...rest] = draftMessage(runtime, input, { turn, at });
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
-  const { partial, bodies } = input.onBusy === "interrupt" ? runtime.draftPartial() : { partial: null, bodies: [] };
-  const message = { item: draft, turn, tools: tools.ref };
-  const command = { type: "SubmitMessage", at, message, onBusy: input.onBusy, incarnation, queueLimit: QUEUE_LIMIT, partial } as const;
+  const { cut, bodies } = input.onBusy === "interrupt" ? runtime.cutShort("aborted") : NOTHING_CUT;
+  const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
+  const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
+  const command = {
+    type: "SubmitMessage",
+    at,
+    message,
+    ...(answers && { answers }),
+    onBusy: input.onBusy,
+    incarnation,
+    queueLimit: QUEUE_LIMIT,
+    ...cut,
+  } as const;
   const accept: Asked["accept"] = (events) => {
-    const position = positionOf(events, draft.id);
-    return { message_id: draft.id, turn_id: turn, position, queued: position === null };
+    const position = positionOf(events, first.draft.id);
+    return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
+  const said = [first, ...rest].map(({ body }) => body);
   const running = runtime.state.turn?.id;
-  const kept = partial && runtime.state.turn?.phase === "generating" ? bodies : [];
-  const accepted = acknowledge(runtime, { command, bodies: [body, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
+  const kept = runtime.state.turn?.phase === "generating" ? bodies : [];
+  const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
   if (running && runtime.state.turn?.id !== running) runtime.abandonLive();
   return accepted;
 }
@@ -74,23 +87,18 @@ export function cancelQueued(runtime: SessionRuntime, message: ItemId): api.Outc
   return cancelled.ok ? ok(null) : err(cancelled.error);
 }
 
-export function submitToolResults(runtime: SessionRuntime, input: Parameters<api.SessionApi["toolResults"]>[1]): api.Outcome<api.Accepted> {
-  const { clock, ids, incarnation } = runtime.deps;
-  const { turn, settings } = runtime.state;
-  const limit = policyOf(settings.policy).results.max_chars;
+export function submitToolResults(
+  runtime: SessionRuntime,
+  input: Parameters<api.SessionApi["toolResults"]>[1],
+): api.Outcome<views.Accepted> {
+  const { clock, incarnation } = runtime.deps;
+  const turn = runtime.state.turn;
   const at = clock();
-  const names = namesOf(runtime);
-  const drafted = input.results.map((result) => {
-    const known = names(result);
-    const part = {
-      type: "tool_result",
-      call_id: known.call_id,
-      name: known.name,
-      output: truncateToolResult(result.output, limit),
-      is_error: result.is_error,
-    } as const;
-    const { draft, body } = draftItem({ kind: "tool_result", parts: [part], turn: turn?.id ?? null, at }, ids);
-    const { execution_id, call_id, is_error } = result;
+  const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
+  const calls = callsOf(turn?.open_calls ?? [], refs);
+  const drafted = input.results.map(({ execution_id, call_id, output, is_error }, index) => {
+    const call = calls[index] ?? { call_id: "", name: "" };
+    const { draft, body } = draftResult(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
     return { result: { execution: execution_id, call_id, item: draft, is_error } satisfies ToolResultDraft, body };
   });
   const [first] = drafted;
@@ -103,27 +111,17 @@ export function submitToolResults(runtime: SessionRuntime, input: Parameters<api
   return acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
 }
 
-/** The open call that a result answers, as the results before it leave it: the provider's ids may repeat. */
-function namesOf(runtime: SessionRuntime): (result: api.ToolResultInput) => { call_id: string; name: string } {
-  const open = [...(runtime.state.turn?.open_calls ?? [])];
-  return (result) => {
-    const at = open.findIndex((call) => (result.execution_id ? call.execution === result.execution_id : call.call_id === result.call_id));
-    const [call] = at < 0 ? [] : open.splice(at, 1);
-    return { call_id: call?.call_id ?? result.call_id ?? "", name: call?.name ?? "" };
-  };
-}
-
-export function stopTurn(runtime: SessionRuntime): api.Outcome<api.TurnReport> {
+export function stopTurn(runtime: SessionRuntime): api.Outcome<views.TurnReport> {
   const { turn } = runtime.state;
   if (!turn) return err({ code: "no_turn" });
-  const { partial, bodies } = runtime.draftPartial();
-  const stopped = runtime.execute({ type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", partial }, bodies);
+  const { cut, bodies } = runtime.cutShort("aborted");
+  const stopped = runtime.execute({ type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut }, bodies);
   if (!stopped.ok) return err(stopped.error);
   runtime.abandonLive();
   return reportTurn(runtime, turn.id);
 }
 
-export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<api.Accepted> {
+export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = runtime.state.view.items.findLast((item) => item.kind === "user");

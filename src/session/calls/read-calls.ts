@@ -2,6 +2,7 @@
 
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
 import { measureNext } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
 import type { StoredEvent } from "../../domain/events";
@@ -12,7 +13,7 @@ import { readEvents, readEventsBackwards } from "../log/event-log";
 import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
-export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {
+export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
   const spec = await resolveQuietly(runtime);
   const { state, content } = runtime;
   if (state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -55,13 +56,13 @@ export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof ru
   return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
-function openCallsOf(runtime: SessionRuntime): api.ToolCallView[] {
+function openCallsOf(runtime: SessionRuntime): views.ToolCallView[] {
   const open = new Set((runtime.state.turn?.open_calls ?? []).map((call) => call.execution));
   const calls = runtime.state.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
   return runtime.content.display(calls).flatMap(toCallView);
 }
 
-function summaryOf({ state, content }: SessionRuntime): Pick<api.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
+function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
   return {
@@ -71,36 +72,36 @@ function summaryOf({ state, content }: SessionRuntime): Pick<api.SessionDescript
 }
 
 /** One more than asked for tells whether there is more. */
-function pageOf<T>(rows: readonly T[], limit: number): api.Page<T> {
+function pageOf<T>(rows: readonly T[], limit: number): views.Page<T> {
   return { data: rows.slice(0, limit), has_more: rows.length > limit };
 }
 
-export function listItems(runtime: SessionRuntime, page: api.PageInput): api.Page<api.DisplayItem> {
+export function listItems(runtime: SessionRuntime, page: api.PageInput): views.Page<views.DisplayItem> {
   const { after, limit, order } = page;
   const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
   const { data, has_more } = pageOf(readItems(runtime.deps.sql, { ...range, limit: limit + 1, order }), limit);
   return { data: runtime.content.display(data), has_more };
 }
 
-export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<StoredEvent> {
+export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<StoredEvent> {
   const { sql } = runtime.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return pageOf(rows, limit);
 }
 
-export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<api.CompactionView> {
+export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<views.CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
   return pageOf(rows, limit);
 }
 
-export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<api.CompactionView> {
+export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<views.CompactionView> {
   const row = readCompaction(runtime.deps.sql, id);
   return row ? ok(withSummary(runtime, row)) : err({ code: "compaction_not_found", compaction: id });
 }
 
-function withSummary(runtime: SessionRuntime, row: CompactionRow): api.CompactionView {
+function withSummary(runtime: SessionRuntime, row: CompactionRow): views.CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
   return { ...row, summary: made ? runtime.content.readText(made.overlay) : null };
 }

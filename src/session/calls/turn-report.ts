@@ -1,12 +1,13 @@
 /** A turn as it stands, from the state while it is open and from the record afterwards. */
 import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toCallView } from "../content";
 import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
-export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<api.TurnReport> {
+export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<views.TurnReport> {
   const row = readTurn(runtime.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const items =
@@ -35,12 +36,12 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<api
 /** More than any turn makes: 250 rounds of a call and its result. */
 const ITEMS_PER_TURN = 1_000;
 
-function statusOf(runtime: SessionRuntime, row: TurnRow): api.TurnReport["status"] {
+function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
   if (row.status !== "open") return row.status;
   return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
 }
 
-function openCalls(runtime: SessionRuntime, id: TurnId, items: readonly api.DisplayItem[]): api.ToolCallView[] {
+function openCalls(runtime: SessionRuntime, id: TurnId, items: readonly views.DisplayItem[]): views.ToolCallView[] {
   const { turn } = runtime.state;
   if (turn?.id !== id) return [];
   const open = new Set(turn.open_calls.map((call) => call.execution));
@@ -53,7 +54,7 @@ export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
   return (turn?.id === id && turn.phase === "generating") || queue.some((entry) => entry.turn === id);
 }
 
-export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<api.TurnReport>> {
+export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<views.TurnReport>> {
   while (isUnderWay(runtime, id)) await runtime.commits.next();
   return reportTurn(runtime, id);
 }

@@ -12,13 +12,12 @@ export function holdOutcome(sql: Sql, held: HeldOutcome): void {
 export const isHeld = (sql: Sql, compaction: CompactionId): boolean =>
   sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
 
-/** All of them, which are then held no more. */
-export function takeOutcomes(sql: Sql): HeldOutcome[] {
+/** Those of them that are wanted, which are then held no more. */
+export function takeOutcomes(sql: Sql, isWanted: (held: HeldOutcome) => boolean): HeldOutcome[] {
   const rows = sql.all<{ compaction: CompactionId; token: number; outcome: string }>(
     "SELECT compaction, token, outcome FROM pending_outcomes",
   );
-  if (rows.length > 0) dropOutcomes(sql);
-  return rows.map(({ compaction, token, outcome }) => ({ compaction, token, outcome: JSON.parse(outcome) as HeldOutcome["outcome"] }));
+  const wanted = rows.map((row): HeldOutcome => ({ ...row, outcome: JSON.parse(row.outcome) as HeldOutcome["outcome"] })).filter(isWanted);
+  for (const { compaction } of wanted) sql.all("DELETE FROM pending_outcomes WHERE compaction = ?", compaction);
+  return wanted;
 }
-
-export const dropOutcomes = (sql: Sql): void => void sql.all("DELETE FROM pending_outcomes");

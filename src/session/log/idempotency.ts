@@ -1,9 +1,9 @@
 /** What a client's idempotency key led to, kept for a day: the same key and body get the first outcome again. */
-import type { Accepted, Idempotency } from "../../app/session-api";
+import { IDEMPOTENCY_TTL_MS } from "../../app/idempotency";
+import type { Idempotency } from "../../app/session-api";
+import type { Accepted } from "../../app/session-views";
 import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";
-
-export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
 
 /** Expired keys that one new key takes along: more than come, so that none is left for long. */
 const EXPIRED_AT_ONCE = 8;

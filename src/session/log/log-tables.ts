@@ -2,7 +2,7 @@
  * What is older than the view: tables of the object, written in the same transaction as the events they come from.
  * All of it can be derived from the log again.
  */
-import type { CompactionView } from "../../app/session-api";
+import type { CompactionView } from "../../app/session-views";
 import type { StoredEvent, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";

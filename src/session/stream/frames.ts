@@ -1,5 +1,5 @@
 /** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
-import type { DisplayItem, ToolCallView } from "../../app/session-api";
+import type { DisplayItem, ToolCallView } from "../../app/session-views";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";

@@ -1,6 +1,6 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
-import type { DisplayItem } from "../../app/session-api";
+import type { DisplayItem } from "../../app/session-views";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -25,7 +25,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "MessageQueued":
       return [{ type: "message.accepted", message_id: event.message.item.id, turn_id: event.message.turn, position: null, queued: true }];
     case "MessagesAppended":
-      return event.items.filter((item) => !waited(item.id, source)).map((item) => accepted(item));
+      return event.items.filter((item) => !item.continues && !waited(item.id, source)).map((item) => accepted(item));
     case "QueuedMessageCancelled":
       return [{ type: "message.cancelled", message_id: event.message, turn_id: event.turn }];
     case "TurnStarted":

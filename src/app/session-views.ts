@@ -1,0 +1,152 @@
+/** What a session answers (`session-api`): plain data, in the form in which it crosses RPC and goes out as JSON. */
+
+import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
+import type { StoredEvent, TurnFailure } from "../domain/events";
+import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
+import type { ItemKind, Part, ToolDefinition } from "../domain/message";
+import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { TurnStatus } from "../domain/state";
+
+export interface TokenFigure {
+  readonly tokens: number;
+  /** `reported`: the provider counted it; `estimated`: we did; `mixed`: reported up to a point, estimated from there. */
+  readonly source: "reported" | "estimated" | "mixed";
+  /** How far off `tokens` may be, in tokens, either way. */
+  readonly error_bound: number;
+}
+
+export interface SessionDescription {
+  readonly id: SessionId;
+  readonly model: string;
+  readonly policy: string;
+  readonly system: string | null;
+  readonly tools: readonly ToolDefinition[];
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly message_count: number;
+  readonly epoch: number;
+  /** FEAT-011's one cumulative summary: the chain of summaries, concatenated. Null: nothing was compacted. */
+  readonly compacted_summary: string | null;
+  readonly compact_boundary_timestamp: number | null;
+  readonly context_window: number | null;
+  readonly current_context_tokens: TokenFigure;
+  readonly total_tokens: number;
+  readonly turn: {
+    readonly id: TurnId;
+    readonly phase: "generating" | "awaiting_tools";
+    readonly open_calls: readonly ToolCallView[];
+  } | null;
+  readonly last_turn: { readonly id: TurnId; readonly status: TurnStatus; readonly failure: TurnFailure | null } | null;
+  readonly queued: readonly { readonly message_id: ItemId; readonly turn_id: TurnId | null }[];
+  /** Offset of the newest frame of the live stream. */
+  readonly stream_offset: number;
+}
+
+export interface ToolCallView {
+  readonly execution_id: ExecutionId;
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** The durable acknowledgement of a message. */
+export interface Accepted {
+  readonly message_id: ItemId;
+  readonly turn_id: TurnId | null;
+  /** Null while it waits in the queue: its place in the conversation is known when its turn starts. */
+  readonly position: number | null;
+  readonly queued: boolean;
+  /** The idempotency key had been seen: this is the first request's outcome. */
+  readonly replayed: boolean;
+  /** Read the live stream after this offset to see everything from `message.accepted` on. */
+  readonly cursor: number;
+}
+
+/** A turn as it stands. `open` statuses: `queued`, `generating`, `awaiting_tools`. */
+export interface TurnReport {
+  readonly id: TurnId;
+  readonly status: TurnStatus | "queued" | "generating" | "awaiting_tools";
+  readonly finish: FinishReason | null;
+  readonly failure: TurnFailure | null;
+  readonly attempt: number;
+  readonly message_id: ItemId | null;
+  /** What the turn produced, in order. */
+  readonly items: readonly DisplayItem[];
+  readonly open_calls: readonly ToolCallView[];
+  readonly usage: CallUsage | null;
+  readonly context_window: number | null;
+  readonly current_context_tokens: number;
+}
+
+/** An item as people read it: every one, whatever the model's view holds. */
+export interface DisplayItem {
+  readonly id: ItemId;
+  readonly position: number;
+  readonly kind: ItemKind;
+  readonly turn_id: TurnId | null;
+  readonly created_at: number;
+  readonly parts: readonly Part[];
+  readonly execution_id: ExecutionId | null;
+  readonly incomplete: boolean;
+  /** Estimated. */
+  readonly tokens: number;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+/** One message that the next request would hold, and what it weighs. */
+export interface ContextPart {
+  readonly part: "system" | "tools" | "summary" | "dropped" | "message";
+  readonly position: number | null;
+  readonly tokens: number;
+  readonly source: "reported" | "estimated";
+}
+
+export interface ContextReport {
+  readonly model: string;
+  readonly policy: string;
+  readonly epoch: number;
+  readonly context_window: number | null;
+  /** window − reserve: what a request may weigh; null with an unknown window. */
+  readonly limit: number | null;
+  readonly reserve: number | null;
+  readonly total: TokenFigure;
+  readonly parts: readonly ContextPart[];
+  /** The next request exactly: the body byte for byte. */
+  readonly request: { readonly url: string; readonly body: string };
+}
+
+export interface CompactionView {
+  readonly id: CompactionId;
+  /** The seq of the event that began it: its place in the list. */
+  readonly seq: number;
+  readonly trigger: CompactionTrigger;
+  readonly status: "requested" | "running" | "completed" | "failed";
+  readonly did_compact: boolean;
+  readonly requested_at: number;
+  readonly finished_at: number | null;
+  readonly attempts: number;
+  readonly failure: CompactionFailure | null;
+  readonly epoch: number | null;
+  readonly ops: readonly EpochOp[];
+  readonly summary: string | null;
+  readonly receipt: Receipt | null;
+}
+
+export interface ErasureReceipt {
+  readonly session: SessionId;
+  readonly erased_at: number;
+  readonly stores: readonly { readonly store: string; readonly status: "erased" | "pending"; readonly rows: number | null }[];
+}
+
+/** One page of the log with its bodies, for rebuilding the read model. */
+export interface LogPage {
+  readonly events: readonly StoredEvent[];
+  readonly bodies: readonly { readonly id: BodyId; readonly text: string }[];
+  readonly has_more: boolean;
+}

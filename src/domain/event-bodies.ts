@@ -1,0 +1,51 @@
+/**
+ * Which bodies an event introduces: its content, which is stored beside the log (docs/design.md §1.2). Who hands events
+ * on hands on these with them; what reads an event's content finds it there, and nowhere else.
+ */
+import { assertNever } from "../lib/assert-never";
+import type { Event } from "./events";
+import type { BodyId } from "./ids";
+
+/** In the order in which the event names them. A new event type is a type error here. */
+export function bodiesOf(event: Event): BodyId[] {
+  switch (event.type) {
+    case "SessionOpened":
+      return refs([event.settings.title, event.settings.system]);
+    case "SettingsChanged":
+      return refs([event.changes.title ?? null, event.changes.system ?? null]);
+    case "MessagesAppended":
+      return event.items.map((item) => item.id);
+    case "TurnStarted":
+      return event.item ? [event.item.id] : [];
+    case "AssistantReplied":
+    case "ToolCalled":
+    case "ToolResultRecorded":
+      return [event.item.id];
+    case "EpochChanged":
+      return event.ops.flatMap((op) => (op.op === "summarize" ? [op.overlay] : []));
+    case "PinsSet":
+      return event.pins.map((pin) => pin.body);
+    case "SessionForked":
+    case "SessionErased":
+    case "MessageQueued":
+    case "QueuedMessageCancelled":
+    case "MessageRedacted":
+    case "HistoryRewound":
+    case "ModelCallFinished":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+    case "CompactionRequested":
+    case "CompactionStarted":
+    case "CompactionProgressed":
+    case "CompactionFailed":
+      return [];
+    default:
+      return assertNever(event);
+  }
+}
+
+const refs = (texts: readonly ({ readonly body: BodyId } | null)[]): BodyId[] => texts.flatMap((text) => (text ? [text.body] : []));

@@ -1,0 +1,126 @@
+/**
+ * The fields of each event, by their kinds: what is checked of an event that is read back from storage. One table, tied
+ * to the union by its type, so that a field that is added, or changes its kind, does not compile until it is here.
+ * Shallow on purpose: it is on the path of every wake, and what is inside was written by this code in one transaction
+ * that the database guards; what it catches is a row of another build, or one that was damaged by hand.
+ */
+import type { Event, EventType } from "./events";
+
+type BaseKind<V> = V extends string
+  ? "string"
+  : V extends number
+    ? "number"
+    : V extends boolean
+      ? "boolean"
+      : V extends readonly unknown[]
+        ? "array"
+        : "object";
+/** `?`: it may be null; `~`: it may be absent. */
+type Kind<V> = undefined extends V ? `${BaseKind<NonNullable<V>>}~` : null extends V ? `${BaseKind<NonNullable<V>>}?` : BaseKind<V>;
+type FieldsOf<T extends EventType> = Omit<Extract<Event, { type: T }>, "type">;
+type Shapes = { readonly [T in EventType]: { readonly [F in keyof FieldsOf<T>]-?: Kind<FieldsOf<T>[F]> } };
+
+const shapes: Shapes = {
+  SessionOpened: { tenant: "string", session: "string", settings: "object" },
+  SettingsChanged: { changes: "object" },
+  PinsSet: { pins: "array" },
+  SessionForked: { from: "string", at: "number" },
+  SessionErased: {},
+  MessagesAppended: { items: "array", dequeued: "array" },
+  MessageQueued: { message: "object", front: "boolean" },
+  QueuedMessageCancelled: { message: "string", turn: "string?" },
+  MessageRedacted: { item: "string", position: "number" },
+  HistoryRewound: { to: "number", items: "array" },
+  TurnStarted: {
+    turn: "string",
+    incarnation: "string",
+    attempt: "number",
+    item: "object?",
+    tools: "object?",
+    retry_of: "string?",
+  },
+  ModelCallFinished: {
+    turn: "string?",
+    purpose: "string",
+    model: "string",
+    epoch: "number",
+    up_to: "number",
+    usage: "object?",
+    estimate: "number",
+    request_digest: "string?",
+    outcome: "string",
+    ms: "number",
+    lease: "number?",
+    rent: "number~",
+  },
+  AssistantReplied: { turn: "string", item: "object" },
+  ToolCalled: { turn: "string", item: "object" },
+  ToolResultRecorded: { turn: "string", item: "object", incarnation: "string" },
+  ApprovalRequested: { turn: "string", execution: "string" },
+  ApprovalResolved: { turn: "string", execution: "string", approved: "boolean" },
+  TurnCompleted: { turn: "string", finish: "string" },
+  TurnFailed: { turn: "string", failure: "object" },
+  TurnStopped: { turn: "string", reason: "string" },
+  TurnInterrupted: { turn: "string" },
+  CompactionRequested: { compaction: "string", trigger: "string", base_epoch: "number", options: "object~" },
+  CompactionProgressed: { compaction: "string", token: "number", expires_at: "number", part: "object" },
+  CompactionStarted: {
+    compaction: "string",
+    token: "number",
+    attempt: "number",
+    expires_at: "number",
+    base_epoch: "number",
+    range: "object",
+    source: "object",
+    replaces: "array",
+    keeps: "array",
+    merge: "boolean",
+    generation: "number",
+    split: "number?",
+    mode: "string",
+  },
+  CompactionFailed: { compaction: "string", token: "number?", attempt: "number", failure: "string", final: "boolean" },
+  EpochChanged: {
+    base_epoch: "number",
+    epoch: "number",
+    trigger: "string",
+    compaction: "string?",
+    ops: "array",
+    receipt: "object",
+  },
+};
+
+interface Field {
+  readonly name: string;
+  readonly base: string;
+  readonly nullable: boolean;
+  readonly optional: boolean;
+}
+
+const toField = ([name, kind]: readonly [string, string]): Field => ({
+  name,
+  base: kind.replace(/[?~]$/, ""),
+  nullable: kind.endsWith("?"),
+  optional: kind.endsWith("~"),
+});
+
+/** As lists: they are gone through once an event. */
+const fields: ReadonlyMap<string, readonly Field[]> = new Map(
+  Object.entries(shapes).map(([type, shape]) => [type, Object.entries(shape).map(toField)]),
+);
+
+/** Every event type that this build knows. */
+export const knownEventTypes: ReadonlySet<string> = new Set(fields.keys());
+export const isEventType = (type: string): type is EventType => knownEventTypes.has(type);
+
+/** The first field that is missing or of another kind; null: the event is as its type says, as far as this looks. */
+export function findFault(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
+  for (const field of fields.get(type) ?? []) if (!isOf(field, data[field.name])) return field.name;
+  return null;
+}
+
+function isOf({ base, nullable, optional }: Field, value: unknown): boolean {
+  if (value === undefined) return optional;
+  if (value === null) return nullable;
+  return base === "array" ? Array.isArray(value) : typeof value === base && !Array.isArray(value);
+}

@@ -1,0 +1,42 @@
+/**
+ * Calls whose results are still owed: which one a result answers, and which of the imported ones a result may answer yet.
+ * An imported call is open until its result is imported; anything else that enters the conversation, or a turn that
+ * starts, leaves it unanswered for good, as a new message does to a turn that waits for tools (docs/design.md §5).
+ */
+import type { QueuedMessage } from "./events";
+import type { ExecutionId } from "./ids";
+import type { ItemDraft } from "./message";
+import type { OpenCall, SessionState } from "./state";
+
+/** By our execution id, or by the provider's call id, of which the first open one is meant: it may repeat. */
+export interface CallRef {
+  readonly execution: ExecutionId | null;
+  readonly call_id: string | null;
+}
+
+export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall | null =>
+  open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
+
+/** One message's items in order, the first of which begins it. */
+export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly ItemDraft[] => [
+  item,
+  ...rest.map((next) => ({ ...next, continues: true as const })),
+];
+
+/** The imported calls that are open once `items` have entered without a turn. */
+export function openAfter(open: readonly OpenCall[], items: readonly ItemDraft[]): readonly OpenCall[] {
+  let left = [...open];
+  for (const { kind, tool, continues } of items) {
+    if (kind === "tool_result") {
+      left = left.filter((call) => call.execution !== tool?.execution);
+      continue;
+    }
+    if (!continues) left = [];
+    if (kind === "tool_call" && tool) left.push({ execution: tool.execution, call_id: tool.call_id, name: tool.name });
+  }
+  return left;
+}
+
+/** The imported calls that are open for whoever comes after all that waits in the queue. */
+export const openBehindQueue = ({ imported_calls, queue }: SessionState): readonly OpenCall[] =>
+  queue.reduce((open, waiting) => openAfter(open, itemsOfMessage(waiting)), imported_calls);

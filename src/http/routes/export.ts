@@ -1,0 +1,117 @@
+/** For the deployment's admin: a tenant as its objects know it, which is what the read model is rebuilt from. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { SessionPage } from "../../app/tenant-api";
+import type { SessionId, TenantId } from "../../domain/ids";
+import type { Result } from "../../lib/result";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { type HttpError, sendProblem } from "../problem";
+import { reachReadModel } from "../read-model";
+import { adminRoute, json } from "../routing";
+import { id, time } from "../schemas/ids";
+import { toModelView } from "../schemas/model";
+import { counter, limitQuery, listOf, toList } from "../schemas/page";
+import { tenantExport } from "../schemas/tenant";
+
+const tag = "admin";
+const tenantPath = z.object({ tenant_id: id("ten") });
+const sessionPath = tenantPath.extend({ session_id: id("ses") });
+const sessionsQuery = z.strictObject({
+  ...limitQuery,
+  after: id("ses").optional(),
+  source: z
+    .enum(["directory", "rows"])
+    .default("directory")
+    .openapi({ description: "rows: those that the read model has, which a rebuild compares with the directory" }),
+});
+
+const readTenant = adminRoute({
+  method: "get",
+  path: "/v1/admin/tenants/{tenant_id}",
+  tag,
+  summary: "Read a tenant: its settings, models and keys (never what opens anything)",
+  request: { params: tenantPath },
+  responses: { 200: json("The tenant", tenantExport) },
+});
+
+const listSessions = adminRoute({
+  method: "get",
+  path: "/v1/admin/tenants/{tenant_id}/sessions",
+  tag,
+  summary: "List a tenant's sessions, newest first",
+  request: { params: tenantPath, query: sessionsQuery },
+  responses: { 200: json("A page", listOf(z.object({ id: id("ses"), created_at: time }))) },
+});
+
+const exportLog = adminRoute({
+  method: "get",
+  path: "/v1/admin/tenants/{tenant_id}/sessions/{session_id}/log",
+  tag,
+  summary: "Read a session's log with its bodies",
+  request: { params: sessionPath, query: z.strictObject({ ...limitQuery, after: counter.default(0) }) },
+  responses: {
+    200: json(
+      "A page in order of seq",
+      z.object({
+        events: z.array(z.looseObject({ seq: z.int(), at: time, type: z.string() })),
+        bodies: z.array(z.object({ id: z.string(), text: z.string() })),
+        has_more: z.boolean(),
+        next_cursor: z.string().nullable(),
+      }),
+    ),
+  },
+});
+
+interface SessionsQuery {
+  readonly tenant: TenantId;
+  readonly after: SessionId | null;
+  readonly limit: number;
+}
+type ListSessions = (c: Context<HttpEnv>, deps: HttpDeps, query: SessionsQuery) => Promise<Result<SessionPage, HttpError>>;
+
+const listFrom: Readonly<Record<"directory" | "rows", ListSessions>> = {
+  directory: (_, deps, { tenant, ...page }) =>
+    callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.listSessions(page),
+    ),
+  rows: (c, deps, query) => reachReadModel(c, deps, () => deps.tenantRows(query.tenant).listSessions(query)),
+};
+
+export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(readTenant, async (c) => {
+    const exported = await callTwice(
+      () => deps.tenants(c.req.valid("param").tenant_id),
+      (api) => api.exportTenant(),
+    );
+    if (!exported.ok) return sendProblem(c, exported.error);
+    const { tenant, settings, models, keys, created_at } = exported.value;
+    return c.json({ id: tenant, ...settings, created_at, models: models.map(toModelView), keys }, 200);
+  });
+
+  app.openapi(listSessions, async (c) => {
+    const { limit, after = null, source } = c.req.valid("query");
+    const { tenant_id: tenant } = c.req.valid("param");
+    const listed = await listFrom[source](c, deps, { tenant, limit, after });
+    return listed.ok
+      ? c.json(
+          toList(listed.value, (session) => session.id),
+          200,
+        )
+      : sendProblem(c, listed.error);
+  });
+
+  app.openapi(exportLog, async (c) => {
+    const { limit, after } = c.req.valid("query");
+    const { tenant_id: tenant, session_id: session } = c.req.valid("param");
+    const page = await callTwice(
+      () => deps.sessions(tenant, session),
+      (api) => api.exportLog({ tenant, session }, { after, limit }),
+    );
+    if (!page.ok) return sendProblem(c, page.error);
+    const { events, bodies, has_more } = page.value;
+    const { next_cursor } = toList({ data: events, has_more }, (event) => event.seq);
+    return c.json({ events, bodies, has_more, next_cursor }, 200);
+  });
+}

@@ -1,0 +1,62 @@
+/** A tenant's own row and those of its models: what they should be, what they are, and which sessions have rows. */
+import { and, desc, eq, lt } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/d1";
+import type { Row, RowSnapshot } from "../app/diff-rows";
+import type { TenantChange, TenantRows } from "../app/tenant-api";
+import { sessions } from "./schema";
+
+/** Far above what a tenant can have; were there more, they would be what is wrong. */
+const MAX_MODEL_ROWS = 5_000;
+
+export function createTenantRows(db: D1Database): TenantRows {
+  return {
+    expect: (change) => {
+      const { tenant, models } = toRows(change);
+      return snapshotOf([tenant], models);
+    },
+    read: async (tenant) => {
+      const [found, models] = await db.batch<Row>([
+        db.prepare("SELECT * FROM tenants WHERE tenant_id = ?").bind(tenant),
+        db.prepare(`SELECT * FROM models WHERE tenant_id = ? ORDER BY provider_id, id LIMIT ${MAX_MODEL_ROWS}`).bind(tenant),
+      ]);
+      return snapshotOf(found?.results ?? [], models?.results ?? []);
+    },
+    listSessions: async ({ tenant, after, limit }) => {
+      const rows = await drizzle(db)
+        .select({ id: sessions.id, created_at: sessions.createdAt })
+        .from(sessions)
+        .where(and(eq(sessions.tenantId, tenant), after === null ? undefined : lt(sessions.id, after)))
+        .orderBy(desc(sessions.id))
+        .limit(limit + 1);
+      return { data: rows.slice(0, limit), has_more: rows.length > limit };
+    },
+  };
+}
+
+/** The rows as they are written. */
+export function toRows({ tenant, settings, models }: TenantChange): { readonly tenant: Row; readonly models: readonly Row[] } {
+  const { name, default_model, default_policy } = settings;
+  return {
+    tenant: { tenant_id: tenant, name, default_model, default_policy },
+    models: models.map(({ id, provider, source, upstream_id, base_url, max_output, context_window }) => ({
+      tenant_id: tenant,
+      provider_id: provider,
+      id,
+      display_name: null,
+      is_default: id === default_model ? 1 : 0,
+      source,
+      upstream_id,
+      base_url,
+      max_output,
+      context_window_size: context_window,
+    })),
+  };
+}
+
+function snapshotOf(tenants: readonly Row[], models: readonly Row[]): RowSnapshot {
+  const byName = (rows: readonly Row[], nameOf: (row: Row) => string) => Object.fromEntries(rows.map((row) => [nameOf(row), row]));
+  return {
+    tenants: byName(tenants, (row) => String(row.tenant_id)),
+    models: byName(models, (row) => `${row.provider_id}/${row.id}`),
+  };
+}

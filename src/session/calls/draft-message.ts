@@ -1,0 +1,58 @@
+/** What a client sends, made ready for a command: items with their bodies, and results cut to what is recorded of them. */
+import { type DraftedItem, draftItem } from "../../app/drafts";
+import type { ImportedCall, SubmitInput } from "../../app/session-api";
+import { policyOf } from "../../context/policy-choice";
+import { truncateToolResult } from "../../context/tool-results";
+import type { TurnId } from "../../domain/ids";
+import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
+import type { OpenCall } from "../../domain/state";
+import type { SessionRuntime } from "../runtime";
+
+interface At {
+  readonly turn: TurnId | null;
+  readonly at: number;
+}
+
+/** One message as the items that it becomes, the first of which gives it its id. Never empty. */
+export function draftMessage(runtime: SessionRuntime, input: SubmitInput, to: At): readonly [DraftedItem, ...DraftedItem[]] {
+  const { ids } = runtime.deps;
+  if (input.role === "tool") {
+    const { call_id, output, is_error } = input;
+    const call = findOpenCall(openBehindQueue(runtime.state), { execution: null, call_id });
+    return [draftResult(runtime, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
+  }
+  const calls = (input.calls ?? []).map((call) => draftCall(runtime, call, to));
+  const [first, ...rest] = calls;
+  if (first && input.parts.length === 0) return [first, ...rest];
+  return [draftItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
+}
+
+function draftCall(runtime: SessionRuntime, { call_id, name, arguments: written }: ImportedCall, to: At): DraftedItem {
+  const { ids } = runtime.deps;
+  const tool = { execution: ids.newId("exe"), call_id, name };
+  return draftItem({ kind: "tool_call", parts: [{ type: "tool_call", call_id, name, arguments: written }], tool, ...to }, ids);
+}
+
+export interface ResultInput {
+  readonly call: { readonly call_id: string; readonly name: string };
+  readonly output: string;
+  readonly is_error: boolean;
+}
+
+/** The output is cut here, once and for all (RFC-011 §1). */
+export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
+  const limit = policyOf(runtime.state.settings.policy).results.max_chars;
+  const { call_id, name } = call;
+  const part = { type: "tool_result", call_id, name, output: truncateToolResult(output, limit), is_error } as const;
+  return draftItem({ kind: "tool_result", parts: [part], ...to }, runtime.deps.ids);
+}
+
+/** The call that each of a request's results answers, as the results before it leave the open ones. */
+export function callsOf(open: readonly OpenCall[], refs: readonly CallRef[]): ResultInput["call"][] {
+  let left = open;
+  return refs.map((ref) => {
+    const call = findOpenCall(left, ref);
+    left = left.filter((other) => other !== call);
+    return call ?? { call_id: ref.call_id ?? "", name: "" };
+  });
+}

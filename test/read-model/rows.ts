@@ -1,0 +1,44 @@
+/** All rows of one session at once, and a rebuild to its end: for tests, whose sessions are small. */
+import type { Row, RowDifference, RowSnapshot } from "../../src/app/diff-rows";
+import { rebuildStep } from "../../src/app/rebuild";
+import type { RebuildPorts, RebuildProgress } from "../../src/app/rebuild-ports";
+import type { Caller, Outcome } from "../../src/app/session-api";
+import { ok } from "../../src/lib/result";
+
+const TABLES = { sessions: "id", messages: "position", overlays: "id", compactions: "id", usage: "seq" };
+
+/** By table, by the row's name within the session; without the tenant. */
+export async function readRows(db: D1Database, { tenant, session }: Caller): Promise<RowSnapshot> {
+  const snapshot: Record<string, Record<string, Row>> = {};
+  for (const [table, key] of Object.entries(TABLES)) {
+    const owner = table === "sessions" ? "id" : "session_id";
+    const found = await db
+      .prepare(`SELECT * FROM ${table} WHERE tenant_id = ? AND ${owner} = ? ORDER BY ${key}`)
+      .bind(tenant, session)
+      .all<Row>();
+    snapshot[table] = Object.fromEntries(found.results.map(({ tenant_id: _, ...row }) => [String(row[key]), row]));
+  }
+  return snapshot;
+}
+
+export interface Rebuilt {
+  readonly session: string;
+  readonly differences: readonly RowDifference[];
+  readonly repaired: boolean;
+  readonly rows: number;
+  readonly steps: number;
+}
+
+/** Step by step, as the script does it; what travels between two steps is what JSON can hold. */
+export async function rebuildSession(ports: RebuildPorts, at: Caller): Promise<Outcome<Rebuilt>> {
+  const differences: RowDifference[] = [];
+  let from: RebuildProgress | null = null;
+  for (let steps = 1; ; steps++) {
+    const step = await rebuildStep(ports, at, from);
+    if (!step.ok) return step;
+    const { session, repaired, rows, next } = step.value;
+    differences.push(...step.value.differences);
+    if (!next) return ok({ session, differences, repaired: repaired === true, rows, steps });
+    from = JSON.parse(JSON.stringify(next)) as RebuildProgress;
+  }
+}

@@ -1,0 +1,32 @@
+/** One message that somebody sends, and what is known of what became of it. */
+import type { SubmitInput } from "../../src/app/session-api";
+import type { OnBusy } from "../../src/domain/commands";
+import type { ItemId, TurnId } from "../../src/domain/ids";
+
+export interface Send {
+  readonly text: string;
+  readonly onBusy: OnBusy;
+  readonly run: boolean;
+  readonly role: SubmitInput["role"];
+  /** Of an imported reply its calls; of an imported result the one that it answers. */
+  readonly calls: readonly string[];
+  /** Of an imported reply: it is nothing but its calls. */
+  readonly wordless: boolean;
+  readonly issuedAt: number;
+  ackedAt: number | null;
+  message: ItemId | null;
+  turn: TurnId | null;
+  /** Every answer was a refusal. */
+  refused: boolean;
+}
+
+/** The send's text is what its first item says. */
+export function toSaid({ role, text, calls, wordless }: Send) {
+  if (role === "tool") return { role, call_id: calls[0] ?? "", output: text, is_error: false };
+  const made = calls.map((call_id, index) => ({
+    call_id,
+    name: "look_up",
+    arguments: wordless && index === 0 ? text : `${text} ${index}`,
+  }));
+  return { role, parts: wordless ? [] : [{ type: "text" as const, text }], calls: made };
+}

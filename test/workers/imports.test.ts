@@ -1,0 +1,173 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Accepted } from "../../src/app/session-views";
+import { NO_RESULT } from "../../src/context/view";
+import { readRows } from "../read-model/rows";
+import { bodyOf, type Chat, migrate, newChat, textOf } from "./support";
+
+beforeAll(migrate);
+
+const weather = { name: "weather", parameters: { type: "object", properties: {} } };
+const call = (call_id: string, city: string) => ({ call_id, name: "weather", arguments: JSON.stringify({ city }) });
+
+const send = (chat: Chat, body: object, headers?: Record<string, string>) =>
+  chat.call("POST", "/messages", { run: false, ...body }, headers);
+const take = async (chat: Chat, body: object, headers?: Record<string, string>) => bodyOf<Accepted>(await send(chat, body, headers), 201);
+const reply = (chat: Chat, content: string, ...tool_calls: object[]) => take(chat, { role: "assistant", content, tool_calls });
+const result = (chat: Chat, call_id: string, content: string) => take(chat, { role: "tool", call_id, content });
+
+/** The last request as the provider received it. */
+async function wire(chat: Chat, nth = 1): Promise<readonly string[]> {
+  const request = (await chat.model.heard(nth))[nth - 1];
+  return (request?.body.messages ?? []).map(
+    ({ role, content, tool_calls, tool_call_id }) =>
+      `${role} ${tool_call_id ?? (tool_calls ?? []).map((made) => made.id).join(",")}: ${content ?? ""}`,
+  );
+}
+const kinds = async (chat: Chat) => (await chat.items()).map(({ position, kind }) => `${position} ${kind}`);
+
+describe("a recorded conversation", () => {
+  it("is imported whole, read back as it was, and is what the model then reads", async () => {
+    const chat = await newChat({ tools: [weather], replies: [{ text: "Oslo is wetter." }] });
+    await chat.append("Compare Paris and Oslo.");
+    const told = await reply(chat, "Let me look.", call("same", "Paris"), call("same", "Oslo"));
+    await result(chat, "same", "sun");
+    await take(chat, {
+      role: "tool",
+      call_id: "same",
+      content: [
+        { type: "text", text: "ra" },
+        { type: "text", text: "in" },
+      ],
+      is_error: true,
+    });
+    await chat.append("Paris is dry.", "assistant");
+    await chat.say("And Oslo?");
+
+    const items = await chat.items();
+    expect(told).toMatchObject({ position: 2, queued: false, turn_id: null });
+    expect(items.map(({ position, kind }) => `${position} ${kind}`)).toEqual([
+      "1 user",
+      "2 assistant",
+      "3 tool_call",
+      "4 tool_call",
+      "5 tool_result",
+      "6 tool_result",
+      "7 assistant",
+      "8 user",
+      "9 assistant",
+    ]);
+    expect(items[3]).toMatchObject({ parts: [{ type: "tool_call", ...call("same", "Oslo") }] });
+    expect(items[5]).toMatchObject({
+      execution_id: items[3]?.execution_id,
+      parts: [{ type: "tool_result", call_id: "same", name: "weather", output: "rain", is_error: true }],
+    });
+    expect(await wire(chat)).toEqual([
+      "user : Compare Paris and Oslo.",
+      "assistant same,same: Let me look.",
+      "tool same: sun",
+      "tool same: rain",
+      "assistant : Paris is dry.",
+      "user : And Oslo?",
+    ]);
+  });
+
+  it("is acknowledged message by message, whatever each becomes in the record", async () => {
+    const chat = await newChat();
+    const frames = await chat.listen(0);
+    const told = await reply(chat, "Let me look.", call("a", "Paris"), call("b", "Oslo"));
+    const answered = await result(chat, "b", "rain");
+
+    await frames.until("message.accepted", ({ message_id }) => message_id === answered.message_id);
+    expect(frames.seen).toMatchObject([
+      { type: "message.accepted", message_id: told.message_id, position: 1 },
+      { type: "message.accepted", message_id: answered.message_id, position: 4 },
+    ]);
+    await frames.leave();
+  });
+
+  it("may hold a reply that is nothing but calls", async () => {
+    const chat = await newChat();
+    await take(chat, { role: "assistant", tool_calls: [call("a", "Paris")] });
+    await result(chat, "a", "");
+
+    expect(await kinds(chat)).toEqual(["1 tool_call", "2 tool_result"]);
+  });
+
+  it("is in the read model as any other", async () => {
+    const chat = await newChat();
+    await reply(chat, "Let me look.", call("a", "Paris"));
+    await result(chat, "a", "sun");
+    await chat.say("Thanks.");
+
+    await expect
+      .poll(async () =>
+        Object.values((await readRows(env.DB, { tenant: chat.tenant.id, session: chat.id })).messages ?? {}).map(
+          (row) => `${row.kind} ${row.role}`,
+        ),
+      )
+      .toEqual(["assistant assistant", "tool_call assistant", "tool_result tool", "user user", "assistant assistant"]);
+  });
+
+  it("has its results cut when they are recorded, as everywhere", async () => {
+    const chat = await newChat();
+    await reply(chat, "", call("a", "Paris"));
+    await result(chat, "a", "x".repeat(40_000));
+
+    const recorded = textOf((await chat.items())[1]);
+    expect(recorded).toMatch(/^x{30000}\n\n\[\.\.\. content truncated, showing first 30000 of 40000 characters/);
+  });
+
+  it("is imported once however often a request with one key is sent", async () => {
+    const chat = await newChat();
+    await reply(chat, "", call("a", "Paris"));
+    const key = { "idempotency-key": "once" };
+    const body = { role: "tool", call_id: "a", content: "sun" };
+
+    const first = await take(chat, body, key);
+    const again = await take(chat, body, key);
+
+    expect(again).toEqual(first);
+    expect(await kinds(chat)).toEqual(["1 tool_call", "2 tool_result"]);
+  });
+});
+
+describe("open imported calls", () => {
+  it("are cancelled by a new message: the model reads a placeholder, and a later result is refused", async () => {
+    const chat = await newChat({ tools: [weather] });
+    await reply(chat, "Let me look.", call("a", "Paris"), call("b", "Oslo"));
+    await result(chat, "b", "rain");
+    await chat.say("Never mind.");
+
+    const refused = await send(chat, { role: "tool", call_id: "a", content: "sun" });
+    const problem = await bodyOf<{ errors: object[] }>(refused, 409);
+
+    expect(await wire(chat)).toEqual(["assistant a,b: Let me look.", `tool a: ${NO_RESULT}`, "tool b: rain", "user : Never mind."]);
+    expect(problem).toMatchObject({ type: "urn:longhand:problem:call_not_open", errors: [{ field: "call_id" }] });
+    expect(await kinds(chat)).toEqual(["1 assistant", "2 tool_call", "3 tool_call", "4 tool_result", "5 user", "6 assistant"]);
+  });
+
+  it("are not those of a turn that waits for its tools, which goes on waiting", async () => {
+    const chat = await newChat({ tools: [weather], replies: [{ tool_calls: [{ id: "a", name: "weather", arguments: "{}" }] }] });
+    await chat.say("How is Paris?");
+
+    const refused = await send(chat, { role: "tool", call_id: "a", content: "sun" });
+
+    expect(refused.status).toBe(409);
+    expect((await chat.describe()).turn?.phase).toBe("awaiting_tools");
+  });
+
+  it("wait their turn together with their results while a turn runs", async () => {
+    const chat = await newChat({ tools: [weather], replies: [{ text: "One.", gate: "go" }] });
+    const asked = await chat.post("Count.");
+    const told = await reply(chat, "Let me look.", call("a", "Paris"));
+    await result(chat, "a", "sun");
+    const refused = await send(chat, { role: "tool", call_id: "a", content: "again" });
+    await chat.model.open("go");
+    await chat.ended(asked.turn_id);
+
+    expect(told).toMatchObject({ position: null, queued: true });
+    expect(refused.status).toBe(409);
+    await expect.poll(() => kinds(chat)).toEqual(["1 user", "2 assistant", "3 assistant", "4 tool_call", "5 tool_result"]);
+  });
+});
