@@ -2,13 +2,13 @@
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { itemTokens, limitOf, ratioOf } from "./budget";
-import { type Group, groupItems } from "./groups";
+import { type Group, groupItems, NewestGroups } from "./groups";
 import type { PlanInput } from "./plan";
 
-export function viewGroups(state: SessionState): Group[] {
-  const open = [...(state.turn?.open_calls ?? []), ...state.imported_calls];
-  return groupItems(state.view.items, new Set(open.map((call) => call.execution)));
-}
+const openCalls = ({ turn, imported_calls }: SessionState): ReadonlySet<string> =>
+  new Set([...(turn?.open_calls ?? []), ...imported_calls].map((call) => call.execution));
+
+export const viewGroups = (state: SessionState): Group[] => groupItems(state.view.items, openCalls(state));
 
 /** Raw estimate of a group as the view shows it. */
 export const weigh = (state: SessionState, group: Group): number => group.items.reduce((sum, item) => sum + itemTokens(state, item), 0);
@@ -30,77 +30,98 @@ export function keptTokens({ limits, policy, trigger, options }: PlanInput): num
   return Math.max(least, Math.min(share, keep.max_tokens ?? share));
 }
 
-/** How many of the oldest groups go; 0: none can. `budget`: tokens that stay. Never past a call whose result is still owed. */
-export function cutIndex(input: PlanInput, groups: readonly Group[], budget: number): number {
-  const open = groups.findIndex((group) => !group.closed);
-  const most = open < 0 ? Math.max(0, groups.length - 1) : open;
-  const asked = chosenCut(input, groups, budget);
-  const forced = asked === 0 && isForced(input.trigger) ? indexOfNewest(groups, 2) : asked;
-  return Math.min(forced, most, cutBefore(groups, input.options?.up_to ?? null));
+/**
+ * The groups that stay, oldest first; all of them when nothing can go. `budget`: tokens that stay. Never past a call whose
+ * result is still owed. It reads as much of the view as stays, and no more.
+ */
+export function findTail(input: PlanInput, budget: number): readonly Group[] {
+  const open = openCalls(input.state);
+  const groups = new NewestGroups(input.state.view.items, open);
+  const asked = chosenTail(input, groups, budget);
+  const forced = isForced(input.trigger) && !groups.at(asked) ? FORCED_MESSAGES : asked;
+  return groups.take(Math.max(1, forced, countOpen(groups, open), countAfter(groups, input.options?.up_to ?? null)));
 }
 
-function chosenCut(input: PlanInput, groups: readonly Group[], budget: number): number {
+/** What stays when a compaction must be and no cut was found (Opal compaction). */
+const FORCED_MESSAGES = 2;
+
+/** How many of the newest groups stay. */
+function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): number {
   const { keep } = input.policy;
   const byShare = input.options?.keep_recent != null || input.trigger === "overflow";
-  if (keep.messages !== null && !byShare) return indexOfNewest(groups, keep.messages);
+  if (keep.messages !== null && !byShare) return keep.messages; // a group is one message, with its calls and their results
   const walked = walkBack(input, groups, budget);
   switch (keep.cut) {
     case "fits":
-      return backToUser(input, groups, { cut: walked.fits, budget });
+      return backToUser(input, groups, { kept: walked.fits, budget });
     case "fills":
-      return backToUser(input, groups, { cut: walked.fills, budget });
-    case "next_user": {
-      if (walked.exceeded === null) return 0;
-      const user = groups.findIndex((group, index) => index >= (walked.exceeded ?? 0) && group.isUser);
-      return user < 0 ? walked.exceeded : user;
-    }
+      return backToUser(input, groups, { kept: walked.fills, budget });
+    case "next_user":
+      return onToUser(groups, walked.exceeds);
   }
 }
 
-/** Longest tail within the budget, shortest that reaches it, and the group at which it is exceeded. The newest always stays. */
-function walkBack(input: PlanInput, groups: readonly Group[], budget: number): { fits: number; fills: number; exceeded: number | null } {
-  const ratio = ratioOf(input.state, input.limits.model);
-  let kept = 0;
-  let fits = Math.max(0, groups.length - 1);
-  for (let index = groups.length - 1; index >= 0; index--) {
-    const group = groups[index];
-    if (!group) break;
-    kept += weigh(input.state, group) * ratio;
-    if (kept > budget) return { fits, fills: index, exceeded: index };
-    fits = index;
-    if (kept === budget) return { fits, fills: index, exceeded: null };
-  }
-  return { fits: 0, fills: 0, exceeded: null };
+interface Walked {
+  /** Groups of the longest tail within the budget; the newest always stays. */
+  readonly fits: number;
+  /** Groups of the shortest tail that reaches it. */
+  readonly fills: number;
+  /** Groups of the shortest tail that is over it; null: all of them are not. */
+  readonly exceeds: number | null;
 }
 
-/** The index of the group that holds the nth newest message; whole groups, so that a call keeps its results. */
-function indexOfNewest(groups: readonly Group[], messages: number): number {
-  let seen = 0;
-  for (let index = groups.length - 1; index >= 0; index--) {
-    seen += 1; // a group is one message, with its calls and their results
-    if (seen >= messages) return index;
+function walkBack({ state, limits }: PlanInput, groups: NewestGroups, budget: number): Walked {
+  const ratio = ratioOf(state, limits.model);
+  let tokens = 0;
+  let fills: number | null = null;
+  for (let kept = 1; ; kept++) {
+    const group = groups.at(kept - 1);
+    if (!group) return { fits: kept - 1, fills: fills ?? kept - 1, exceeds: null };
+    tokens += weigh(state, group) * ratio;
+    if (tokens >= budget) fills ??= kept;
+    if (tokens > budget) return { fits: Math.max(1, kept - 1), fills: fills ?? kept, exceeds: kept };
   }
-  return 0;
+}
+
+/** The oldest message of the user among the newest `most` groups; all of these stay when there is none, and everything when `most` is null. */
+function onToUser(groups: NewestGroups, most: number | null): number {
+  if (most === null) return Number.POSITIVE_INFINITY;
+  for (let kept = most; kept > 0; kept--) if (groups.at(kept - 1)?.isUser) return kept;
+  return most;
 }
 
 /** Back to a message of the user if one lies within a quarter of the budget, so that the tail starts well. */
-function backToUser(input: PlanInput, groups: readonly Group[], by: { readonly cut: number; readonly budget: number }): number {
-  const { cut, budget } = by;
-  if (cut === 0 || groups[cut]?.isUser) return cut;
-  const ratio = ratioOf(input.state, input.limits.model);
+function backToUser({ state, limits }: PlanInput, groups: NewestGroups, by: { readonly kept: number; readonly budget: number }): number {
+  const { kept, budget } = by;
+  if (groups.at(kept - 1)?.isUser) return kept;
+  const ratio = ratioOf(state, limits.model);
   let extra = 0;
-  for (let index = cut - 1; index >= 0; index--) {
-    const group = groups[index];
-    if (!group) break;
-    extra += weigh(input.state, group) * ratio;
-    if (extra > budget / 4) return cut;
-    if (group.isUser) return index;
+  for (let more = kept + 1; ; more++) {
+    const group = groups.at(more - 1);
+    if (!group) return kept;
+    extra += weigh(state, group) * ratio;
+    if (extra > budget / 4) return kept;
+    if (group.isUser) return more;
   }
-  return cut;
 }
 
-function cutBefore(groups: readonly Group[], upTo: number | null): number {
-  if (upTo === null) return groups.length;
-  const after = groups.findIndex((group) => group.to > upTo);
-  return after < 0 ? groups.length : after;
+/** As many of the newest groups as hold every open call. */
+function countOpen(groups: NewestGroups, open: ReadonlySet<string>): number {
+  let left = open.size;
+  let count = 0;
+  for (let index = 0; left > 0; index++) {
+    const group = groups.at(index);
+    if (!group) return count;
+    if (group.closed) continue;
+    count = index + 1;
+    left -= group.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution)).length;
+  }
+  return count;
+}
+
+/** How many of the newest groups end after position `upTo`. */
+function countAfter(groups: NewestGroups, upTo: number | null): number {
+  let count = 0;
+  for (let group = groups.at(0); upTo !== null && group && group.to > upTo; group = groups.at(count)) count++;
+  return count;
 }

@@ -27,19 +27,56 @@ export function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boo
   return item.turn === null && !item.continues;
 }
 
+const toGroup = (items: readonly [ItemMeta, ...ItemMeta[]], openCalls: ReadonlySet<string>): Group => {
+  const [first] = items;
+  const isOpen = (item: ItemMeta): boolean => item.kind === "tool_call" && item.tool !== undefined && openCalls.has(item.tool.execution);
+  const closed = openCalls.size === 0 || !items.some(isOpen);
+  return { items, from: first.position, to: items.at(-1)?.position ?? first.position, isUser: first.kind === "user", closed };
+};
+
 /** `items` in order of position, cut into groups. `openCalls`: executions whose results are still owed. */
 export function groupItems(items: readonly ItemMeta[], openCalls: ReadonlySet<string>): Group[] {
-  const runs: ItemMeta[][] = [];
+  const runs: [ItemMeta, ...ItemMeta[]][] = [];
   for (const [index, item] of items.entries()) {
     const run = runs.at(-1);
     if (!run || startsGroup(item, items[index - 1])) runs.push([item]);
     else run.push(item);
   }
-  return runs.flatMap((run) => {
-    const first = run[0];
-    const last = run.at(-1);
-    if (!first || !last) return [];
-    const closed = !run.some((item) => item.kind === "tool_call" && item.tool && openCalls.has(item.tool.execution));
-    return [{ items: run, from: first.position, to: last.position, isUser: first.kind === "user", closed }];
-  });
+  return runs.map((run) => toGroup(run, openCalls));
+}
+
+/** The same groups from the newest on, made as far as they are asked for: where to cut must not cost the length of the view. */
+export class NewestGroups {
+  readonly #found: Group[] = [];
+  readonly #items: readonly ItemMeta[];
+  readonly #openCalls: ReadonlySet<string>;
+  #left: number;
+
+  constructor(items: readonly ItemMeta[], openCalls: ReadonlySet<string>) {
+    this.#items = items;
+    this.#openCalls = openCalls;
+    this.#left = items.length;
+  }
+
+  /** The `n`th newest, from 0; undefined: there are not so many. */
+  at(n: number): Group | undefined {
+    while (this.#found.length <= n && this.#left > 0) this.#found.push(this.#next());
+    return this.#found[n];
+  }
+
+  /** The newest `count`, oldest first. */
+  take(count: number): Group[] {
+    this.at(count - 1);
+    return this.#found.slice(0, count).reverse();
+  }
+
+  #next(): Group {
+    const end = this.#left;
+    let start = end - 1;
+    for (let item = this.#items[start]; item && !startsGroup(item, this.#items[start - 1]); item = this.#items[start]) start--;
+    this.#left = start;
+    const [first, ...rest] = this.#items.slice(start, end);
+    if (!first) throw new TypeError("a view has no holes");
+    return toGroup([first, ...rest], this.#openCalls);
+  }
 }

@@ -1,10 +1,12 @@
 /** What a compaction would do to the view if it were done now: the cut, what goes into the summary, and what all of it weighs. */
-import type { Overlay } from "../domain/compaction-events";
+import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { overlayTokens } from "../domain/view";
 import { assumeWindow, fixedTokens, limitOf, ratioOf } from "./budget";
-import { cutIndex, keptTokens, viewGroups, weigh } from "./cut";
+import { findTail, keptTokens, weigh } from "./cut";
 import { CACHE_TTL_MS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
-import type { Group } from "./groups";
+import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
 
@@ -16,8 +18,7 @@ const WINDOW_SHARE_OF_SUMMARY = 4;
 const LEAST_SUMMARY_TOKENS = 512;
 
 export interface Proposal {
-  readonly groups: readonly Group[];
-  /** Groups that leave the view, oldest first; all of them closed. */
+  /** Groups that leave the view, oldest first; all of them closed. Found when they are asked for: most calls weigh and go on. */
   readonly older: readonly Group[];
   readonly tail: readonly Group[];
   /** The chain, oldest first. */
@@ -45,15 +46,16 @@ export function summaryCap(limits: { readonly window: number | null; readonly ma
 export function propose(input: PlanInput, budget: number = keptTokens(input)): Proposal | null {
   const { state, policy } = input;
   const limits = assumeWindow(input.limits, policy);
-  const groups = viewGroups(state);
-  const cut = cutIndex({ ...input, limits }, groups, budget);
-  const older = groups.slice(0, cut);
-  if (older.length === 0) return null;
-  const tail = groups.slice(cut);
+  const tail = findTail({ ...input, limits }, budget);
+  const { items, overlays, tokens } = state.view;
+  const end = items.length - sum(tail, (group) => group.items.length);
+  if (end === 0) return null;
   const ratio = ratioOf(state, limits.model);
-  const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
-  const source = sum(older, (group) => weigh(state, group));
-  const chain = sum(summaries, (overlay) => overlay.tokens);
+  const summaries = overlays.filter((overlay) => overlay.kind === "summary");
+  const kept = sum(tail, (group) => weigh(state, group));
+  const chain = overlayTokens(overlays);
+  // What is left of the running sum: the length of the source costs nothing.
+  const source = tokens - chain - kept;
   const cap = summaryCap(limits, policy);
   const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
   const fresh = Math.min(cap, source * share);
@@ -63,15 +65,30 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     fixed: fixedTokens(state) * ratio,
     chain: chain * ratio,
     source: source * ratio,
-    tail: sum(tail, (group) => weigh(state, group)) * ratio,
+    tail: kept * ratio,
     summary: (merge ? Math.min(cap, (source + chain) * share) : fresh) * ratio,
     merge,
   };
   const warm = state.anchor !== null && input.now - state.anchor.at < CACHE_TTL_MS;
   const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow";
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix });
-  return { groups, older, tail, summaries, merge, rebuild, sizes, priced, warm };
+  let older: readonly Group[] | null = null;
+  return {
+    get older() {
+      older ??= groupItems(items.slice(0, end), NO_OPEN_CALLS);
+      return older;
+    },
+    tail,
+    summaries,
+    merge,
+    rebuild,
+    sizes,
+    priced,
+    warm,
+  };
 }
+
+const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
 const sum = <T>(values: readonly T[], weight: (value: T) => number): number => values.reduce((total, value) => total + weight(value), 0);
 
@@ -89,28 +106,23 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const { state, policy } = input;
   const { older, tail, summaries, merge, rebuild, sizes } = proposal;
   const last = older.at(-1);
-  if (!last) return null;
-  const { overlays } = state.view;
-  const keeps = keptPositions(input, proposal);
-  const covered = overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
-  const start = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
   const newest = summaries.at(-1);
   // Only what a summary has read already: the question that it left standing.
-  if (newest && last.to <= newest.to) return null;
-  // Trimmed items have no summary yet: they are read again from the record.
-  const source = { from: newest && !rebuild ? newest.to + 1 : start, to: last.to };
-  const items = older.flatMap((group) => group.items).filter((item) => !keeps.includes(item.position));
-  if (items.length === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
+  if (!last || (newest && last.to <= newest.to)) return null;
+  const keeps = keptPositions(input, proposal);
+  const { covered, range, source } = coverage(state, proposal, last);
+  const leaving = sum(older, (group) => group.items.length) - keeps.length;
+  if (leaving === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
-    range: { from: merge || !newest ? start : newest.to + 1, to: last.to },
+    range,
     source,
     replaces: covered.map((overlay) => overlay.id),
     keeps,
     merge: merge && !rebuild,
     generation: merge && !rebuild ? generationOf(summaries) + 1 : 0,
     split: splitAt(older, tail, policy.keep.split_turn_messages),
-    items: sum(covered, (overlay) => overlay.items) + items.length,
+    items: sum(covered, (overlay) => overlay.items) + leaving,
     tokens: sum(older, (group) => weigh(state, group)),
     expected: Math.ceil(sizes.summary / ratioOf(state, input.limits.model)),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
@@ -118,6 +130,21 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     gain: Math.floor(Math.max(0, sizes.source + (merge ? sizes.chain : 0) - sizes.summary)),
     reason,
   };
+}
+
+interface Coverage {
+  /** What the summary takes the place of, beside items. */
+  readonly covered: readonly Overlay[];
+  readonly range: CoveredRange;
+  readonly source: CoveredRange;
+}
+
+function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: Proposal, { from, to }: Group): Coverage {
+  const covered = view.overlays.filter((overlay) => overlay.from <= to && (overlay.kind === "dropped" || merge));
+  const start = Math.min(view.overlays[0]?.from ?? from, older[0]?.from ?? from);
+  const afterChain = (summaries.at(-1)?.to ?? start - 1) + 1;
+  // Trimmed items have no summary yet: they are read again from the record.
+  return { covered, range: { from: merge ? start : afterChain, to }, source: { from: rebuild ? start : afterChain, to } };
 }
 
 /** The question that is being answered stays as it was asked, and, by policy, system messages do. */
