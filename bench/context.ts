@@ -48,7 +48,7 @@ function benchSize(size: number, policy: string): Figure {
 
 function benchView(size: number): Figure {
   const { view } = buildConversation({ shown: size, compacted: 0 });
-  return timed(`build the view, ${size} messages`, () => buildView(view), { repeat: repeatsFor(size) });
+  return timed(`build the view, ${size} messages`, () => buildView(view), { repeat: repeatsFor(size), ...goalFor(size) });
 }
 
 function benchCompacted(): Figure[] {

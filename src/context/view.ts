@@ -4,7 +4,7 @@
  */
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta, Part, ToolResultPart } from "../domain/message";
-import { type Group, groupItems } from "./groups";
+import { startsGroup } from "./groups";
 import { type OlderContext, placeOlder } from "./placement";
 import { shortenToolResult } from "./tool-results";
 
@@ -38,23 +38,24 @@ export function buildView(input: ViewInput): BuiltView {
   return { system: older.system, messages: [...older.messages, ...messagesOf(input)] };
 }
 
-const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
-
 /** The messages of the view, group by group; a group is one user message or one response with its results. */
 function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[] {
-  const partsAt = new Map(entries.map((entry) => [entry.meta.position, entry.parts]));
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
-  const groups = groupItems(
-    entries.map((entry) => entry.meta),
-    NO_OPEN_CALLS,
-  );
-  const partsOf = (item: ItemMeta): readonly Part[] => {
-    const parts = partsAt.get(item.position) ?? [];
-    const less = reducedAt.get(item.position);
-    return less ? parts.map((part) => reducePart(part, { less, item, namesRecall })) : parts;
+  const partsOf: PartsOf = ({ meta, parts }) => {
+    const less = reducedAt.get(meta.position);
+    return less ? parts.map((part) => reducePart(part, { less, item: meta, namesRecall })) : parts;
   };
-  return groups.flatMap((group) => toMessages(group, partsOf));
+  const messages: ViewMessage[] = [];
+  for (let start = 0; start < entries.length; ) {
+    let end = start + 1;
+    for (let entry = entries[end]; entry && !startsGroup(entry.meta, entries[end - 1]?.meta); entry = entries[end]) end++;
+    addMessages(messages, entries.slice(start, end), partsOf);
+    start = end;
+  }
+  return messages;
 }
+
+type PartsOf = (entry: ViewEntry) => readonly Part[];
 
 interface Reducing {
   readonly less: Reduced;
@@ -83,17 +84,23 @@ function clearedResult({ name, is_error }: ToolResultPart, { tool }: ItemMeta, n
   return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${execution}${recall}]`;
 }
 
-function toMessages(group: Group, partsOf: (item: ItemMeta) => readonly Part[]): ViewMessage[] {
-  const asked = group.items[0];
-  if (asked?.kind === "user" || asked?.kind === "system") return [{ role: asked.kind, parts: partsOf(asked) }];
-  const said = group.items.filter((item) => item.kind !== "tool_result");
-  const results = new Map(group.items.filter((item) => item.kind === "tool_result").map((item) => [item.tool?.execution, item]));
-  const answers = said.flatMap(({ tool }): ViewMessage[] => {
-    if (!tool) return [];
-    const result = results.get(tool.execution);
-    const missing: Part = { type: "tool_result", call_id: tool.call_id, name: tool.name, output: NO_RESULT, is_error: true };
-    return [{ role: "tool", parts: result ? partsOf(result) : [missing] }];
-  });
-  // A result whose call is not in this group has nothing to answer: it is left out of the copy, never of the record.
-  return said.length === 0 ? [] : [{ role: "assistant", parts: said.flatMap(partsOf) }, ...answers];
+function addMessages(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {
+  const [first] = group;
+  if (!first) return;
+  const { kind } = first.meta;
+  // A result whose call is not in its group has nothing to answer: it is left out of the copy, never of the record.
+  if (kind === "tool_result") return;
+  if (kind === "user" || kind === "system" || (kind === "assistant" && group.length === 1)) {
+    messages.push({ role: kind, parts: partsOf(first) });
+    return;
+  }
+  const said = group.filter(({ meta }) => meta.kind !== "tool_result");
+  messages.push({ role: "assistant", parts: said.flatMap(partsOf) });
+  for (const { meta } of said) {
+    if (!meta.tool) continue;
+    const { execution, call_id, name } = meta.tool;
+    const result = group.findLast((entry) => entry.meta.kind === "tool_result" && entry.meta.tool?.execution === execution);
+    const missing: Part = { type: "tool_result", call_id, name, output: NO_RESULT, is_error: true };
+    messages.push({ role: "tool", parts: result ? partsOf(result) : [missing] });
+  }
 }
