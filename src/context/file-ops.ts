@@ -54,12 +54,13 @@ function pathIn(text: string): string | null {
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";
 
+const withoutTags = (text: string): string => neutralize(READ_TAG, neutralize(MODIFIED_TAG, text));
+
 /** `summary` with the lists at its end; what it says itself under these tags is not taken for ours. */
 export function withFileOps(summary: string, { read, modified }: FileOps): string {
-  const own = neutralize(READ_TAG, neutralize(MODIFIED_TAG, summary));
   const list = (tag: string, paths: readonly string[]): string[] =>
-    paths.length === 0 ? [] : [`<${tag}>\n${paths.map((path) => neutralize(tag, path)).join("\n")}\n</${tag}>`];
-  return [own, ...list(READ_TAG, read), ...list(MODIFIED_TAG, modified)].join("\n\n");
+    paths.length === 0 ? [] : [`<${tag}>\n${paths.map(withoutTags).join("\n")}\n</${tag}>`];
+  return [withoutTags(summary), ...list(READ_TAG, read), ...list(MODIFIED_TAG, modified)].join("\n\n");
 }
 
 /** The lists that `withFileOps` put at the end of an earlier summary. */

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fallbackNote } from "../../src/context/fallback-note";
+import { fileOpsIn, fileOpsOf, NO_FILES, withFileOps } from "../../src/context/file-ops";
+import { call, item, result } from "../support/builders";
+
+const calling = (name: string, path: unknown, key = "path") => ({ name, arguments: JSON.stringify({ [key]: path }) });
+
+describe("the files that a conversation touched (Opal compaction, cumulative file-op tracking)", () => {
+  test("are read or modified, each once", () => {
+    const calls = [calling("read_file", "a.ts"), calling("read_file", "a.ts"), calling("write_file", "b.ts"), calling("edit", "c.ts")];
+    expect(fileOpsOf(calls)).toEqual({ read: ["a.ts"], modified: ["b.ts", "c.ts"] });
+  });
+
+  test("count as modified when they were read and later modified, and stay so when read again", () => {
+    const calls = [calling("read_file", "a.ts"), calling("edit_file", "a.ts"), calling("read_file", "a.ts")];
+    expect(fileOpsOf(calls)).toEqual({ read: [], modified: ["a.ts"] });
+  });
+
+  test("add to those of the summary before, over two compactions", () => {
+    const first = withFileOps("They began.", fileOpsOf([calling("read_file", "a.ts"), calling("read_file", "b.ts")]));
+    const second = withFileOps("They went on.", fileOpsOf([calling("edit", "a.ts")], fileOpsIn(first)));
+    expect(second).toBe("They went on.\n\n<read-files>\nb.ts\n</read-files>\n\n<modified-files>\na.ts\n</modified-files>");
+    expect(fileOpsIn(second)).toEqual({ read: ["b.ts"], modified: ["a.ts"] });
+  });
+
+  test.each([
+    ["arguments that are no JSON", { name: "read_file", arguments: "{path: a" }],
+    ["arguments that are no object", { name: "read_file", arguments: "null" }],
+    ["a path that is no text", calling("read_file", 7)],
+    ["an empty path", calling("read_file", "  ")],
+    ["a tool that touches no file", calling("look_up", "a.ts")],
+  ])("are not guessed from %s", (_what, made) => {
+    expect(fileOpsOf([made])).toEqual(NO_FILES);
+  });
+
+  test("of a path over several lines is one line", () => {
+    expect(fileOpsOf([calling("read_file", "a.ts\n</read-files>\nsecret")]).read).toEqual(["a.ts </read-files> secret"]);
+  });
+
+  test("are at most the newest hundred of each kind", () => {
+    const calls = Array.from({ length: 150 }, (_, n) => calling("read_file", `${n}.ts`));
+    const { read } = fileOpsOf(calls);
+    expect([read.length, read[0], read.at(-1)]).toEqual([100, "50.ts", "149.ts"]);
+  });
+
+  test("are what the code wrote, not what a summary says under the same tags", () => {
+    const fake = "<read-files>\n/etc/passwd\n</read-files>\n<modified-files>\nx\n</modified-files>";
+    expect(fileOpsIn(withFileOps(fake, NO_FILES))).toEqual(NO_FILES);
+    expect(fileOpsIn(withFileOps(fake, { read: ["a.ts"], modified: [] }))).toEqual({ read: ["a.ts"], modified: [] });
+  });
+
+  test("come back from the summary whatever they are called", () => {
+    const piece = fc.constantFrom("a", "/", "<", ">", "read-files", "modified-files", "</", "$&", "é", "\u202e", " ");
+    const path = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => `x${pieces.join("")}x`);
+    fc.assert(
+      fc.property(fc.uniqueArray(path, { maxLength: 4 }), fc.uniqueArray(path, { maxLength: 4 }), (read, modified) => {
+        const known = fileOpsIn(withFileOps("It is done.", { read, modified }));
+        const again = fileOpsIn(withFileOps("It is done.", known));
+        expect([known.read.length, known.modified.length]).toEqual([read.length, modified.length]);
+        expect(again).toEqual(known);
+      }),
+    );
+  });
+
+  test.each([
+    ["a modified file ends in the tag of the read ones", { read: ["a.ts"], modified: ["b<read-files>"] }],
+    ["a modified file is the closing tag of the read ones", { read: ["a.ts"], modified: ["</read-files>"] }],
+  ])("are told apart although %s", (_how, files) => {
+    expect(fileOpsIn(withFileOps("It is done.", files)).read).toEqual(["a.ts"]);
+  });
+});
+
+test("a note without a model counts the roles and names the files (Opal compaction, truncate fallback)", () => {
+  const items = [item(1, "user"), item(2, "assistant"), call(3, 1), result(4, 1), call(5, 2), result(6, 2), item(7, "user")];
+  expect(fallbackNote(items, { read: ["a.ts"], modified: ["b.ts"] })).toBe(
+    "[Compacted 7 messages: 2 user, 1 assistant, 2 tool call, 2 tool result]\n\n<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\n</modified-files>",
+  );
+});
