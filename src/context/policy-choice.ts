@@ -47,8 +47,16 @@ export function parsePolicyText(text: string): PolicyChoice {
   const name = POLICY_NAMES.find((known) => known === text);
   if (name) return name;
   if (!text.startsWith("{")) return DEFAULT_POLICY;
-  const parsed = policyChoiceSchema.safeParse(JSON.parse(text));
+  const parsed = policyChoiceSchema.safeParse(jsonIn(text));
   return parsed.success ? parsed.data : DEFAULT_POLICY;
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 export function resolvePolicy(choice: PolicyChoice): Policy {
