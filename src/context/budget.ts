@@ -78,6 +78,10 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
 export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens">): number =>
   weightsOf(state.view.reduced).get(item.position) ?? item.tokens;
 
+/** Whether the view shows an item as less than it is. */
+export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
+  weightsOf(state.view.reduced).has(position);
+
 /** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
 const NO_RESULT_TOKENS = 24;
 
@@ -128,7 +132,7 @@ const addedTools = (state: SessionState, anchor: UsageAnchor): number => (offere
 
 /** RFC-011's `TokenEstimator` for what no usage was reported for: unpadded, and off by as much as it says itself, a factor of 2. */
 function measureByCharacters(state: SessionState, model: string, extra: number): Measure {
-  const weigh: Weigh = (item) => (itemTokens(state, item) < item.tokens ? itemTokens(state, item) : (item.rough ?? item.tokens));
+  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens));
   const anchor = anchorFor(state, model);
   if (anchor) {
     const added = extra + addedTools(state, anchor) + addedTokens(state, anchor, weigh);

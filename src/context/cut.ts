@@ -49,7 +49,7 @@ const FORCED_MESSAGES = 2;
 function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): number {
   const { keep } = input.policy;
   const byShare = input.options?.keep_recent != null || input.trigger === "overflow";
-  if (keep.messages !== null && !byShare) return keep.messages; // a group is one message, with its calls and their results
+  if (keep.messages !== null && !byShare) return countMessages(groups, keep.messages, keep.system_messages);
   const walked = walkBack(input, groups, budget);
   switch (keep.cut) {
     case "fits":
@@ -59,6 +59,17 @@ function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): num
     case "next_user":
       return onToUser(groups, walked.exceeds);
   }
+}
+
+/** As many of the newest groups as hold `messages`: a group is one, with its calls and their results. What stays anyway is none of them. */
+function countMessages(groups: NewestGroups, messages: number, systemStays: boolean): number {
+  let kept = 0;
+  for (let seen = 0; seen < messages; kept++) {
+    const group = groups.at(kept);
+    if (!group) return kept;
+    if (!systemStays || group.items[0]?.kind !== "system") seen++;
+  }
+  return kept;
 }
 
 interface Walked {

@@ -2,7 +2,7 @@
 import type { Reduction } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { itemTokens, SHORTENED_CHARS, SHORTENED_TOKENS } from "./budget";
+import { isReduced, itemTokens, SHORTENED_CHARS, SHORTENED_TOKENS } from "./budget";
 import { IMAGE_TOKENS } from "./tokens";
 
 /** The placeholder of a cleared result, with its execution id. Raw, with room. */
@@ -14,15 +14,25 @@ const NOTICE_CHARS = 60;
 /** The ends of a text may be denser than the whole. */
 const DENSITY_MARGIN = 1.2;
 
-const isFull = (state: SessionState, item: ItemMeta): boolean => !state.view.reduced.some((entry) => entry.position === item.position);
-
-/** Results that a placeholder makes smaller, but the newest `keep` of the view. */
-export function clearable(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
-  const results = state.view.items.filter((item) => item.kind === "tool_result");
-  const firstKept = keep === 0 ? Number.POSITIVE_INFINITY : (results.at(-keep)?.position ?? 0);
+/** Results among `items` that are not cleared yet, but the newest `keep` of the view. */
+export function olderResults(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
+  const firstKept = keep === 0 ? Number.POSITIVE_INFINITY : nthNewestResult(state, keep);
+  const cleared = new Set(state.view.reduced.flatMap((entry) => (entry.how === "cleared" ? [entry.position] : [])));
   return items
-    .filter((item) => item.kind === "tool_result" && item.position < firstKept && itemTokens(state, item) > CLEARED_TOKENS)
+    .filter((item) => item.kind === "tool_result" && item.position < firstKept && !cleared.has(item.position))
     .map((item) => ({ position: item.position, tokens: CLEARED_TOKENS }));
+}
+
+/** Its position; 0: the view has not so many. */
+function nthNewestResult({ view }: SessionState, n: number): number {
+  let seen = 0;
+  return view.items.findLast((item) => item.kind === "tool_result" && ++seen === n)?.position ?? 0;
+}
+
+/** Those of them that a placeholder makes smaller. */
+export function clearable(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
+  const isLarger = (item: ItemMeta): boolean => itemTokens(state, item) > CLEARED_TOKENS;
+  return olderResults(state, items.filter(isLarger), keep);
 }
 
 /** Results beyond the newest `beyond` of `items`, shown by `chars` characters at each end. */
@@ -34,7 +44,7 @@ export function previewable(
   const results = items.filter((item) => item.kind === "tool_result");
   return results.slice(0, Math.max(0, results.length - by.beyond)).flatMap((item) => {
     const tokens = previewTokens(item, 2 * by.chars);
-    return isFull(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
+    return !isReduced(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
   });
 }
 
@@ -46,7 +56,7 @@ function previewTokens(item: ItemMeta, chars: number): number {
 /** Messages and results that carry images or files. */
 export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
   return items
-    .filter((item) => (item.media ?? 0) > 0 && isFull(state, item))
+    .filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item))
     .map((item) => ({ position: item.position, tokens: item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS) }));
 }
 

@@ -1,14 +1,14 @@
 /** OdinCode's rule: before each call, all tool results but the newest few are shown as a placeholder. */
 import { measureNext } from "./budget";
 import type { Plan, PlanInput } from "./plan";
-import { clearable, reductionGain } from "./reductions";
+import { olderResults, reductionGain } from "./reductions";
 
 /** For a policy that clears before each call; `none` for any other, and when nothing is old enough. */
 export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
   const next = measureNext(state, limits.model);
   if (policy.results.clear !== "each_call") return { kind: "none", reason: "not_by_policy", next };
-  const cleared = new Set(state.view.reduced.filter((entry) => entry.how === "cleared").map((entry) => entry.position));
-  const items = clearable(state, state.view.items, policy.results.keep_full).filter((item) => !cleared.has(item.position));
+  // All of them, even one that is shorter than the placeholder: the rule knows no size.
+  const items = olderResults(state, state.view.items, policy.results.keep_full);
   if (items.length === 0) return { kind: "none", reason: "nothing_older", next };
   const gain = reductionGain(state, items);
   const reason = "old tool results are cleared before each call";
