@@ -1,0 +1,243 @@
+/** The numbers of each ancestor's document, as its preset has them (docs/policy.md says what holds where they differ). */
+import { describe, expect, test } from "vitest";
+import { planGuard } from "../../src/context/guard";
+import { estimateRough } from "../../src/context/item-tokens";
+import { policyOf } from "../../src/context/policy-choice";
+import { presets } from "../../src/context/presets";
+import { summaryCap } from "../../src/context/proposal";
+import { planResults } from "../../src/context/results-rung";
+import { buildView } from "../../src/context/view";
+import type { Part } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
+import { call, id, item, result, turnId, viewing } from "../support/builders";
+import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summarizeOf, summaryOf } from "./planning";
+
+const text = (value: string): Part => ({ type: "text", text: value });
+
+describe("oneclaw (RFC-011, FEAT-011)", () => {
+  const { summary, results, trigger, on_failure } = presets.oneclaw;
+
+  test("asks for at most 2,048 tokens, twice at most, 15 seconds each; then it trims", () => {
+    expect([summary.max_tokens, summary.attempts, summary.timeout_ms, on_failure]).toEqual([2_048, 2, 15_000, "drop"]);
+    expect(summaryCap(limitsOf(128_000, 16_384), presets.oneclaw)).toBe(2_048);
+  });
+
+  test("stores 30,000 characters of a result, and looks after a response", () => {
+    expect([results.max_chars, trigger.at]).toEqual([30_000, "after_response"]);
+  });
+
+  test.each<[what: string, parts: readonly Part[], tokens: number]>([
+    ["an empty text", [text("")], 0],
+    ["one character", [text("a")], 1],
+    ["three characters", [text("abc")], 1],
+    ["seven characters", [text("abcdefg")], 1],
+    ["eight characters", [text("abcdefgh")], 2],
+    ["two emoji, which are four UTF-16 units", [text("😀😀")], 1],
+    ["thinking", [{ type: "reasoning", text: "x".repeat(40) }], 10],
+    ["a tool's input", [{ type: "tool_call", call_id: "c", name: "a_long_name", arguments: "x".repeat(40) }], 10],
+    ["a tool's output", [{ type: "tool_result", call_id: "c", name: "n", output: "x".repeat(40), is_error: false }], 10],
+    ["content and thinking", [text("x".repeat(40)), { type: "reasoning", text: "x" }], 11],
+  ])("counts %s by characters over 4", (_what, parts, tokens) => {
+    expect(estimateRough(parts)).toBe(tokens);
+  });
+
+  test.each([
+    ["reported", (tokens: number) => counted(viewing(chat(20, 700)), tokens)],
+    [
+      "estimated by characters over 4",
+      (tokens: number) => viewing([...chat(19, 700), item(20, "assistant", { tokens: 9, rough: tokens - 19 * 700 })]),
+    ],
+  ])("compacts above 85 % of the window, %s, and not at it", (_how, holding) => {
+    expect(planUnder("oneclaw", holding(13_600))).toMatchObject({ kind: "none", reason: "below_threshold" });
+    expect(planUnder("oneclaw", holding(13_601)).kind).toBe("compact");
+  });
+
+  test("protects the newest messages that fit into a quarter of the window", () => {
+    const exactly = planUnder("oneclaw", counted(viewing(chat(40, 400)), 16_000));
+    // Ten of 400 fill it. A long question before nine of them does not fit.
+    const longer = [...chat(30, 400), item(31, "user", { tokens: 1_500 }), ...chat(10, 400, 32).slice(1)];
+    const oneMore = planUnder("oneclaw", counted(viewing(longer), 16_000));
+    expect([summarizeOf(exactly).range.to, summarizeOf(oneMore).range.to]).toEqual([30, 31]);
+  });
+
+  test("holds one cumulative summary: a second compaction merges the first", () => {
+    const state = counted(behind([summaryOf(1, 1, 10)], chat(40, 400, 11)), 15_000);
+    expect(summarizeOf(planUnder("oneclaw", state))).toMatchObject({
+      merge: true,
+      replaces: [id("ovl", 1)],
+      range: { from: 1 },
+      source: { from: 11 },
+    });
+  });
+
+  test("with an unknown window never compacts, whoever asks", () => {
+    const state = counted(viewing(chat(20, 9_000)), 900_000);
+    for (const trigger of ["threshold", "manual", "inline", "overflow"] as const)
+      expect(planUnder("oneclaw", state, { limits: limitsOf(null), trigger })).toMatchObject({ kind: "none", reason: "unknown_window" });
+  });
+
+  test("when no summary can be had trims to the protected quarter, not just below the threshold", () => {
+    const state = counted(viewing(chat(40, 400)), 16_000);
+    const plan = planUnder("oneclaw", state);
+    expect(plan).toMatchObject({ fallback: [{ rung: "drop", from: 1, to: 30, items: 30 }] });
+  });
+});
+
+describe("opal", () => {
+  /** A window of 40,000: a quarter is 10,000, a fifth 8,000. */
+  const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: limitsOf(40_000), ...asked });
+  const full = counted(viewing(chat(80, 500)), 40_000);
+
+  test("looks at the start of a turn and compacts above 80 % of the window", () => {
+    expect(presets.opal.trigger.at).toBe("before_turn");
+    const holding = (tokens: number) => opal(counted(viewing(chat(80, 500)), tokens)).kind;
+    expect([holding(32_000), holding(32_001)]).toEqual(["none", "compact"]);
+  });
+
+  test.each([
+    ["of its own accord, a quarter of the window: the group that exceeds it, from a user message on", {}, 60],
+    ["by hand, 20,000", { trigger: "manual" }, 40],
+    ["on overflow, a fifth of the window", { trigger: "overflow" }, 64],
+    ["by hand with a number, that", { trigger: "manual", options: { keep_recent: 3_000, up_to: null, instructions: null } }, 74],
+  ])("keeps %s", (_how, asked, to) => {
+    expect(summarizeOf(opal(full, asked)).range.to).toBe(to);
+  });
+
+  test("cuts at or after the message that exceeds the budget, at a message of the user", () => {
+    const items = [...chat(20, 100), item(21, "user", { tokens: 100 }), item(22, "assistant", { tokens: 6_000 }), ...chat(4, 1_500, 23)];
+    // 6,000 + 6,000 exceed 10,000 at position 22, which is no message of the user; 23 is.
+    expect(summarizeOf(opal(counted(viewing(items), 33_000))).range.to).toBe(22);
+  });
+
+  test("forced, with no valid cut, compacts all but the last two messages", () => {
+    const state = counted(viewing(chat(8, 100)), 800);
+    expect(opal(state)).toMatchObject({ kind: "none" });
+    expect(summarizeOf(opal(state, { trigger: "overflow" })).range.to).toBe(6);
+  });
+
+  test.each([
+    [5, 11],
+    [4, null],
+  ])("gives the beginning of a turn a summary of its own from %i messages on", (messages, split) => {
+    // A question at 11; `messages` of its turn, the question included, lie before the cut.
+    const before = [...Array(messages - 1)].map((_, n) => item(12 + n, "assistant", { tokens: 100 }));
+    const next = 12 + before.length;
+    const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001 })];
+    const rung = summarizeOf(opal(counted(viewing(items), 33_000)));
+    expect([rung.range.to, rung.split]).toEqual([next - 1, split]);
+  });
+
+  test("takes an unknown window for 128,000", () => {
+    const holding = (tokens: number) => planUnder("opal", counted(viewing(chat(300, 500)), tokens), { limits: limitsOf(null) }).kind;
+    expect([holding(102_400), holding(102_401)]).toEqual(["none", "compact"]);
+  });
+
+  test("updates its summary, in sections, as a message of the user; a note takes its place when there is none", () => {
+    const { form, placement } = presets.opal.summary;
+    expect([form, placement, presets.opal.on_failure]).toEqual(["structured", "user-message", "note"]);
+    const state = counted(behind([summaryOf(1, 1, 10)], chat(80, 500, 11)), 40_000);
+    expect(summarizeOf(opal(state))).toMatchObject({ merge: true, generation: 1, replaces: [id("ovl", 1)] });
+  });
+});
+
+describe("odincode", () => {
+  const limits = limitsOf(16_000);
+  const policy = policyOf("odincode");
+  const plan = (state: SessionState) => planResults({ state, limits, policy });
+  const five = [item(1, "user"), ...rounds(5, 400, 2)];
+
+  test("before each call shows all results but the newest three as a placeholder, long or short", () => {
+    expect(policy.trigger.at).toBe("each_call");
+    expect(rungsOf(plan(viewing(five)))).toMatchObject([{ rung: "clear_results", items: [{ position: 3 }, { position: 5 }] }]);
+    expect(rungsOf(plan(viewing([item(1, "user"), ...rounds(5, 3, 2)])))).toMatchObject([{ items: [{ position: 3 }, { position: 5 }] }]);
+  });
+
+  test("has nothing to do with three results, nor twice with the same", () => {
+    expect(plan(viewing([item(1, "user"), ...rounds(3, 400, 2)]))).toMatchObject({ kind: "none" });
+    const state = viewing(five);
+    expect(plan(carriedOut(state, plan(state)))).toMatchObject({ kind: "none", reason: "nothing_older" });
+  });
+
+  test.each([
+    [false, "[Tool look_up]: OK - [Old tool result content cleared (execution_id: "],
+    [true, "[Tool look_up]: FAILED - [Old tool result content cleared (execution_id: "],
+  ])("names the execution, and whether it failed (%s), in the plan's words", (is_error, words) => {
+    const built = buildView({
+      system: null,
+      pins: [],
+      summaries: [],
+      dropped: 0,
+      placement: "system-prefix",
+      namesRecall: policy.results.clear === "each_call",
+      reduced: [{ position: 2, tokens: 64, how: "cleared" }],
+      entries: [
+        { meta: call(1, 7), parts: [{ type: "tool_call", call_id: "call_7", name: "look_up", arguments: "{}" }] },
+        { meta: result(2, 7), parts: [{ type: "tool_result", call_id: "call_7", name: "look_up", output: "a".repeat(900), is_error }] },
+      ],
+    });
+    const end = "). Use memory_query tool with session_id or execution_id to retrieve full details]";
+    expect(built.messages[1]?.parts).toMatchObject([{ output: `${words}${id("exe", 7)}${end}` }]);
+  });
+
+  test("never summarises; the guard holds the window", () => {
+    const state = counted(viewing(chat(40, 400)), 16_000);
+    expect(planUnder("odincode", state)).toMatchObject({ kind: "none" });
+    expect(planUnder("odincode", state, { trigger: "manual" })).toMatchObject({ kind: "none", reason: "not_by_policy" });
+    expect(planGuard({ state, limits, policy })).toMatchObject({ kind: "compact", rungs: [{ rung: "drop" }] });
+  });
+});
+
+describe("yeoman (ADR 097)", () => {
+  const full = (items = chat(40, 400)) => counted(viewing(items), 16_000);
+
+  test("looks before a turn and compacts above 80 % of the window", () => {
+    expect(presets.yeoman.trigger.at).toBe("before_turn");
+    const holding = (tokens: number) => planUnder("yeoman", counted(viewing(chat(40, 400)), tokens)).kind;
+    expect([holding(12_800), holding(12_801)]).toEqual(["none", "compact"]);
+  });
+
+  test("keeps the last four messages, whatever they weigh", () => {
+    expect(summarizeOf(planUnder("yeoman", full())).range.to).toBe(36);
+    expect(summarizeOf(planUnder("yeoman", full([...chat(36, 400), ...chat(4, 5, 37)]))).range.to).toBe(36);
+  });
+
+  test("rounds outward to whole groups: a call keeps its result", () => {
+    const turn = turnId(9);
+    const items = [...chat(30, 400), item(31, "user"), call(32, 1, { turn }), result(33, 1, { turn }), ...chat(2, 10, 34)];
+    expect(summarizeOf(planUnder("yeoman", full(items))).range.to).toBe(30);
+  });
+
+  test("leaves system messages verbatim in front, beside the last four", () => {
+    const items = [item(1, "system"), ...chat(30, 400, 2), item(32, "system"), ...chat(3, 400, 33)];
+    const rung = summarizeOf(planUnder("yeoman", full(items)));
+    expect([rung.keeps, rung.range.to]).toEqual([[1], 30]);
+  });
+
+  test("takes an unknown window for 8,192", () => {
+    const holding = (tokens: number) => planUnder("yeoman", counted(viewing(chat(40, 400)), tokens), { limits: limitsOf(null) }).kind;
+    expect([holding(6_553), holding(6_554)]).toEqual(["none", "compact"]);
+  });
+
+  test("asks once; a failure sends what there is, and the guard still holds", () => {
+    expect([presets.yeoman.summary.attempts, presets.yeoman.on_failure, presets.yeoman.summary.placement]).toEqual([
+      1,
+      "none",
+      "system-message",
+    ]);
+    expect(planUnder("yeoman", full())).toMatchObject({ kind: "compact", fallback: [] });
+    expect(planGuard({ state: full(), limits: limitsOf(16_000), policy: presets.yeoman })).toMatchObject({ rungs: [{ rung: "drop" }] });
+  });
+});
+
+describe("Longhand's own profiles (docs/policy.md)", () => {
+  test.each(["balanced", "economy", "retain", "verbatim"] as const)("%s never waits beyond 0.85 of the window", (name) => {
+    const holding = (tokens: number) => planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: limitsOf(32_000, 256) });
+    expect(holding(27_201).kind).toBe("compact");
+  });
+
+  test("a turn that is under way keeps the question it answers", () => {
+    const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
+    const state = { ...counted(viewing(items), 15_500), turn: RUNNING };
+    expect(summarizeOf(planUnder("balanced", state, { trigger: "inline" })).keeps).toEqual([5]);
+  });
+});
