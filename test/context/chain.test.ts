@@ -1,0 +1,108 @@
+/** Summaries as a chain: appended, merged when they outgrow their share, rebuilt from the log now and then (docs/policy.md). */
+import { describe, expect, test } from "vitest";
+import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { summaryCap } from "../../src/context/proposal";
+import type { Overlay } from "../../src/domain/compaction-events";
+import { id, item } from "../support/builders";
+import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, summarizeOf, summaryOf } from "./planning";
+
+/** A chain may have 3,000 of a usable 30,000, and one summary 1,000. */
+const policy = toPolicyText({
+  preset: "balanced",
+  trigger: { rent_factor: null },
+  keep: { ratio: 0.1, min_tokens: 0 },
+  summary: { chain_ratio: 0.1, max_tokens: 1_000, rebuild_after: 2 },
+});
+const limits = limitsOf(32_000, 4_000);
+const after = (chain: readonly Overlay[], first: number) => counted(behind(chain, chat(60, 400, first)), 30_000);
+const planned = (chain: readonly Overlay[], first: number) => summarizeOf(planUnder(policy, after(chain, first), { limits }));
+
+describe("a new summary", () => {
+  test("is appended to the chain while together they are within its share", () => {
+    const rung = planned([summaryOf(1, 1, 10, 1_000), summaryOf(2, 11, 20, 1_000)], 21);
+    expect(rung).toMatchObject({ merge: false, generation: 0, replaces: [], range: { from: 21 }, source: { from: 21 } });
+    const state = after([summaryOf(1, 1, 10, 1_000), summaryOf(2, 11, 20, 1_000)], 21);
+    const done = carriedOut(state, planUnder(policy, state, { limits }), { limits });
+    expect(done.view.overlays.map(({ from, to }) => [from, to])).toEqual([
+      [1, 10],
+      [11, 20],
+      [21, rung.range.to],
+    ]);
+  });
+
+  test("takes the place of the chain when they are over it, one generation on", () => {
+    const rung = planned([summaryOf(1, 1, 10, 1_100), summaryOf(2, 11, 20, 1_000, 1)], 21);
+    expect(rung).toMatchObject({
+      merge: true,
+      generation: 2,
+      replaces: [id("ovl", 1), id("ovl", 2)],
+      range: { from: 1 },
+      source: { from: 21 },
+    });
+  });
+
+  test("is made again from the messages themselves after so many merges", () => {
+    const rung = planned([summaryOf(1, 1, 20, 2_900, 2)], 21);
+    expect(rung).toMatchObject({ merge: false, generation: 0, replaces: [id("ovl", 1)], range: { from: 1 }, source: { from: 1 } });
+  });
+
+  test("under a policy with one summary always merges, from the first one on", () => {
+    const rung = summarizeOf(planUnder("oneclaw", counted(behind([summaryOf(1, 1, 10, 5)], chat(60, 400, 11)), 30_000), { limits }));
+    expect(rung).toMatchObject({ merge: true, generation: 1 });
+  });
+
+  test("reads again what was only trimmed, and takes its place", () => {
+    const trimmed: Overlay = { id: id("ovl", 2), kind: "dropped", from: 11, to: 20, items: 10, tokens: 0 };
+    expect(planned([summaryOf(1, 1, 10, 100), trimmed], 21)).toMatchObject({
+      merge: false,
+      replaces: [id("ovl", 2)],
+      range: { from: 11 },
+      source: { from: 11 },
+    });
+  });
+
+  test("is not asked for what a summary has read already: the question that it left standing", () => {
+    const items = [item(5, "user", { tokens: 400 }), ...rounds(30, 900, 21)];
+    const state = { ...counted(behind([summaryOf(1, 1, 20)], items), 29_000), turn: RUNNING };
+    const plan = planUnder(policy, state, { limits, trigger: "inline", options: { up_to: 20, keep_recent: null, instructions: null } });
+    expect(plan).toMatchObject({ kind: "none" });
+  });
+
+  test("covers what lies between two system messages, which stay", () => {
+    const state = counted(behind([], [item(1, "system"), ...chat(10, 400, 2), item(12, "system"), ...chat(50, 400, 13)]), 30_000);
+    const done = carriedOut(state, planUnder(policy, state, { limits }), { limits });
+    expect(done.view.items.slice(0, 2).map(({ position, kind }) => [position, kind])).toEqual([
+      [1, "system"],
+      [12, "system"],
+    ]);
+  });
+
+  test("weighs at most what the policy, the model's output and a quarter of the window allow", () => {
+    const oneclaw = policyOf("oneclaw");
+    expect([
+      summaryCap(limitsOf(200_000, 64_000), oneclaw),
+      summaryCap(limitsOf(200_000, 700), oneclaw),
+      summaryCap(limitsOf(4_000, 2_000), oneclaw),
+    ]).toEqual([2_048, 700, 1_000]);
+  });
+
+  test("names the time of the oldest message that stays (RFC-011 compact_boundary_timestamp)", () => {
+    const rung = planned([], 1);
+    expect(rung.boundary_timestamp).toBe(rung.range.to + 1);
+  });
+});
+
+test("a conversation that goes on and on keeps a chain within its share, and loses no position", () => {
+  let state = counted(behind([], []), 0);
+  for (let n = 1; n <= 40; n++) {
+    const first = state.next_position;
+    const items = [...state.view.items, ...chat(20, 400, first)];
+    const grown = behind(state.view.overlays, items, { compaction: state.compaction, next_position: first + 20 });
+    state = { ...counted({ ...grown, view: { ...grown.view, epoch: state.view.epoch } }, 30_000) };
+    state = carriedOut(state, planUnder(policy, state, { limits }), { limits, tokens: 600, n: 100 + n });
+    const shown = [...state.view.overlays, ...state.view.items.map(({ position }) => ({ from: position, to: position }))];
+    expect(shown.reduce((next, { from, to }) => (from === next ? to + 1 : Number.NaN), 1)).toBe(state.next_position);
+    expect(state.view.overlays.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(3_000);
+  }
+  expect(state.next_position).toBe(801);
+});

@@ -1,0 +1,164 @@
+/** The rent trigger (docs/policy.md, the policy, 1 to 3), by numbers worked out by hand. */
+import { describe, expect, test } from "vitest";
+import {
+  CACHE_TTL_MS,
+  gainOf,
+  INSTRUCTION_TOKENS,
+  priceOf,
+  rentOf,
+  tokensAfter,
+  tokensNow,
+  type ViewSizes,
+} from "../../src/context/economy";
+import { rentOfCall } from "../../src/context/planner";
+import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import type { SessionState } from "../../src/domain/state";
+import { id, viewing } from "../support/builders";
+import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf } from "./planning";
+
+/** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
+const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, summary: 900, merge: false };
+const prices = { input: 3, cache_write: 3.75, cached: 0.3, output: 15 };
+
+describe("what a compaction changes", () => {
+  test("appended, the chain stays beside the new summary", () => {
+    expect([tokensNow(sizes), tokensAfter(sizes), gainOf(sizes)]).toEqual([8_800, 3_700, 5_100]);
+  });
+
+  test("merged, the new summary takes the chain's place", () => {
+    expect([tokensAfter({ ...sizes, merge: true }), gainOf({ ...sizes, merge: true })]).toEqual([3_400, 5_400]);
+  });
+
+  test("a gain below nothing is nothing", () => {
+    expect(gainOf({ ...sizes, source: 800 })).toBe(0);
+  });
+
+  test("rent is the gain read once more from the cache", () => {
+    expect(rentOf(sizes, prices)).toBeCloseTo(0.3 * 5_100);
+  });
+});
+
+describe("the price of compacting now", () => {
+  const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean }) =>
+    priceOf({ ...sizes, ...change }, { prices, ...by });
+  /** i · instruction + o · S. */
+  const written = 3 * 400 + 15 * 900;
+
+  test("counts an instruction of 400 tokens", () => {
+    expect(INSTRUCTION_TOKENS).toBe(400);
+  });
+
+  test("with the turn's own prefix, warm: c·prefix + i·instruction + o·S + (w − c)·(tail + S)", () => {
+    const { mode, price: paid } = price({}, { warm: true, samePrefix: true });
+    expect(mode).toBe("same_prefix");
+    expect(paid).toBeCloseTo(0.3 * (500 + 300 + 6_000) + written + 3.45 * (2_000 + 900));
+  });
+
+  test("as a transcript, warm: i·transcript + i·instruction + o·S + (w − c)·(tail + S)", () => {
+    const { mode, price: paid } = price({}, { warm: true, samePrefix: false });
+    expect(mode).toBe("transcript");
+    expect(paid).toBeCloseTo(3 * 6_000 + written + 3.45 * 2_900);
+  });
+
+  test("merged, the transcript holds the chain too", () => {
+    expect(price({ merge: true }, { warm: true, samePrefix: false }).price).toBeCloseTo(3 * 6_300 + written + 3.45 * 2_900);
+  });
+
+  test("cold: no prefix to read, and nothing that must be written again", () => {
+    const { mode, price: paid } = price({}, { warm: false, samePrefix: true });
+    expect(mode).toBe("transcript");
+    expect(paid).toBeCloseTo(3 * 6_000 + written);
+  });
+
+  test("is that of the cheaper mode: a huge prefix for little source is a transcript", () => {
+    expect(price({ fixed: 70_000 }, { warm: true, samePrefix: true }).mode).toBe("transcript");
+  });
+});
+
+/**
+ * 40 messages of 400 in a window of 32,000 under `balanced`, with unknown prices (1, 1, 0.1, 5): the tail is what a keep
+ * of 4,000 tokens leaves, ten messages; 12,000 would go, and 0.15 of it, 1,800, would be the summary.
+ */
+const policy = toPolicyText({
+  preset: "balanced",
+  keep: { max_tokens: 4_000, ratio: 0.9, min_tokens: 0 },
+  summary: { max_tokens: 4_000, chain_ratio: 0.5 },
+});
+const limits = limitsOf(32_000, 4_000);
+const GAIN = 12_000 - 1_800;
+const K_TRANSCRIPT = 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
+const K_SAME_PREFIX = 0.1 * 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
+const BETA = policyOf(policy).trigger.rent_factor ?? 0;
+
+const talked = (change: Partial<SessionState["compaction"]> = {}): SessionState => {
+  const state = counted(viewing(chat(40, 400)), 16_000, 1_000);
+  return { ...state, compaction: { ...state.compaction, ...change } };
+};
+const at = (state: SessionState, now: number, text = policy) => planUnder(text, state, { limits, now });
+const WARM = 1_000 + CACHE_TTL_MS - 1;
+const COLD = 1_000 + CACHE_TTL_MS;
+
+describe("rent is due", () => {
+  test("a call pays the cached price of what a compaction would have removed", () => {
+    expect(rentOfCall({ state: talked(), limits, policy: policyOf(policy), now: WARM })).toBeCloseTo(0.1 * GAIN);
+    expect(rentOfCall({ state: talked(), limits, policy: policyOf("oneclaw"), now: WARM })).toBe(0);
+    expect(rentOfCall({ state: talked(), limits: limitsOf(null), policy: policyOf("balanced"), now: WARM })).toBeGreaterThanOrEqual(0);
+  });
+
+  test("from β times the price on, which while the cache is warm is that of the turn's own prefix", () => {
+    const due = BETA * K_SAME_PREFIX;
+    expect(at(talked({ rent: due - 1 }), WARM)).toMatchObject({ kind: "none", reason: "below_threshold" });
+    const plan = at(talked({ rent: due + 1 }), WARM);
+    expect(plan).toMatchObject({ kind: "compact", trigger: "rent" });
+    expect(summarizeOf(plan).mode).toBe("same_prefix");
+    expect(plan.kind === "compact" && plan.economy?.price).toBeCloseTo(K_SAME_PREFIX);
+  });
+
+  test("where only transcripts are asked for, from β times their price on", () => {
+    const text = toPolicyText({ ...JSON.parse(policy), summary: { max_tokens: 4_000, chain_ratio: 0.5, mode: "transcript" } });
+    const due = BETA * K_TRANSCRIPT;
+    expect(at(talked({ rent: due - 1 }), WARM, text).kind).toBe("none");
+    expect(summarizeOf(at(talked({ rent: due + 1 }), WARM, text)).mode).toBe("transcript");
+  });
+
+  test("sooner when the cache has gone cold: nothing is rewritten, and what would go need not be written again", () => {
+    const cold = 12_000 + 400 + 5 * 1_800;
+    const due = BETA * cold - GAIN;
+    expect(at(talked({ rent: due - 1 }), COLD).kind).toBe("none");
+    expect(at(talked({ rent: due + 1 }), COLD)).toMatchObject({ kind: "compact", trigger: "rent" });
+  });
+
+  test("never for a gain below a fifth of the request", () => {
+    // Of 16,000 and 34,000 fixed the gain of 10,200 is more than a fifth; of 16,000 and 36,000 it is less.
+    const heavy = (tokens: number) => {
+      const state = talked({ rent: 10 ** 9 });
+      return { ...state, settings: { ...state.settings, system: { body: id("bod", 1), bytes: 1, tokens } } };
+    };
+    const window = limitsOf(200_000, 4_000);
+    expect(planUnder(policy, heavy(34_000), { limits: window, now: WARM }).kind).toBe("compact");
+    expect(planUnder(policy, heavy(36_000), { limits: window, now: WARM }).kind).toBe("none");
+  });
+
+  test("never under a policy without it", () => {
+    expect(at(talked({ rent: 10 ** 9 }), WARM, "verbatim").kind).toBe("none");
+  });
+
+  test("with the share that the session has learned, the price and the gain follow", () => {
+    const plan = at(talked({ rent: 10 ** 9, summary_share: 0.05 }), WARM);
+    expect(summarizeOf(plan)).toMatchObject({ expected: 600, gain: 12_000 - 600 });
+  });
+});
+
+describe("a session's own prices", () => {
+  test("decide instead of the unknown ones", () => {
+    const dear = { ...limits, prices: { input: 1, cache_write: 1, cached: 0.1, output: 500 } };
+    const rent = BETA * K_SAME_PREFIX + 1;
+    expect(planUnder(policy, talked({ rent }), { limits, now: WARM }).kind).toBe("compact");
+    expect(planUnder(policy, talked({ rent }), { limits: dear, now: WARM }).kind).toBe("none");
+  });
+});
+
+test("a short conversation is never compacted: there is nothing that could go", () => {
+  const state = { ...counted(behind([summaryOf(1, 1, 4)], chat(4, 100, 5)), 900, 1_000) };
+  expect(at({ ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, WARM).kind).toBe("none");
+});
