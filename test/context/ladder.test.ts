@@ -1,0 +1,167 @@
+/** What is gentlest first, and nothing is paid for that cannot help (docs/design.md §5). */
+import { describe, expect, test } from "vitest";
+import { limitOf, measureNext } from "../../src/context/budget";
+import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { IMAGE_TOKENS } from "../../src/context/tokens";
+import type { Reduced } from "../../src/domain/compaction-events";
+import type { SessionState } from "../../src/domain/state";
+import { id, item, result, viewing } from "../support/builders";
+import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf } from "./planning";
+
+/** A tenth of the usable window of 30,000 stays; a fifth of the request must be gained by clearing for that to be enough. */
+const policy = toPolicyText({ preset: "balanced", trigger: { rent_factor: null }, keep: { ratio: 0.1, min_tokens: 0 } });
+const limits = limitsOf(32_000, 4_000);
+const plan = (state: SessionState, asked = {}) => planUnder(policy, state, { limits, ...asked });
+const names = (state: SessionState, asked = {}) => rungsOf(plan(state, asked)).map((rung) => rung.rung);
+
+describe("clearing old results", () => {
+  /** 7 results of `size` outside the tail, three of which are the newest of all, and words that make it 28,000 in all. */
+  const holding = (size: number) => {
+    const results = rounds(7, size, 2);
+    const words = Math.floor((28_000 - 7 * (size + 10)) / 20);
+    return counted(viewing([item(1, "user"), ...results, ...chat(20, words, 16)]), 28_000);
+  };
+
+  test("is enough when it frees a fifth of the request, and no model is asked", () => {
+    // Four of 1,464 become placeholders of 64: 5,600 of 28,000.
+    expect(names(holding(1_470))).toEqual(["clear_results"]);
+    expect(rungsOf(plan(holding(1_470)))).toMatchObject([
+      { items: [3, 5, 7, 9].map((position) => ({ position, tokens: 64 })), gain: 4 * 1_406 },
+    ]);
+  });
+
+  test("is not when it frees less: then a summary is asked for, and nothing is cleared for it", () => {
+    expect(names(holding(1_450))).toEqual(["summarize"]);
+  });
+
+  test.each(["inline", "overflow", "model_switch", "manual"] as const)("is never enough when the trigger is %s", (trigger) => {
+    expect(names(holding(1_470), { trigger })).toContain("summarize");
+  });
+
+  test("leaves what is cleared already, and what a placeholder would not make smaller", () => {
+    const reduced: readonly Reduced[] = [{ position: 3, tokens: 64, how: "cleared" }];
+    const small = holding(60);
+    const state = { ...small, view: { ...small.view, reduced } };
+    expect(names(state)).not.toContain("clear_results");
+  });
+
+  test("names old media instead of showing it", () => {
+    const picture = item(1, "user", { tokens: 4 * IMAGE_TOKENS + 20, media: 4 });
+    const state = counted(viewing([picture, ...chat(20, 1_080, 2)]), 28_000);
+    expect(rungsOf(plan(state))).toMatchObject([{ rung: "evict_media", items: [{ position: 1, tokens: 4 * 24 + 20 }] }]);
+  });
+});
+
+describe("what else is rewritten while the prefix is rewritten anyway", () => {
+  /** 14 long results in the tail: all but the newest ten are shown by their ends. */
+  const roomy = toPolicyText({ preset: "balanced", trigger: { rent_factor: null }, keep: { ratio: 0.5, max_tokens: null, min_tokens: 0 } });
+  const long = (position: number) => result(position, position - 1, { tokens: 900, bytes: 3_600 });
+  const tail = rounds(14, 900, 102).map((meta) => (meta.kind === "tool_result" ? long(meta.position) : meta));
+  const state = counted(viewing([...chat(100, 150), item(101, "user"), ...tail]), 28_000);
+
+  test("older results of the tail show both ends, so many characters each, and the newest ten stay", () => {
+    const rungs = rungsOf(planUnder(roomy, state, { limits }));
+    // 480 characters and a notice of 60, of 3,600 bytes at 900 tokens, with a margin of a fifth.
+    const tokens = Math.ceil(900 * (540 / 3_600) * 1.2);
+    expect(rungs).toMatchObject([
+      { rung: "summarize" },
+      { rung: "shorten", chars: 480, items: [103, 105, 107, 109].map((position) => ({ position, tokens })), gain: 4 * (900 - tokens) },
+    ]);
+  });
+
+  test("a result that is shown by its ends already is left so", () => {
+    const reduced: readonly Reduced[] = [{ position: 103, tokens: 162, how: "shortened", chars: 480 }];
+    const rungs = rungsOf(planUnder(roomy, { ...state, view: { ...state.view, reduced } }, { limits }));
+    expect(rungs[1]).toMatchObject({ items: [{ position: 105 }, { position: 107 }, { position: 109 }] });
+  });
+
+  test("not under a policy that shows results in full", () => {
+    const text = toPolicyText({ ...JSON.parse(roomy), results: { preview_beyond: null } });
+    expect(rungsOf(planUnder(text, state, { limits }))).toMatchObject([{ rung: "summarize" }]);
+  });
+});
+
+describe("when the tail alone is too large", () => {
+  test("the kept budget is halved for this epoch", () => {
+    const greedy = toPolicyText({
+      preset: "balanced",
+      trigger: { rent_factor: null },
+      keep: { ratio: 0.85, max_tokens: null, min_tokens: 0 },
+    });
+    const state = counted(viewing(chat(60, 500)), 31_000);
+    const rungs = rungsOf(planUnder(greedy, state, { limits }));
+    // 25,500 would stay: half of it do.
+    const kept = 30_000 - (rungs[0]?.rung === "summarize" ? rungs[0].tokens : 0);
+    expect(kept).toBeGreaterThan(12_000);
+    expect(kept).toBeLessThanOrEqual(13_500);
+  });
+
+  test.each([
+    ["assistant", ["summarize", "shorten"]],
+    ["user", ["summarize"]],
+  ] as const)("then a long last word of the %s is met by %j: what people asked stays as it is", (kind, expected) => {
+    const state = counted(viewing([...chat(10, 200), item(11, "user", { tokens: 500 }), item(12, kind, { tokens: 26_000 })]), 29_000);
+    expect(names(state)).toEqual(expected);
+    if (kind === "assistant") expect(rungsOf(plan(state)).at(-1)).toMatchObject({ chars: 1_000, items: [{ position: 12, tokens: 1_000 }] });
+  });
+});
+
+describe("what cannot help is not paid for", () => {
+  test.each(["inline", "overflow", "model_switch"] as const)(
+    "a floor above the limit is refused first (%s), with the biggest of it",
+    (trigger) => {
+      const state = { ...viewing([...chat(10, 900), item(11, "user", { tokens: 26_000 })]), turn: RUNNING };
+      expect(plan(state, { trigger })).toMatchObject({
+        kind: "cannot_fit",
+        fit: {
+          limit: 30_000,
+          floor: expect.any(Number),
+          biggest: expect.arrayContaining([{ what: "user at position 11", tokens: 32_500 }]),
+        },
+      });
+    },
+  );
+
+  test("an open breaker leaves only what needs no model: the oldest go, and only above the bound", () => {
+    const broken = (input: number) => {
+      const state = counted(viewing(chat(60, 500)), input);
+      return { ...state, compaction: { ...state.compaction, breaker_at: state.view.tokens, rent: 10 ** 9 } };
+    };
+    expect(planUnder("balanced", broken(31_000), { limits })).toMatchObject({
+      kind: "compact",
+      breaker_open: true,
+      rungs: [{ rung: "drop" }],
+    });
+    expect(planUnder("balanced", broken(20_000), { limits })).toMatchObject({ kind: "none" });
+  });
+
+  test("a revert suspends the soft trigger until the view has grown, and nothing that must be done", () => {
+    const state = counted(viewing(chat(60, 500)), 29_000);
+    const quiet = { ...state, compaction: { ...state.compaction, quiet_until: state.view.tokens + 1 } };
+    expect(plan(quiet)).toMatchObject({ kind: "none", reason: "suspended" });
+    expect(plan(quiet, { trigger: "inline" }).kind).toBe("compact");
+    expect(plan({ ...quiet, compaction: { ...quiet.compaction, quiet_until: state.view.tokens } }).kind).toBe("compact");
+  });
+});
+
+describe("a plan", () => {
+  const state = counted(behind([summaryOf(1, 1, 20, 500)], chat(60, 500, 21)), 31_000);
+
+  test("says what every rung gains and why, and what it costs to read before and after", () => {
+    const made = plan(state);
+    if (made.kind !== "compact") throw new Error("nothing is planned");
+    const gain = made.rungs.reduce((sum, rung) => sum + rung.gain, 0);
+    expect(made.rungs.every((rung) => rung.reason.length > 0)).toBe(true);
+    expect(made.expected).toBe(made.next.tokens - gain);
+    expect(made.economy?.read_cost_before).toBeCloseTo(0.1 * 31_000);
+    expect(made.economy?.read_cost_after).toBeCloseTo(0.1 * (31_000 - gain));
+    expect(made.economy?.cache_kept).toBe(500);
+  });
+
+  test("carried out, brings the request under its bound, and the same plan is not due again", () => {
+    const after = carriedOut(state, plan(state), { limits });
+    expect(measureNext(after, "test-model").tokens).toBeLessThan((limitOf(limits) ?? 0) * policyOf(policy).guard_target_ratio);
+    expect(plan(after)).toMatchObject({ kind: "none" });
+    expect(after.view.overlays.map((overlay) => overlay.id)).toContain(id("ovl", 50));
+  });
+});
