@@ -1,6 +1,5 @@
 /** What a client's idempotency key led to, kept for a day: the same key and body get the first outcome again. */
 import type { Accepted, Idempotency } from "../../app/session-api";
-import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";
 
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
@@ -11,7 +10,7 @@ const EXPIRED_AT_ONCE = 8;
 export type Remembered = { readonly kind: "new" } | { readonly kind: "seen"; readonly accepted: Accepted } | { readonly kind: "conflict" };
 
 export function recall(sql: Sql, asked: Idempotency | null, now: number): Remembered {
-  if (!asked || !hasSchema(sql)) return { kind: "new" };
+  if (!asked) return { kind: "new" };
   const row = sql.all<{ digest: string; outcome: string }>(
     "SELECT digest, outcome FROM idempotency WHERE key = ? AND expires_at > ?",
     asked.key,
