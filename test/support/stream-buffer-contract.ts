@@ -71,6 +71,24 @@ function storingRules(withSql: WithSql): void {
       expect(textsOf(buffer)).toEqual(["a", "bcd", "why"]);
     }));
 
+  test("a delta that comes almost as late as the pace of showing is shown at once", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      time.advance(SHOW_EVERY_MS - 11);
+      listen(buffer);
+      buffer.publishDelta(delta("b"));
+      expect(textsOf(buffer)).toEqual(["a"]);
+      time.advance(11);
+      expect(textsOf(buffer)).toEqual(["a", "b"]);
+
+      time.advance(SHOW_EVERY_MS - 10);
+      listen(buffer);
+      buffer.publishDelta(delta("c"));
+
+      expect(textsOf(buffer)).toEqual(["a", "b", "c"]);
+    }));
+
   test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
     withSql((sql) => {
       const { buffer, time } = wake(sql);

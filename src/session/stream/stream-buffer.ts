@@ -14,6 +14,8 @@ import { formatLine, parseLine, toFrameLine } from "./frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
 export const SHOW_EVERY_MS = 25;
+/** A delta is not made to wait for less than this: the timer would cost more than joining it with the next one saves. */
+const LEAST_WAIT_MS = 10;
 /** What is shown is stored at most this much later. */
 const FLUSH_EVERY_MS = 1_000;
 const FLUSH_AT_UNITS = 16_384;
@@ -118,12 +120,11 @@ class Buffer implements StreamBuffer {
    */
   #showSoon(): void {
     const left = this.#shownAt + SHOW_EVERY_MS - this.now();
-    if (left <= 0) this.#show();
-    else
-      this.#showTimer ??= this.schedule(Math.min(left, SHOW_EVERY_MS), () => {
-        this.#showTimer = null;
-        this.#show();
-      });
+    if (left <= (this.#showTimer ? 0 : LEAST_WAIT_MS)) return this.#show();
+    this.#showTimer ??= this.schedule(Math.min(left, SHOW_EVERY_MS), () => {
+      this.#showTimer = null;
+      this.#show();
+    });
   }
 
   #show(): void {
