@@ -83,7 +83,7 @@ const yeoman: Policy = {
 const balanced: Policy = {
   trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, rent_factor: 2, min_gain_ratio: 0.2 },
   keep: {
-    ratio: 0.2,
+    ratio: 0.21,
     of: "usable",
     max_tokens: 8_000,
     min_tokens: 2_000,
