@@ -1,7 +1,7 @@
 /** Where the view may be cut: at closed groups, so that what is newest stays verbatim. */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
-import { itemTokens, limitOf, scaleOf } from "./budget";
+import { itemTokens, limitOf, ratioOf } from "./budget";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput } from "./plan";
 
@@ -17,7 +17,7 @@ export const weigh = (state: SessionState, group: Group): number => group.items.
 export const isForced = (trigger: CompactionTrigger): boolean =>
   trigger === "overflow" || trigger === "inline" || trigger === "model_switch";
 
-/** Planned tokens that stay verbatim. */
+/** Tokens that stay verbatim: not padded, for most of the tail has been counted, and a share is to be the share that it says. */
 export function keptTokens({ limits, policy, trigger, options }: PlanInput): number {
   const { keep } = policy;
   const window = limits.window ?? 0;
@@ -30,7 +30,7 @@ export function keptTokens({ limits, policy, trigger, options }: PlanInput): num
   return Math.max(least, Math.min(share, keep.max_tokens ?? share));
 }
 
-/** How many of the oldest groups go; 0: none can. Never past a call whose result is still owed. */
+/** How many of the oldest groups go; 0: none can. `budget`: tokens that stay. Never past a call whose result is still owed. */
 export function cutIndex(input: PlanInput, groups: readonly Group[], budget: number): number {
   const open = groups.findIndex((group) => !group.closed);
   const most = open < 0 ? Math.max(0, groups.length - 1) : open;
@@ -59,13 +59,13 @@ function chosenCut(input: PlanInput, groups: readonly Group[], budget: number): 
 
 /** Longest tail within the budget, shortest that reaches it, and the group at which it is exceeded. The newest always stays. */
 function walkBack(input: PlanInput, groups: readonly Group[], budget: number): { fits: number; fills: number; exceeded: number | null } {
-  const scale = scaleOf(input.state, input.limits.model);
+  const ratio = ratioOf(input.state, input.limits.model);
   let kept = 0;
   let fits = Math.max(0, groups.length - 1);
   for (let index = groups.length - 1; index >= 0; index--) {
     const group = groups[index];
     if (!group) break;
-    kept += weigh(input.state, group) * scale;
+    kept += weigh(input.state, group) * ratio;
     if (kept > budget) return { fits, fills: index, exceeded: index };
     fits = index;
     if (kept === budget) return { fits, fills: index, exceeded: null };
@@ -87,12 +87,12 @@ function indexOfNewest(groups: readonly Group[], messages: number): number {
 function backToUser(input: PlanInput, groups: readonly Group[], by: { readonly cut: number; readonly budget: number }): number {
   const { cut, budget } = by;
   if (cut === 0 || groups[cut]?.isUser) return cut;
-  const scale = scaleOf(input.state, input.limits.model);
+  const ratio = ratioOf(input.state, input.limits.model);
   let extra = 0;
   for (let index = cut - 1; index >= 0; index--) {
     const group = groups[index];
     if (!group) break;
-    extra += weigh(input.state, group) * scale;
+    extra += weigh(input.state, group) * ratio;
     if (extra > budget / 4) return cut;
     if (group.isUser) return index;
   }

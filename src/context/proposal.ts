@@ -12,6 +12,8 @@ import type { Policy } from "./policy";
 export const FIRST_SUMMARY_SHARE = 0.15;
 /** One summary takes at most this share of the window. */
 const WINDOW_SHARE_OF_SUMMARY = 4;
+/** What the chain's share of a small window never presses a summary below: its sections need room. */
+const LEAST_SUMMARY_TOKENS = 512;
 
 export interface Proposal {
   readonly groups: readonly Group[];
@@ -32,10 +34,14 @@ type SummaryOverlay = Extract<Overlay, { kind: "summary" }>;
 /** Most tokens of one summary by this model. */
 export function summaryCap(limits: { readonly window: number | null; readonly maxOutput: number }, policy: Policy): number {
   const cap = Math.min(policy.summary.max_tokens, limits.maxOutput);
-  return limits.window === null ? cap : Math.min(cap, Math.floor(limits.window / WINDOW_SHARE_OF_SUMMARY));
+  const usable = limitOf(limits);
+  if (limits.window === null || usable === null) return cap;
+  const { chain_ratio } = policy.summary;
+  const share = chain_ratio === null ? cap : Math.max(LEAST_SUMMARY_TOKENS, Math.floor(usable * chain_ratio));
+  return Math.min(cap, share, Math.floor(limits.window / WINDOW_SHARE_OF_SUMMARY));
 }
 
-/** `budget`: planned tokens to keep verbatim. Null: nothing can leave. */
+/** `budget`: tokens to keep verbatim. Null: nothing can leave. */
 export function propose(input: PlanInput, budget: number = keptTokens(input)): Proposal | null {
   const { state, policy } = input;
   const limits = assumeWindow(input.limits, policy);
