@@ -98,6 +98,7 @@ export class ModelCalls {
       request_digest: null,
       outcome: usage ? "stop" : "overflow",
       ms: 0,
+      lease: null,
       rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }),
     };
   }

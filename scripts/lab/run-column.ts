@@ -39,25 +39,44 @@ class ColumnRun {
     this.#session.tick();
     switch (step.type) {
       case "append":
-        return this.#submit(step.role, { text: step.content, run: false });
+        return this.#import(step);
       case "ask":
         this.ledger.turns += 1;
-        this.#submit("user", { text: step.content, run: true });
+        this.#ask(step.content);
         return this.#answer(step.reply);
       case "answer":
         return this.#giveResults(step);
     }
   }
 
-  #submit(role: "user" | "assistant", { text, run }: { readonly text: string; readonly run: boolean }): void {
+  /** What has no recorded answer is part of the conversation all the same. */
+  #import(step: Extract<Step, { type: "append" }>): void {
+    this.#endTurn();
+    switch (step.role) {
+      case "user":
+        return this.#append([this.#session.draft("user", [toText(step.content)], { turn: null })]);
+      case "assistant":
+        return this.#append(this.#speak({ text: step.content, calls: step.calls }));
+      case "tool":
+        return this.#append([this.#resultWithoutTurn(step.call_id, step.content)]);
+    }
+  }
+
+  #ask(text: string): void {
+    this.#endTurn();
     const session = this.#session;
     const { incarnation } = session;
-    // A recording may end with results that nobody answered: then nothing was asked, and the turn is over.
-    if (session.state.turn?.phase === "generating")
-      session.execute({ at: session.now, type: "StopTurn", turn: null, reason: "requested", partial: null });
-    const turn = run ? session.newId("trn") : null;
-    const message = { item: session.draft(role, [toText(text)], { turn }), turn, tools: null };
-    session.execute({ at: session.now, type: "SubmitMessage", message, onBusy: "queue", incarnation, queueLimit: 1, partial: null });
+    const turn = session.newId("trn");
+    const message = { item: session.draft("user", [toText(text)], { turn }), rest: [], turn, tools: null };
+    const command = { type: "SubmitMessage", message, onBusy: "queue", incarnation, queueLimit: 1, partial: null, call: null } as const;
+    session.execute({ at: session.now, ...command });
+  }
+
+  /** A recording may end with results that nobody answered: then nothing was asked, and the turn is over. */
+  #endTurn(): void {
+    const session = this.#session;
+    if (session.state.turn?.phase !== "generating") return;
+    session.execute({ at: session.now, type: "StopTurn", turn: null, reason: "requested", partial: null, call: null });
   }
 
   #giveResults({ outputs, reply }: Extract<Step, { type: "answer" }>): void {

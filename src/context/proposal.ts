@@ -89,22 +89,16 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const { state, policy } = input;
   const { older, tail, summaries, merge, rebuild, sizes } = proposal;
   const last = older.at(-1);
-  if (!last) return null;
-  const { overlays } = state.view;
-  const keeps = keptPositions(input, proposal);
-  const covered = overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
-  const start = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
   const newest = summaries.at(-1);
-  // Only what a summary has read already: the question that it left standing.
-  if (newest && last.to <= newest.to) return null;
-  // Trimmed items have no summary yet: they are read again from the record.
-  const source = { from: newest && !rebuild ? newest.to + 1 : start, to: last.to };
+  // Nothing, or only what a summary has read already: the question that it left standing.
+  if (!last || last.to <= (newest?.to ?? 0)) return null;
+  const covered = state.view.overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
+  const keeps = keptPositions(input, proposal);
   const items = older.flatMap((group) => group.items).filter((item) => !keeps.includes(item.position));
   if (items.length === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
-    range: { from: merge || !newest ? start : newest.to + 1, to: last.to },
-    source,
+    ...stretchOf(proposal, { last: last.to, first: state.view.overlays[0]?.from ?? last.from }),
     replaces: covered.map((overlay) => overlay.id),
     keeps,
     merge: merge && !rebuild,
@@ -117,6 +111,20 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     mode: policy.summary.mode === "cheaper" ? proposal.priced.mode : "transcript",
     gain: Math.floor(Math.max(0, sizes.source + (merge ? sizes.chain : 0) - sizes.summary)),
     reason,
+  };
+}
+
+/** What the summary covers, and what of it is read: trimmed items have no summary yet, so they are read again from the record. */
+function stretchOf(
+  { older, summaries, merge, rebuild }: Proposal,
+  at: { readonly last: number; readonly first: number },
+): Pick<SummarizeRung, "range" | "source"> {
+  const start = Math.min(at.first, older[0]?.from ?? at.first);
+  const after = (summaries.at(-1)?.to ?? 0) + 1;
+  const isFirst = summaries.length === 0;
+  return {
+    range: { from: merge || isFirst ? start : after, to: at.last },
+    source: { from: isFirst || rebuild ? start : after, to: at.last },
   };
 }
 

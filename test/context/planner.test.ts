@@ -77,16 +77,16 @@ describe("oneclaw", () => {
 
   test("keeps the newest quarter, cut at a group", () => {
     const planned = plan(anchored(viewing(chat(40, 400)), 16_000, 40));
-    // 4,000 tokens kept: eight messages of 400, padded to 500.
-    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", range: { from: 1, to: 32 }, items: 32 }] });
+    // 4,000 tokens kept: ten messages of 400.
+    expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "summarize", range: { from: 1, to: 30 }, items: 30 }] });
   });
 
   test("never separates a call from its result", () => {
     const items = [
       ...chat(30, 400),
       item(31, "user", { tokens: 400 }),
-      call(32, 1, { tokens: 1_500 }),
-      result(33, 1, { tokens: 1_500 }),
+      call(32, 1, { tokens: 2_000 }),
+      result(33, 1, { tokens: 2_000 }),
       item(34, "assistant", { tokens: 300 }),
     ];
     const planned = plan(anchored(viewing(items), 16_000, 34));
@@ -102,7 +102,7 @@ describe("oneclaw", () => {
     const planned = plan(anchored({ ...base, view: { ...base.view, overlays } }, 15_000, 40));
     expect(planned).toMatchObject({
       rungs: [
-        { rung: "summarize", range: { from: 1, to: 32 }, source: { from: 11, to: 32 }, replaces: [id("ovl", 1), id("ovl", 2)], items: 32 },
+        { rung: "summarize", range: { from: 1, to: 30 }, source: { from: 11, to: 30 }, replaces: [id("ovl", 1), id("ovl", 2)], items: 30 },
       ],
     });
   });
