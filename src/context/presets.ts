@@ -100,7 +100,7 @@ const balanced: Policy = {
     placement: "user-message",
     max_tokens: 2_000,
     chain_ratio: 0.1,
-    rebuild_after: null,
+    rebuild_after: 8,
     mode: "cheaper",
     ...summaryCalls,
   },
