@@ -115,7 +115,7 @@ const economy: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, rent_factor: 0.8 },
   keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000, cut: "fits" },
-  summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05 },
+  summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05, rebuild_after: null },
 };
 
 /** Assistants and coding. */
