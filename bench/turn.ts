@@ -1,5 +1,6 @@
 /** CPU of a whole turn: a message in, a reply of 20 chunks streamed out, all of it recorded and projected. */
-import { append, openSession, registerModel, say, times } from "./support/chat.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { append, fetchThrough, openSession, registerModel, say, times } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";
 import type { Rig } from "./support/rig.ts";
 
@@ -8,32 +9,53 @@ const SAMPLES = 5;
 const WARM_UP = 40;
 const WINDOW = 128_000;
 
-/** Milliseconds between chunks. At 20 ms most of the time is waiting, so there are fewer turns of it. */
-const PACES: readonly { readonly gap: number; readonly name: string; readonly turns: number; readonly goal?: number }[] = [
-  { gap: 0, name: "20 chunks as fast as they come", turns: 40, goal: TURN_GOAL_MS },
-  { gap: 1, name: "20 chunks, 1 ms apart", turns: 40, goal: TURN_GOAL_MS },
-  { gap: 20, name: "20 chunks, 20 ms apart", turns: 10 },
+interface Pace {
+  readonly name: string;
+  /** Milliseconds between chunks. */
+  readonly gap: number;
+  /** Milliseconds between turns. */
+  readonly pause: number;
+  readonly turns: number;
+  readonly goal?: number;
+}
+
+/** Longer than a drain waits (`DRAIN_EVERY_MS` of src/session/drain.ts): such turns share no batch. */
+const ALONE_MS = 250;
+
+/** Where most of the time is waiting, there are fewer turns. */
+const PACES: readonly Pace[] = [
+  { name: "20 chunks as fast as they come", gap: 0, pause: 0, turns: 40, goal: TURN_GOAL_MS },
+  { name: "20 chunks, 1 ms apart", gap: 1, pause: 0, turns: 40, goal: TURN_GOAL_MS },
+  { name: "20 chunks, 20 ms apart", gap: 20, pause: 0, turns: 10 },
+  { name: "20 chunks as fast as they come, each turn alone", gap: 0, pause: ALONE_MS, turns: 10 },
 ];
 
-async function benchPace(rig: Rig, { gap, name, turns, goal }: (typeof PACES)[number]): Promise<Figure> {
-  const session = await openSession(rig, await registerModel(rig, { chunks: 20, gap }, WINDOW));
+async function benchPace(rig: Rig, { name, gap, pause, turns, goal }: Pace): Promise<Figure[]> {
+  const plan = { chunks: 20, gap };
+  const session = await openSession(rig, await registerModel(rig, plan, WINDOW));
   await times(10, () => append(rig, session, "A message of the past, as short as most of them are."));
   await times(WARM_UP, () => say(rig, session));
-  const samples: number[] = [];
+  const perTurn = async (work: () => Promise<void>): Promise<number> => {
+    const paced = () => work().then(() => (pause > 0 ? delay(pause) : undefined));
+    return ((await rig.cpu.measure(() => times(turns, paced))) / turns) * 1_000;
+  };
+  const took = { ours: [] as number[], proxy: [] as number[] };
   for (let round = 0; round < SAMPLES; round++) {
-    samples.push(((await rig.cpu.measure(() => times(turns, () => say(rig, session)))) / turns) * 1_000);
+    took.ours.push(await perTurn(() => say(rig, session)));
+    took.proxy.push(await perTurn(() => fetchThrough(rig, "proxy", plan)));
   }
-  return measured(name, "ms", samples, goal);
+  return [measured(name, "ms", took.ours, goal), measured("  the same reply through a bare proxy", "ms", took.proxy)];
 }
 
 export async function benchTurn(rig: Rig): Promise<BenchResult> {
   const figures: Figure[] = [];
-  for (const pace of PACES) figures.push(await benchPace(rig, pace));
+  for (const pace of PACES) figures.push(...(await benchPace(rig, pace)));
   return {
     title: "CPU of a turn of 20 chunks",
     notes: [
       `One client, one turn at a time; medians of ${SAMPLES} samples. All of workerd is counted:`,
       "the Worker, the object and its storage, and Miniflare's simulation of D1, which in production runs elsewhere.",
+      "Turns that follow one another share a projection; those that stand alone, 250 ms apart, have one each.",
     ],
     figures,
   };

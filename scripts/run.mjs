@@ -26,6 +26,7 @@ const COMMANDS = {
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
   bench: [script("bench/run.ts")],
+  lab: [script("scripts/lab.ts")],
   simulate: [tool("vitest", "vitest.mjs", "run", "--project", "node", "test/simulation")],
   check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],
   wrangler: [tool("wrangler", "bin/wrangler.js")],

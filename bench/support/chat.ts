@@ -38,6 +38,13 @@ export async function say(rig: Rig, session: string): Promise<void> {
   if (end?.type !== "turn.completed") throw new Failure(`A turn ended with ${JSON.stringify(end)}`);
 }
 
+/** The reply of `plan`, asked for through one of the rig's plain Workers. */
+export async function fetchThrough(rig: Rig, worker: "proxy" | "reader", plan: ReplyPlan): Promise<void> {
+  const headers = { "x-upstream": `${rig.provider.baseUrl(plan)}/chat/completions` };
+  const response = await fetch(worker === "proxy" ? rig.proxyUrl : rig.readerUrl, { method: "POST", headers, body: "{}" });
+  await response.text();
+}
+
 export async function times(count: number, work: () => Promise<void>): Promise<void> {
   for (let index = 0; index < count; index++) await work();
 }

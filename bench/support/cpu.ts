@@ -46,8 +46,8 @@ class Threads {
   }
 }
 
-/** Work of a turn that its client does not wait for: the projection, alarms, garbage collection. */
-const SETTLE_MS = 300;
+/** Work of a turn that its client does not wait for: the projection, which may wait for more, alarms, garbage collection. */
+const SETTLE_MS = 600;
 const IDLE_SAMPLE_MS = 1_500;
 
 export async function createCpuMeter(): Promise<CpuMeter> {

@@ -19,6 +19,8 @@ export interface Rig {
   readonly connection: Connection;
   /** The bare proxy: passes the request's `x-upstream` through, body untouched. */
   readonly proxyUrl: string;
+  /** A Worker that reads the same stream in a loop, as whoever looks into it must, and drops it. */
+  readonly readerUrl: string;
   readonly provider: FastProvider;
   readonly cpu: CpuMeter;
   /** Ends the object's life in memory; its next call is a cold wake. */
@@ -30,6 +32,16 @@ const PROXY = `export default {
   fetch(request) {
     const headers = { "content-type": "application/json" };
     return fetch(request.headers.get("x-upstream"), { method: "POST", headers, body: request.body });
+  }
+}`;
+
+const READER = `export default {
+  async fetch(request) {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(request.headers.get("x-upstream"), { method: "POST", headers, body: request.body });
+    const reader = response.body.getReader();
+    while (!(await reader.read()).done);
+    return new Response("read");
   }
 }`;
 
@@ -61,6 +73,7 @@ function optionsOf(directory: string, script: string): V4MiniflareOptions {
         queueConsumers: { "longhand-compactions": { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 5 } },
       },
       { ...direct, name: "proxy", modules: [{ type: "ESModule", path: "proxy.js", contents: PROXY }] },
+      { ...direct, name: "reader", modules: [{ type: "ESModule", path: "reader.js", contents: READER }] },
     ],
   };
 }
@@ -101,6 +114,7 @@ export async function createRig(): Promise<Rig> {
     return {
       connection,
       proxyUrl: await urlOf("proxy"),
+      readerUrl: await urlOf("reader"),
       provider,
       cpu: await createCpuMeter(),
       evictSession: (session) =>

@@ -12,6 +12,7 @@ import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
 import { climb } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput } from "./plan";
+import { economyOf } from "./plan-economy";
 import type { Policy } from "./policy";
 import { type Proposal, propose } from "./proposal";
 
@@ -89,14 +90,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const rungs = breaker_open && summarizes ? (over || isForced(trigger) ? fallback : []) : climbed.rungs;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = rungs.reduce((sum, rung) => sum + rung.gain, 0);
-  const prices = limits.prices ?? UNKNOWN_PRICES;
-  const economy = {
-    rent: state.compaction.rent,
-    price: summarizes ? proposal.priced.price : 0,
-    read_cost_before: prices.cached * next.tokens,
-    read_cost_after: prices.cached * Math.max(0, next.tokens - gain),
-    cache_kept: Math.floor(proposal.sizes.fixed + (proposal.merge ? 0 : proposal.sizes.chain)),
-  };
+  const economy = economyOf(input, { proposal, next, gain, rungs });
   const expected = Math.max(0, next.tokens - gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }

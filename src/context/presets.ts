@@ -79,11 +79,11 @@ const yeoman: Policy = {
   unknown_window: 8_192,
 };
 
-/** The default once recall works: compaction that pays for itself (docs/policy.md). */
+/** The default once recall works: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
 const balanced: Policy = {
   trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, rent_factor: 2, min_gain_ratio: 0.2 },
   keep: {
-    ratio: 0.25,
+    ratio: 0.21,
     of: "usable",
     max_tokens: 8_000,
     min_tokens: 2_000,
@@ -94,13 +94,13 @@ const balanced: Policy = {
     split_turn_messages: 5,
     system_messages: true,
   },
-  results: { ...resultsInFull, clear: "at_epoch", preview_beyond: 10 },
+  results: { ...resultsInFull, clear: "at_epoch", clear_gain_ratio: 0.5, preview_beyond: 10 },
   summary: {
     form: "structured",
     placement: "user-message",
     max_tokens: 2_000,
     chain_ratio: 0.1,
-    rebuild_after: 4,
+    rebuild_after: 8,
     mode: "cheaper",
     ...summaryCalls,
   },
@@ -113,23 +113,23 @@ const balanced: Policy = {
 /** Bots and high volume. */
 const economy: Policy = {
   ...balanced,
-  trigger: { ...balanced.trigger, rent_factor: 1 },
-  keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000 },
-  summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05 },
+  trigger: { ...balanced.trigger, rent_factor: 0.8 },
+  keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000, cut: "fits" },
+  summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05, rebuild_after: null },
 };
 
 /** Assistants and coding. */
 const retain: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, rent_factor: 1.5 },
-  keep: { ...balanced.keep, ratio: 0.3, max_tokens: 32_000 },
+  keep: { ...balanced.keep, ratio: 0.28, max_tokens: 32_000 },
 };
 
 /** When every word counts. */
 const verbatim: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null },
-  keep: { ...balanced.keep, ratio: 0.3, max_tokens: 64_000 },
+  keep: { ...balanced.keep, ratio: 0.28, max_tokens: 64_000 },
   results: { ...balanced.results, preview_beyond: null },
   summary: { ...balanced.summary, max_tokens: 4_000 },
 };

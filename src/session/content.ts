@@ -34,14 +34,17 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
   /** What the view shows is kept; what is read from the record once is not. */
   const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] => {
-    const unknown = readBodies(
-      sql,
-      items.filter((item) => !parsed.get(item.id)).map((item) => item.id),
-    );
     const hidden = new Set(state().redacted);
-    return items.map((meta) => {
-      const text = unknown.get(meta.id);
-      const parts = parsed.get(meta.id) ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
+    const missing: BodyId[] = [];
+    const known = items.map((item) => {
+      const parts = parsed.get(item.id);
+      if (!parts) missing.push(item.id);
+      return parts;
+    });
+    const read = readBodies(sql, missing);
+    return items.map((meta, index) => {
+      const text = read.get(meta.id);
+      const parts = known[index] ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
       if (keep && text !== undefined) parsed.set(meta.id, parts, text.length);
       return { meta, parts: hidden.has(meta.id) ? REDACTED : parts };
     });

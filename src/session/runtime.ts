@@ -19,7 +19,6 @@ import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs, needsWatch } from "./log/jobs";
-import { hasSchema } from "./log/log-schema";
 import { readTurn } from "./log/log-tables";
 import type { Sql } from "./log/sql";
 import { SessionStore } from "./log/store";
@@ -91,8 +90,9 @@ export class SessionRuntime {
     return this.store.state;
   }
 
+  /** Whether a session was ever opened here. */
   get exists(): boolean {
-    return hasSchema(this.deps.sql);
+    return this.state.seq > 0;
   }
 
   /** Before anything else in a new incarnation: what an earlier one left open is recovered. */
@@ -247,13 +247,13 @@ export class SessionRuntime {
     const { turn, lifecycle } = this.state;
     if (lifecycle !== "open") return;
     if (turn?.phase === "generating" && turn.incarnation === this.deps.incarnation) return this.#start();
-    if (turn) return this.drain.start();
+    if (turn) return this.drain.startSoon();
     if (this.#between) return;
     this.#between = afterTurn(this.ports())
       .catch((error: unknown) => this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" }))
       .finally(() => {
         this.#between = null;
-        if (!this.state.turn) this.drain.start();
+        if (!this.state.turn) this.drain.startSoon();
         this.buffer.prune();
       });
     this.deps.background(this.#between);

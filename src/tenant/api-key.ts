@@ -45,9 +45,24 @@ export function parseApiKey(text: string): ApiKeyParts | null {
   return env !== undefined && tenant ? { env, tenant } : null;
 }
 
+interface Hmac {
+  readonly pepper: string;
+  readonly key: CryptoKey;
+}
+
+/** A deployment has one pepper; importing it for each request costs more than the hash. */
+let imported: Hmac | null = null;
+
+async function importPepper(pepper: string): Promise<CryptoKey> {
+  if (imported?.pepper === pepper) return imported.key;
+  const bytes = new TextEncoder().encode(pepper);
+  const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  imported = { pepper, key };
+  return key;
+}
+
 /** HMAC-SHA-256 of the whole key under the deployment's pepper, in hex: what is stored and looked up. */
 export async function hashApiKey(key: string, pepper: string): Promise<string> {
-  const encoder = new TextEncoder();
-  const hmac = await crypto.subtle.importKey("raw", encoder.encode(pepper), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", hmac, encoder.encode(key))));
+  const hmac = await importPepper(pepper);
+  return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", hmac, new TextEncoder().encode(key))));
 }

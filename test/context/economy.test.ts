@@ -81,7 +81,8 @@ describe("the price of compacting now", () => {
  */
 const policy = toPolicyText({
   preset: "balanced",
-  keep: { max_tokens: 4_000, ratio: 0.9, min_tokens: 0 },
+  trigger: { min_gain_ratio: 0.2 },
+  keep: { cut: "fills", max_tokens: 4_000, ratio: 0.9, min_tokens: 0 },
   summary: { max_tokens: 4_000, chain_ratio: 0.5 },
 });
 const limits = limitsOf(32_000, 4_000);

@@ -9,7 +9,12 @@ import { id, item, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf } from "./planning";
 
 /** A tenth of the usable window of 30,000 stays; a fifth of the request must be gained by clearing for that to be enough. */
-const policy = toPolicyText({ preset: "balanced", trigger: { rent_factor: null }, keep: { ratio: 0.1, min_tokens: 0 } });
+const policy = toPolicyText({
+  preset: "balanced",
+  trigger: { rent_factor: null },
+  keep: { ratio: 0.1, min_tokens: 0, cut: "fills" },
+  results: { clear_gain_ratio: 0.2 },
+});
 const limits = limitsOf(32_000, 4_000);
 const plan = (state: SessionState, asked = {}) => planUnder(policy, state, { limits, ...asked });
 const names = (state: SessionState, asked = {}) => rungsOf(plan(state, asked)).map((rung) => rung.rung);

@@ -85,8 +85,8 @@ describe("oneclaw", () => {
     const items = [
       ...chat(30, 400),
       item(31, "user", { tokens: 400 }),
-      call(32, 1, { tokens: 1_900 }),
-      result(33, 1, { tokens: 1_900 }),
+      call(32, 1, { tokens: 2_000 }),
+      result(33, 1, { tokens: 2_000 }),
       item(34, "assistant", { tokens: 300 }),
     ];
     const planned = plan(anchored(viewing(items), 16_000, 34));

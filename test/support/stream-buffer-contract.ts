@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { migrate } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { Frame } from "../../src/session/stream/frames";
-import { createStreamBuffer, type StreamBuffer } from "../../src/session/stream/stream-buffer";
+import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
 import { FakeSchedule } from "./fake-schedule";
@@ -66,9 +66,27 @@ function storingRules(withSql: WithSql): void {
       buffer.publishDelta(delta("why", "reasoning.delta"));
       expect(textsOf(buffer)).toEqual(["a", "bcd"]);
 
-      time.advance(15);
+      time.advance(SHOW_EVERY_MS);
 
       expect(textsOf(buffer)).toEqual(["a", "bcd", "why"]);
+    }));
+
+  test("a delta that comes almost as late as the pace of showing is shown at once", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      time.advance(SHOW_EVERY_MS - 11);
+      listen(buffer);
+      buffer.publishDelta(delta("b"));
+      expect(textsOf(buffer)).toEqual(["a"]);
+      time.advance(11);
+      expect(textsOf(buffer)).toEqual(["a", "b"]);
+
+      time.advance(SHOW_EVERY_MS - 10);
+      listen(buffer);
+      buffer.publishDelta(delta("c"));
+
+      expect(textsOf(buffer)).toEqual(["a", "b", "c"]);
     }));
 
   test("deltas that nobody waits for need no frame of their own until they are stored, a second later", () =>
@@ -90,7 +108,7 @@ function storingRules(withSql: WithSql): void {
       buffer.publishDelta(delta("a"));
       buffer.publishDelta(delta("b"));
       listen(buffer);
-      time.advance(15);
+      time.advance(SHOW_EVERY_MS);
       expect(lastStored(sql)).toBe(buffer.offset - 1);
 
       time.advance(1_000);
@@ -129,7 +147,7 @@ function crashRules(withSql: WithSql): void {
       for (let n = 0; n < 5; n++) {
         buffer.publishDelta(delta("b"));
         listen(buffer);
-        time.advance(15);
+        time.advance(SHOW_EVERY_MS);
       }
       const shown = buffer.offset;
       expect(lastStored(sql)).toBeLessThan(shown);
@@ -147,7 +165,7 @@ function crashRules(withSql: WithSql): void {
       buffer.publishDelta(delta("a"));
       buffer.publishDelta(delta("b"));
       listen(buffer);
-      time.advance(15);
+      time.advance(SHOW_EVERY_MS);
       const ahead = buffer.offset;
 
       const { buffer: next } = wake(sql);
@@ -165,6 +183,22 @@ function crashRules(withSql: WithSql): void {
       const at = buffer.offset;
       buffer.publish(accepted(2));
       expect(wake(sql).buffer.locate(at)).toEqual({ kind: "known", offset: at });
+    }));
+
+  test("pruning is due in a new life, and then not before another fifty packs were stored", () =>
+    withSql((sql) => {
+      const first = wake(sql).buffer;
+      for (let n = 1; n <= 450; n++) first.publish(accepted(n));
+      const { buffer } = wake(sql);
+
+      buffer.prune();
+      expect(stored(sql)).toHaveLength(400);
+      for (let n = 1; n < 50; n++) buffer.publish(accepted(n));
+      buffer.prune();
+      expect(stored(sql)).toHaveLength(449);
+      buffer.publish(accepted(50));
+      buffer.prune();
+      expect(stored(sql)).toHaveLength(400);
     }));
 
   test("a client whose place was pruned is told from where on there is something to hear", () =>

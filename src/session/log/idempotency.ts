@@ -2,7 +2,6 @@
 import { IDEMPOTENCY_TTL_MS } from "../../app/idempotency";
 import type { Idempotency } from "../../app/session-api";
 import type { Accepted } from "../../app/session-views";
-import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";
 
 /** Expired keys that one new key takes along: more than come, so that none is left for long. */
@@ -11,7 +10,7 @@ const EXPIRED_AT_ONCE = 8;
 export type Remembered = { readonly kind: "new" } | { readonly kind: "seen"; readonly accepted: Accepted } | { readonly kind: "conflict" };
 
 export function recall(sql: Sql, asked: Idempotency | null, now: number): Remembered {
-  if (!asked || !hasSchema(sql)) return { kind: "new" };
+  if (!asked) return { kind: "new" };
   const row = sql.all<{ digest: string; outcome: string }>(
     "SELECT digest, outcome FROM idempotency WHERE key = ? AND expires_at > ?",
     asked.key,

@@ -29,7 +29,10 @@ export interface Jobs {
 
 /** The table alone: whoever arms a job inside a transaction lets the alarm follow after the commit. */
 export function createJobs(sql: Sql): Jobs {
+  /** Asked for at every commit, while most commits arm nothing. Undefined: not known. */
+  let earliest: number | null | undefined;
   const write = (kind: JobKind, dueAt: number, attempts: number): void => {
+    earliest = undefined;
     sql.all(
       "INSERT INTO jobs (kind, due_at, attempts) VALUES (?, ?, ?) ON CONFLICT (kind) DO UPDATE SET due_at = excluded.due_at, attempts = excluded.attempts",
       kind,
@@ -45,9 +48,15 @@ export function createJobs(sql: Sql): Jobs {
       const armed = this.get(kind);
       if (!armed || armed.due_at > dueAt) write(kind, dueAt, armed?.attempts ?? 0);
     },
-    disarm: (kind) => void sql.all("DELETE FROM jobs WHERE kind = ?", kind),
+    disarm(kind) {
+      earliest = undefined;
+      sql.all("DELETE FROM jobs WHERE kind = ?", kind);
+    },
     due: (now) => rows("SELECT kind, due_at, attempts FROM jobs WHERE due_at <= ? ORDER BY due_at", now),
     get: (kind) => rows("SELECT kind, due_at, attempts FROM jobs WHERE kind = ?", kind)[0] ?? null,
-    nextDue: () => sql.all<{ due: number | null }>("SELECT min(due_at) AS due FROM jobs")[0]?.due ?? null,
+    nextDue() {
+      if (earliest === undefined) earliest = sql.all<{ due: number | null }>("SELECT min(due_at) AS due FROM jobs")[0]?.due ?? null;
+      return earliest;
+    },
   };
 }

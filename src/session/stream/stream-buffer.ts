@@ -13,7 +13,9 @@ import type { Frame, FrameLine } from "./frames";
 import { formatLine, parseLine, toFrameLine } from "./frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
-const SHOW_EVERY_MS = 15;
+export const SHOW_EVERY_MS = 25;
+/** A delta is not made to wait for less than this: the timer would cost more than joining it with the next one saves. */
+const LEAST_WAIT_MS = 10;
 /** What is shown is stored at most this much later. */
 const FLUSH_EVERY_MS = 1_000;
 const FLUSH_AT_UNITS = 16_384;
@@ -21,6 +23,8 @@ const RESERVED_BLOCK = 10_000;
 /** Frames kept in memory for readers at the live end; older ones are read from the table. */
 const MEMORY_FRAMES = 512;
 const STORED_PACKS = 400;
+/** Packs stored between two prunings: finding the oldest to keep walks over all of them. */
+const PRUNE_EVERY = 50;
 
 export interface StreamBuffer {
   /** The newest offset given. */
@@ -43,7 +47,7 @@ export interface StreamBuffer {
   startOf(turn: string): number | null;
   /** Starts over, after the database was emptied under it. Readers hear what comes next. */
   forget(): void;
-  /** Drops packs that no client resumes from any more. */
+  /** Drops packs that no client resumes from any more, now and then. */
   prune(): void;
 }
 
@@ -65,6 +69,8 @@ class Buffer implements StreamBuffer {
   #deltasShown = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] = [];
+  /** Packs stored since the last pruning; of an earlier life it is not known. */
+  #unpruned = PRUNE_EVERY;
 
   constructor(
     readonly sql: Sql,
@@ -114,8 +120,11 @@ class Buffer implements StreamBuffer {
    */
   #showSoon(): void {
     const left = this.#shownAt + SHOW_EVERY_MS - this.now();
-    if (left <= 0) this.#show();
-    else this.#showTimer ??= this.schedule(Math.min(left, SHOW_EVERY_MS), () => this.#show());
+    if (left <= (this.#showTimer ? 0 : LEAST_WAIT_MS)) return this.#show();
+    this.#showTimer ??= this.schedule(Math.min(left, SHOW_EVERY_MS), () => {
+      this.#showTimer = null;
+      this.#show();
+    });
   }
 
   #show(): void {
@@ -162,6 +171,7 @@ class Buffer implements StreamBuffer {
     this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first.offset, last.offset, this.now(), lines);
     this.#unstored = [];
     this.#units = 0;
+    this.#unpruned++;
   }
 
   read(after: number, limit: number): FrameLine[] {
@@ -225,6 +235,8 @@ class Buffer implements StreamBuffer {
   }
 
   prune(): void {
+    if (this.#unpruned < PRUNE_EVERY) return;
+    this.#unpruned = 0;
     this.sql.all("DELETE FROM frames WHERE first <= (SELECT first FROM frames ORDER BY first DESC LIMIT 1 OFFSET ?)", STORED_PACKS);
   }
 }

@@ -1,0 +1,86 @@
+/**
+ * `npm run lab -- --traces DIR`: replays recorded conversations under policies through the real context code, without a
+ * server or a model, and says what each would cost and lose. docs/policy.md has what is measured and how.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { POLICY_NAMES } from "../src/context/presets";
+import { readColumns } from "./lab/column.ts";
+import { drawColumn } from "./lab/picture.ts";
+import { type ColumnReport, formatColumn, toRow } from "./lab/report.ts";
+import { runColumn, runUnlimited } from "./lab/run-column.ts";
+import { type Options, type Setup, toSetup } from "./lab/setup.ts";
+import { readCommandLine, wholeNumber } from "./support/command-line.ts";
+import { print, runScript, say } from "./support/output.ts";
+import { LONGHAND } from "./support/paths.ts";
+
+const USAGE = `Usage: npm run lab -- --traces DIR [options]
+  --traces DIR    recorded conversations, *.jsonl (../shared/data/traces)
+  --policy NAME   one of ${POLICY_NAMES.join(", ")}; may be given several times (all)
+  --window N      window of every column, in tokens
+  --each-call     look at the soft trigger before each call, not where the policy says
+  --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
+  --out DIR       where the pictures go (.longhand/lab)
+  --json          figures as JSON`;
+
+/** The ancestors are run without the guard as well: what it saves is what that row shows. */
+const ANCESTORS = new Set<string>(["oneclaw", "opal", "odincode", "yeoman"]);
+
+function readOptions() {
+  return readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: {
+      traces: { type: "string", default: "../shared/data/traces" },
+      policy: { type: "string", multiple: true, default: [...POLICY_NAMES] },
+      window: { type: "string" },
+      "each-call": { type: "boolean", default: false },
+      "count-chain": { type: "boolean", default: false },
+      out: { type: "string", default: join(LONGHAND, "lab") },
+      json: { type: "boolean", default: false },
+    },
+    schema: z.object({
+      files: z.array(z.string()).length(0, "name the folder by --traces"),
+      traces: z.string(),
+      policy: z.array(z.enum(POLICY_NAMES)),
+      window: wholeNumber(1_024, 10_000_000).optional(),
+      "each-call": z.boolean(),
+      "count-chain": z.boolean(),
+      out: z.string(),
+      json: z.boolean(),
+    }),
+  });
+}
+
+const toSetups = (name: string, options: Options): Setup[] => [
+  ...(ANCESTORS.has(name) ? [toSetup(name, { ...options, guard: false })] : []),
+  toSetup(name, { ...options, guard: true }),
+];
+
+const fromCaller = (path: string): string => resolve(process.env.INIT_CWD ?? ".", path);
+
+async function main(): Promise<number> {
+  const given = readOptions();
+  const startedAt = performance.now();
+  const options = { eachCall: given["each-call"], countsChain: given["count-chain"] };
+  const setups = given.policy.flatMap((name) => toSetups(name, options));
+  const reports = readColumns(fromCaller(given.traces), given.window ?? null).map((column): ColumnReport => {
+    const rows = setups.map((setup) => ({ setup, figures: runColumn(column, setup) }));
+    return { column, unlimited: runUnlimited(column), rows };
+  });
+  const out = fromCaller(given.out);
+  mkdirSync(out, { recursive: true });
+  for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
+  print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
+  say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}`);
+  return 0;
+}
+
+const toJson = ({ column, unlimited, rows }: ColumnReport) => ({
+  column: column.name,
+  window: column.window,
+  unlimited_cost: unlimited.cost,
+  rows: rows.map((row) => toRow(row, unlimited)),
+});
+
+await runScript(main);

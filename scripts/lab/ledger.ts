@@ -1,0 +1,141 @@
+/** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
+import type { Plan } from "../../src/context/plan";
+import type { CompactionTrigger } from "../../src/domain/compaction-events";
+import type { SessionState } from "../../src/domain/state";
+import { costOf, NOTHING, plus, type Spent } from "./costs.ts";
+import { identifiersIn, type Recall, recallOf } from "./identifiers.ts";
+import { verbatimShare } from "./measures.ts";
+import { commonPrefix, type Segment, tokensOf } from "./segments.ts";
+import type { RecordedItem } from "./session.ts";
+
+/** The newest history that is looked at for verbatim words, in tokens (docs/policy.md). */
+const LAST_TOKENS = 8_000;
+const WINDOW_SHARE = 4;
+
+export interface Called {
+  readonly record: readonly RecordedItem[];
+  readonly view: SessionState["view"];
+  readonly request: readonly Segment[];
+  readonly reply: string;
+  readonly malformed: string | null;
+  /** True tokens of the request. */
+  readonly input: number;
+  /** Null: it was refused as too long. */
+  readonly usage: Spent | null;
+}
+
+export interface Figures {
+  readonly turns: number;
+  readonly calls: number;
+  /** Requests whose true tokens exceed what fits; each ends its turn. */
+  readonly overflows: number;
+  /** Turns that the session refused to send, for nothing helped. */
+  readonly refused: number;
+  readonly malformed: readonly string[];
+  /** Summaries. */
+  readonly compactions: number;
+  /** Changes of the view, those without a summary included. */
+  readonly epochs: number;
+  /** Requests that do not begin with all of the request before, in the same epoch. */
+  readonly breaks: number;
+  readonly peak: number;
+  readonly cost: number;
+  /** Of `cost`, what summaries took. */
+  readonly summary_cost: number;
+  readonly cached_share: number;
+  readonly verbatim_8k: number;
+  readonly verbatim_quarter: number;
+  readonly identifiers: Recall;
+  readonly triggers: Readonly<Partial<Record<CompactionTrigger, number>>>;
+  /** True tokens of every request, in order. */
+  readonly tokens: readonly number[];
+}
+
+export class Ledger {
+  turns = 0;
+  refused = 0;
+  readonly #window: number;
+  readonly #tokens: number[] = [];
+  readonly #malformed: string[] = [];
+  readonly #triggers: Partial<Record<CompactionTrigger, number>> = {};
+  readonly #known = new Set<string>();
+  #seen = 0;
+  #overflows = 0;
+  #compactions = 0;
+  #epochs = 0;
+  #breaks = 0;
+  #recall: Recall = { needed: 0, lost: 0 };
+  #turnSpent: Spent = NOTHING;
+  #summarySpent: Spent = NOTHING;
+  #last8k = 0;
+  #lastQuarter = 0;
+  #previous: { readonly request: readonly Segment[]; readonly epoch: number } | null = null;
+
+  constructor(window: number) {
+    this.#window = window;
+  }
+
+  called(call: Called): void {
+    const { record, view, request, usage, input } = call;
+    this.#tokens.push(input);
+    if (call.malformed) this.#malformed.push(call.malformed);
+    this.#last8k += verbatimShare(record, view, LAST_TOKENS);
+    this.#lastQuarter += verbatimShare(record, view, Math.floor(this.#window / WINDOW_SHARE));
+    this.#remember(call);
+    const before = this.#previous;
+    if (before?.epoch === view.epoch && commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
+    this.#previous = { request, epoch: view.epoch };
+    if (usage) this.#turnSpent = plus(this.#turnSpent, usage);
+    else this.#overflows += 1;
+  }
+
+  /** What the user's new message and the reply come back to. */
+  #remember({ record, request, reply }: Called): void {
+    const shown = request.map(({ text }) => text);
+    const asked = record.at(-1);
+    const isUser = asked?.meta.kind === "user";
+    this.#learn(isUser ? record.slice(this.#seen, -1) : record.slice(this.#seen));
+    if (isUser) this.#count(recallOf({ earlier: this.#known, shown: shown.slice(0, -1), said: asked.text }));
+    this.#learn(isUser ? [asked] : []);
+    this.#seen = record.length;
+    this.#count(recallOf({ earlier: this.#known, shown, said: reply }));
+  }
+
+  #learn(items: readonly RecordedItem[]): void {
+    for (const { text } of items) for (const word of identifiersIn(text)) this.#known.add(word);
+  }
+
+  #count({ needed, lost }: Recall): void {
+    this.#recall = { needed: this.#recall.needed + needed, lost: this.#recall.lost + lost };
+  }
+
+  compacted(plan: Extract<Plan, { kind: "compact" }>, spent: Spent): void {
+    this.#epochs += 1;
+    if (plan.rungs.some((rung) => rung.rung === "summarize")) this.#compactions += 1;
+    this.#triggers[plan.trigger] = (this.#triggers[plan.trigger] ?? 0) + 1;
+    this.#summarySpent = plus(this.#summarySpent, spent);
+  }
+
+  figures(): Figures {
+    const calls = this.#tokens.length;
+    return {
+      turns: this.turns,
+      calls,
+      overflows: this.#overflows,
+      refused: this.refused,
+      malformed: this.#malformed,
+      compactions: this.#compactions,
+      epochs: this.#epochs,
+      breaks: this.#breaks,
+      peak: Math.max(0, ...this.#tokens),
+      cost: costOf(this.#turnSpent) + costOf(this.#summarySpent),
+      summary_cost: costOf(this.#summarySpent),
+      cached_share: this.#turnSpent.cached / Math.max(1, this.#turnSpent.input),
+      verbatim_8k: this.#last8k / Math.max(1, calls),
+      verbatim_quarter: this.#lastQuarter / Math.max(1, calls),
+      identifiers: this.#recall,
+      triggers: this.#triggers,
+      tokens: this.#tokens,
+    };
+  }
+}

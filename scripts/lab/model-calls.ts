@@ -1,0 +1,137 @@
+/** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
+import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../../src/context/budget";
+import { planGuard } from "../../src/context/guard";
+import type { Plan } from "../../src/context/plan";
+import { planCompaction, rentOfCall } from "../../src/context/planner";
+import { planResults } from "../../src/context/results-rung";
+import type { ModelCall } from "../../src/domain/commands";
+import type { CompactionTrigger } from "../../src/domain/compaction-events";
+import type { ItemDraft } from "../../src/domain/message";
+import type { CallUsage } from "../../src/domain/model-call";
+import { findMalformed } from "./check-request.ts";
+import { carryOut } from "./compact.ts";
+import type { Ledger } from "./ledger.ts";
+import { PromptCache } from "./prompt-cache.ts";
+import { countTokens, tokensOf, toSegments } from "./segments.ts";
+import type { LabSession } from "./session.ts";
+import { LAB_MODEL, type Setup } from "./setup.ts";
+
+/** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
+const GUARD_ROUNDS = 3;
+
+/** A recorded reply, ready to be said. */
+export interface Spoken {
+  readonly drafts: readonly ItemDraft[];
+  readonly text: string;
+}
+
+export class ModelCalls {
+  readonly #session: LabSession;
+  readonly #setup: Setup;
+  readonly #limits: ModelLimits;
+  readonly #ledger: Ledger;
+  readonly #cache = new PromptCache();
+
+  constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
+    this.#session = by.session;
+    this.#setup = by.setup;
+    this.#limits = by.limits;
+    this.#ledger = by.ledger;
+  }
+
+  /** Before a call: old results cleared, the soft trigger where the policy wants it here, and what must fit. False: nothing helps. */
+  prepare(): boolean {
+    const { policy, eachCall, guard } = this.#setup;
+    const isFirst = this.#session.state.turn?.rounds === 0;
+    this.#take(planResults({ state: this.#session.state, limits: this.#limits, policy }));
+    if (eachCall || policy.trigger.at === "each_call" || (policy.trigger.at === "before_turn" && isFirst)) this.#soft();
+    return !guard || this.#fit();
+  }
+
+  /** Between turns, in production in the background: it is done before the next message comes. */
+  afterTurn(): void {
+    const { policy, eachCall } = this.#setup;
+    const completed = this.#session.state.turn === null && this.#session.state.last_turn?.status === "completed";
+    if (completed && policy.trigger.at === "after_response" && !eachCall) this.#soft();
+  }
+
+  /** False: the provider refused it as too long, and the turn has failed. */
+  call({ drafts, text }: Spoken): boolean {
+    const session = this.#session;
+    const view = session.view();
+    const request = toSegments(view);
+    const input = tokensOf(request);
+    const output = countTokens(text);
+    const fits = input <= this.#limit;
+    const usage = fits ? { input, cached: this.#cache.read(request), output, reasoning: 0 } : null;
+    const { record, state } = session;
+    this.#ledger.called({ record, view: state.view, request, reply: text, malformed: findMalformed(view), input, usage });
+    const call = this.#callOf(usage);
+    session.tick();
+    if (!usage) this.fail("overflow", call);
+    else this.#record(drafts, call);
+    return fits;
+  }
+
+  fail(kind: "overflow" | "cannot_fit", call: ModelCall | null): void {
+    const failure = { kind, status: kind === "overflow" ? 400 : null };
+    this.#session.execute({ at: this.#session.now, type: "FailTurn", ...this.#session.run(), call, failure, partial: null });
+  }
+
+  #record(drafts: readonly ItemDraft[], call: ModelCall): void {
+    const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
+    const calls = drafts.filter((draft) => draft.kind === "tool_call");
+    const finish = calls.length > 0 ? "tool_calls" : "stop";
+    this.#session.execute({ at: this.#session.now, type: "RecordAssistant", ...this.#session.run(), call, reply, calls, finish });
+  }
+
+  #callOf(usage: CallUsage | null): ModelCall {
+    const { state, now } = this.#session;
+    return {
+      turn: state.turn?.id ?? null,
+      purpose: "turn",
+      model: LAB_MODEL,
+      epoch: state.view.epoch,
+      up_to: state.next_position - 1,
+      usage,
+      estimate: rawViewTokens(state),
+      request_digest: null,
+      outcome: usage ? "stop" : "overflow",
+      ms: 0,
+      lease: null,
+      rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }),
+    };
+  }
+
+  #soft(): void {
+    this.#take(this.#plan("threshold"));
+  }
+
+  /** What would not fit is compacted inline; what then is still too much, the guard drops. */
+  #fit(): boolean {
+    if (measureNext(this.#session.state, LAB_MODEL).tokens > this.#limit) this.#take(this.#plan("inline"));
+    for (let round = 0; round < GUARD_ROUNDS; round++) {
+      const plan = planGuard({ state: this.#session.state, limits: this.#limits, policy: this.#setup.policy });
+      if (plan.kind === "none") return true;
+      if (plan.kind === "cannot_fit") return false;
+      this.#take(plan);
+    }
+    return measureNext(this.#session.state, LAB_MODEL).tokens <= this.#limit;
+  }
+
+  #plan(trigger: CompactionTrigger): Plan {
+    const { state, now } = this.#session;
+    return planCompaction({ state, limits: this.#limits, policy: this.#setup.policy, trigger, now });
+  }
+
+  #take(plan: Plan): void {
+    if (plan.kind !== "compact") return;
+    const { policy, countsChain } = this.#setup;
+    const shop = { session: this.#session, cache: this.#cache, limits: this.#limits, policy, countsChain };
+    this.#ledger.compacted(plan, carryOut(plan, shop));
+  }
+
+  get #limit(): number {
+    return limitOf(this.#limits) ?? Number.POSITIVE_INFINITY;
+  }
+}

@@ -1,0 +1,134 @@
+/** A session without an object: the real commands, events and state, with bodies in memory. */
+import { estimateParts } from "../../src/context/item-tokens";
+import { SUMMARY_JOIN } from "../../src/context/placement";
+import type { Policy } from "../../src/context/policy";
+import { estimateTokens } from "../../src/context/tokens";
+import { type BuiltView, buildView, type ViewEntry } from "../../src/context/view";
+import type { Command, TurnRun } from "../../src/domain/commands";
+import { decide } from "../../src/domain/decide";
+import type { Event } from "../../src/domain/events";
+import { evolve } from "../../src/domain/evolve";
+import type { IdKinds, IdPrefix, TurnId } from "../../src/domain/ids";
+import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../../src/domain/message";
+import { initialState, type SessionState } from "../../src/domain/state";
+import { messageText } from "./segments.ts";
+
+/** A model answers this fast, so a cache that forgets after minutes stays warm. */
+const CALL_MS = 5_000;
+
+export interface RecordedItem {
+  readonly meta: ItemMeta;
+  readonly parts: readonly Part[];
+  /** What the model reads of it. */
+  readonly text: string;
+}
+
+export class LabSession {
+  readonly incarnation = "lab";
+  state: SessionState = initialState;
+  now = 0;
+  /** The whole conversation, oldest first; an item's position is its index + 1. */
+  readonly record: RecordedItem[] = [];
+  readonly #system: string | null;
+  readonly #placement: Policy["summary"]["placement"];
+  readonly #contents = new Map<string, readonly Part[]>();
+  readonly #summaries = new Map<string, string>();
+  #ids = 0;
+
+  constructor(by: { readonly model: string; readonly system: string | null; readonly policyText: string; readonly policy: Policy }) {
+    this.#system = by.system;
+    this.#placement = by.policy.summary.placement;
+    const system = by.system === null ? null : { body: this.newId("bod"), bytes: utf8Length(by.system), tokens: estimateTokens(by.system) };
+    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null };
+    this.execute({ at: this.now, type: "OpenSession", tenant: this.newId("ten"), session: this.newId("ses"), settings });
+  }
+
+  readonly newId = <P extends IdPrefix>(prefix: P): IdKinds[P] => {
+    this.#ids += 1;
+    return `${prefix}_01HZZZZZZZ${String(this.#ids).padStart(16, "0")}` as IdKinds[P];
+  };
+
+  /** Throws when the session refuses: the lab says nothing that a session may refuse. */
+  execute(command: Command): void {
+    const decided = decide(command, this.state);
+    if (!decided.ok) throw new Error(`${command.type} was refused: ${JSON.stringify(decided.error)}`);
+    for (const event of decided.value) this.apply(event);
+  }
+
+  apply(event: Event): void {
+    this.state = evolve(this.state, { ...event, seq: this.state.seq + 1, at: this.now });
+    for (const meta of itemsOf(event)) {
+      const parts = this.#contents.get(meta.id) ?? [];
+      this.record.push({ meta, parts, text: messageText(parts) });
+    }
+  }
+
+  /** The turn that runs. */
+  run(): TurnRun {
+    const { turn } = this.state;
+    if (!turn) throw new Error("no turn runs");
+    return { turn: turn.id, incarnation: turn.incarnation };
+  }
+
+  tick(): void {
+    this.now += CALL_MS;
+  }
+
+  draft(kind: ItemKind, parts: readonly Part[], by: { readonly turn: TurnId | null; readonly tool?: ToolRef }): ItemDraft {
+    const id = this.newId("msg");
+    this.#contents.set(id, parts);
+    const bytes = utf8Length(JSON.stringify(parts));
+    const rough = Math.max(1, Math.floor(bytes / 4));
+    return { id, kind, turn: by.turn, at: this.now, bytes, tokens: estimateParts(parts), rough, ...(by.tool ? { tool: by.tool } : {}) };
+  }
+
+  /** The content of a summary that is about to be committed. */
+  keepSummary(overlay: string, text: string): void {
+    this.#summaries.set(overlay, text);
+  }
+
+  /** The next request's view; `upTo`: the items after that position left out. */
+  view(upTo: number = Number.POSITIVE_INFINITY): BuiltView {
+    const { view } = this.state;
+    const entries = view.items
+      .filter(({ position }) => position <= upTo)
+      .map((meta): ViewEntry => ({ meta, parts: this.#contents.get(meta.id) ?? [] }));
+    const dropped = view.overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0);
+    return buildView({
+      system: this.#system,
+      pins: [],
+      summaries: this.chain(),
+      dropped,
+      placement: this.#placement,
+      entries,
+      reduced: view.reduced,
+      namesRecall: false,
+    });
+  }
+
+  chain(): string[] {
+    return this.state.view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [this.#summaries.get(overlay.id) ?? ""] : []));
+  }
+
+  chainText(): string {
+    return this.chain().join(SUMMARY_JOIN);
+  }
+}
+
+const utf8 = new TextEncoder();
+const utf8Length = (text: string): number => utf8.encode(text).byteLength;
+
+function itemsOf(event: Event): readonly ItemMeta[] {
+  switch (event.type) {
+    case "MessagesAppended":
+      return event.items;
+    case "TurnStarted":
+      return event.item ? [event.item] : [];
+    case "AssistantReplied":
+    case "ToolCalled":
+    case "ToolResultRecorded":
+      return [event.item];
+    default:
+      return [];
+  }
+}

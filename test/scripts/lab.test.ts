@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import { findMalformed } from "../../scripts/lab/check-request";
+import { type Column, toColumn } from "../../scripts/lab/column";
+import { filler, transcriptCost } from "../../scripts/lab/compact";
+import { costOf } from "../../scripts/lab/costs";
+import { identifiersIn, recallOf } from "../../scripts/lab/identifiers";
+import { verbatimShare } from "../../scripts/lab/measures";
+import { drawColumn } from "../../scripts/lab/picture";
+import { cachedOf, PromptCache } from "../../scripts/lab/prompt-cache";
+import { runColumn, runUnlimited } from "../../scripts/lab/run-column";
+import { countTokens, toSegment } from "../../scripts/lab/segments";
+import { toSetup } from "../../scripts/lab/setup";
+import type { RecordedMessage } from "../../scripts/replay/recording";
+import type { ViewMessage } from "../../src/context/view";
+import { item } from "../support/builders";
+
+const FRAME = 4;
+const asProduction = { guard: true, eachCall: false, countsChain: false };
+
+const user = (content: string): RecordedMessage => ({ role: "user", content });
+const says = (content: string): RecordedMessage => ({ role: "assistant", content });
+const column = (window: number, ...messages: RecordedMessage[]): Column =>
+  toColumn("made up", window, [{ id: "c", system: filler(1_020, "system"), messages }]);
+
+describe("what a call costs", () => {
+  test("cached input is a tenth, output five times the price of input", () => {
+    expect(costOf({ input: 2_000, cached: 1_024, output: 10 })).toBeCloseTo(976 + 102.4 + 50);
+  });
+
+  test("the cache holds nothing below 1,024 tokens, and from there on steps of 128", () => {
+    expect([1_023, 1_024, 1_151, 1_152].map(cachedOf)).toEqual([0, 1_024, 1_024, 1_152]);
+  });
+
+  test("a filler has exactly as many tokens as it is asked for, and no identifier", () => {
+    expect([1, 7, 400].map((tokens) => countTokens(filler(tokens, "system")))).toEqual([1, 7, 400]);
+    expect(identifiersIn(filler(400, 3)).size).toBe(0);
+  });
+
+  test("what counts is the longest prefix shared with any earlier request, within a message too", () => {
+    const cache = new PromptCache();
+    const opening = toSegment("system", filler(1_196, "one"));
+    expect(cache.read([opening, toSegment("user", "first")])).toBe(0);
+    expect(cache.read([toSegment("system", "another session's prompt")])).toBe(0);
+    expect(cache.read([opening, toSegment("user", "second")])).toBe(1_152);
+    expect(cache.read([toSegment("system", `${filler(1_100, "one")} and then another end`)])).toBe(1_024);
+  });
+
+  test("a request of another role shares nothing", () => {
+    const cache = new PromptCache();
+    cache.read([toSegment("user", filler(2_000, "one"))]);
+    expect(cache.read([toSegment("assistant", filler(2_000, "one"))])).toBe(0);
+  });
+
+  test("a source beyond the summariser's room is read in parts, each after the first with the summary so far", () => {
+    const one = transcriptCost([300, 300], { chain: 50, length: 100, room: 600 });
+    expect(one).toEqual({ input: 400 + 50 + 600, cached: 0, output: 100 });
+    const two = transcriptCost([300, 300], { chain: 50, length: 100, room: 500 });
+    expect(two).toEqual({ input: 400 + 50 + 300 + (400 + 100 + 300), cached: 0, output: 200 });
+  });
+
+  test("two calls without a limit: the second reads the first one's prompt from the cache, and the reply as new", () => {
+    const made = column(16_000, user(filler(96, "a")), says(filler(100, "b")), user(filler(96, "c")), says(filler(100, "d")));
+    const { calls, cost, tokens } = runUnlimited(made);
+    const first = 1_020 + FRAME + 96 + FRAME;
+    const second = first + 100 + FRAME + 96 + FRAME;
+    expect({ calls, tokens }).toEqual({ calls: 2, tokens: [first, second] });
+    expect(cost).toBeCloseTo(first + 500 + (second - 1_024 + 102.4 + 500));
+  });
+
+  test("a conversation that stays short costs exactly the same under every policy", () => {
+    const made = column(16_000, user("How are you?"), says("Well."), user("Good."), says("Yes."));
+    for (const name of ["oneclaw", "opal", "balanced", "verbatim"])
+      expect(runColumn(made, toSetup(name, asProduction)).cost).toBe(runUnlimited(made).cost);
+  });
+});
+
+describe("what a provider would refuse", () => {
+  const asks: ViewMessage = { role: "assistant", parts: [{ type: "tool_call", call_id: "x", name: "look_up", arguments: "{}" }] };
+  const answers: ViewMessage = {
+    role: "tool",
+    parts: [{ type: "tool_result", call_id: "x", name: "look_up", output: "1", is_error: false }],
+  };
+  const asked: ViewMessage = { role: "user", parts: [{ type: "text", text: "hello" }] };
+  const check = (...messages: ViewMessage[]) => findMalformed({ system: null, messages });
+
+  test("a call with its result right after it is well formed, again and again with the same id", () => {
+    expect(check(asked, asks, answers, asks, answers)).toBeNull();
+  });
+
+  test("a call without its result, a result without its call, and a result twice are not", () => {
+    expect(check(asks, asked)).toBe("message 1: x has no result");
+    expect(check(asks)).toBe("the end: x has no result");
+    expect(check(asked, answers)).toBe("message 1: a result for x, which was not called");
+    expect(check(asks, answers, answers)).toBe("message 2: a result for x, which was not called");
+  });
+});
+
+describe("what is measured of the memory", () => {
+  test("identifiers are addresses, mixed words and long numbers; amounts, dates and times are not", () => {
+    const text =
+      "Mia (mia.li3818@example.com, mia_li_3668) flies HAT069 on 2024-05-20 at 06:00 for $1,200; case 7504069, seat 12A, May 20th";
+    expect([...identifiersIn(text)].sort()).toEqual(["7504069", "HAT069", "mia.li3818@example.com", "mia_li_3668"]);
+  });
+
+  test("an identifier is lost when it is said again and the request does not show it", () => {
+    const earlier = new Set(["HAT069", "HAT083", "HAT999"]);
+    const shown = ["HAT069 leaves at six"];
+    expect(recallOf({ earlier, shown, said: "Book HAT069 and HAT083, not HAT111" })).toEqual({ needed: 2, lost: 1 });
+  });
+
+  test("the verbatim share counts tokens from the newest back, half an item at the edge, a preview for what it shows", () => {
+    const record = [1, 2, 3].map((position) => {
+      const text = filler(100, position);
+      return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text };
+    });
+    const view = { epoch: 1, overlays: [], reduced: [], tokens: 0, items: record.slice(1).map(({ meta }) => meta) };
+    expect(verbatimShare(record, view, 200)).toBe(1);
+    expect(verbatimShare(record, view, 250)).toBe(0.8);
+    expect(verbatimShare(record, view, 9_000)).toBeCloseTo(2 / 3);
+    const chars = (record[1]?.text.length ?? 0) / 4;
+    const reduced = [{ position: 2, tokens: 25, how: "shortened" as const, chars }];
+    expect(verbatimShare(record, { ...view, reduced }, 200)).toBeCloseTo((100 + 25) / 200);
+  });
+});
+
+describe("a request that does not fit", () => {
+  const made = column(8_000, user("Hello"), says("Hello."), user(filler(9_000, "long")), says("I see."), user("Go on"), says("I do."));
+
+  test("is a failed turn without the guard; the conversation goes on as it was recorded", () => {
+    const { turns, calls, overflows, refused } = runColumn(made, toSetup("oneclaw", { ...asProduction, guard: false }));
+    expect({ turns, calls, overflows, refused }).toMatchObject({ turns: 3, calls: 3, overflows: 2, refused: 0 });
+  });
+
+  test("is not sent with it", () => {
+    const { calls, overflows, refused, peak } = runColumn(made, toSetup("oneclaw", asProduction));
+    expect({ calls, overflows, refused }).toEqual({ calls: 2, overflows: 0, refused: 1 });
+    expect(peak).toBeLessThanOrEqual(7_500);
+  });
+});
+
+describe("a picture", () => {
+  test("has one line a policy with one point a call, and names that cannot close a tag", () => {
+    const made = { ...column(8_000, user("Hello"), says("Hello."), user("Go on"), says("I do.")), name: "<a&b>" };
+    const setup = toSetup("balanced", asProduction);
+    const drawn = drawColumn({ column: made, unlimited: runUnlimited(made), rows: [{ setup, figures: runColumn(made, setup) }] });
+    expect(drawn.match(/points="([^"]*)"/)?.[1]?.split(" ")).toHaveLength(2);
+    expect(drawn).toContain("&lt;a&amp;b&gt;: tokens of each request");
+  });
+});
