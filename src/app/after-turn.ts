@@ -5,7 +5,7 @@ import type { ModelSpec } from "./ports";
 import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
-import { settleCompaction } from "./settle-compaction";
+import { settleHeld } from "./settle-held";
 
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
@@ -22,9 +22,7 @@ export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
 }
 
 function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
-  for (const held of ports.held.take()) {
-    if (settleCompaction({ ...held, next: null, inside: null }, spec, ports).next === "retry") ports.wakeCompaction();
-  }
+  if (settleHeld(spec, ports)) ports.wakeCompaction();
   const { last_turn, settings } = ports.writer.state;
   const inBackground = policyOf(settings.policy).trigger.at === "after_response";
   if (inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);

@@ -4,6 +4,7 @@
  * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
  */
 import { rawViewTokens } from "../context/budget";
+import { weighRequest } from "../context/guard";
 import { rentOfCall } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
@@ -38,14 +39,23 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
     if (answer.outcome.kind === "finished")
       return record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
     const { failure } = answer.outcome;
-    if (rescues === RESCUES || !isRescuable(live, answer)) return fail(live, ports, { failure, call: answer.call });
-    if (!(await rescue(live, { spec, call: answer.call }, ports))) return fail(live, ports, { failure, call: null });
+    if (!isRescuable(live, answer)) return fail(live, ports, { failure, call: answer.call });
+    if (rescues === RESCUES) return fail(live, ports, { failure: withNumbers(failure, spec, ports), call: answer.call });
+    if (!(await rescue(live, { spec, call: answer.call }, ports)))
+      return fail(live, ports, { failure: withNumbers(failure, spec, ports), call: null });
   }
 }
 
 /** A refusal as too long, before anything was said: nothing was streamed, and no call was made that could have had an effect. */
 const isRescuable = (live: LiveTurn, answer: Answer): boolean =>
   answer.outcome.kind === "failed" && answer.outcome.failure.kind === "overflow" && live.parts.length === 0 && answer.calls.length === 0;
+
+/** The refusal with what we know: how much the request weighs by our measure, what fits, and what weighs most. */
+function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {
+  const { state } = writer;
+  const fit = weighRequest({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy) });
+  return fit ? { ...failure, fit } : failure;
+}
 
 /** Keeps a fifth and asks again; not counted as an attempt (Opal compaction, overflow recovery). False: the view did not shrink. */
 async function rescue(live: LiveTurn, by: { readonly spec: ModelSpec; readonly call: ModelCall }, ports: RoomPorts): Promise<boolean> {
@@ -86,7 +96,7 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
     request_digest: await digest,
     outcome: heard.outcome.kind === "failed" ? heard.outcome.failure.kind : heard.outcome.finish,
     ms: clock() - startedAt,
-    ...(rent > 0 ? { rent } : {}),
+    ...(rent > 0 && heard.outcome.kind === "finished" ? { rent } : {}),
   };
   return { calls: heard.calls, outcome: heard.outcome, call };
 }

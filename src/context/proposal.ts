@@ -1,6 +1,7 @@
 /** What a compaction would do to the view if it were done now: the cut, what goes into the summary, and what all of it weighs. */
 import type { Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
+import type { SessionState } from "../domain/state";
 import { assumeWindow, fixedTokens, limitOf, ratioOf } from "./budget";
 import { cutIndex, keptTokens, viewGroups, weigh } from "./cut";
 import { CACHE_TTL_MS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
@@ -112,10 +113,16 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   };
 }
 
+/** The question that is being answered, when the cut lies behind it. */
+export function questionOf(state: SessionState, { older, tail }: Pick<Proposal, "older" | "tail">): ItemMeta | undefined {
+  if (!state.turn || tail.some((group) => group.isUser)) return undefined;
+  return older.flatMap((group) => group.items).findLast((item) => item.kind === "user");
+}
+
 /** The question that is being answered stays as it was asked, and, by policy, system messages do. */
 function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
   const items = older.flatMap((group) => group.items);
-  const asked = state.turn && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
+  const asked = questionOf(state, { older, tail });
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
   return items.filter(stays).map((item) => item.position);
 }

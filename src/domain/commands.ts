@@ -132,6 +132,8 @@ export type CompactionCommand =
       readonly call: ModelCall | null;
       /** What leaves the view when this was the last attempt; null: nothing can. */
       readonly fallback: EpochDraft | null;
+      /** As with `RecordCompaction`: the turn inside which the fallback may take effect. */
+      readonly inside: TurnRun | null;
     }
   /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
   | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }

@@ -47,16 +47,17 @@ export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as 
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const breaker = trigger === "manual" ? closedBreaker : {};
-  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, folded: null }, lease: null });
+  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, plan: null, folded: null }, lease: null });
 }
 
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
   const { range, source, replaces, keeps, merge, generation, split, mode } = event;
   const { requested } = state.compaction;
+  const plan = { range, source, replaces, keeps, merge, generation, split, mode };
   return withCompaction(state, {
-    requested: requested ? { ...requested, attempts: attempt } : requested,
-    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
+    requested: requested && { ...requested, attempts: attempt, plan },
+    lease: { token, attempt, expires_at, base_epoch, ...plan },
     next_token: token + 1,
   });
 }
@@ -72,12 +73,17 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
 /** A compaction whose view moved under it, or that had nothing to do, is nobody's failure. */
 function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
   const { compaction } = state;
-  if (!event.final) return withCompaction(state, { lease: null });
+  if (!event.final) return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event) });
   const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
   const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
   return withCompaction(state, { lease: null, requested: null, failures, breaker_at });
+}
+
+/** A call that we broke off ourselves, because its turn was stopped, is no attempt. */
+function attemptsAfter(requested: CompactionState["requested"], { failure }: Of<"CompactionFailed">): CompactionState["requested"] {
+  return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
 }
 
 /** Whatever compaction was under way was planned on the old epoch: it is void. */
@@ -88,6 +94,8 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     requested: null,
     lease: null,
     rent: 0,
+    // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
+    breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     committed: committedAfter(state.compaction.committed, event),
     ...(event.ops.some((op) => op.op === "summarize") ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),

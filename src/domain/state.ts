@@ -79,6 +79,8 @@ export interface RequestedCompaction {
   readonly at: number;
   readonly attempts: number;
   readonly options: CompactionOptions | null;
+  /** What the last lease was to cover: a fold that has begun goes on with it. */
+  readonly plan: SummaryPlan | null;
   /** What a fold has done so far: kept over a retry. */
   readonly folded: FoldedPart | null;
 }

@@ -73,7 +73,7 @@ test("each part updates the summary of those before it, and the last one's is wh
 test("a source beyond all parts is read at its newest end by the last of them, which says how much it leaves out", async () => {
   const life = new Life();
   await life.open();
-  await talk(life, 400, 12 * MAX_PARTS);
+  await talk(life, 400, 14 * MAX_PARTS);
 
   const parts = await readParts(life);
 

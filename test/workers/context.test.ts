@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/app/session-api";
-import { LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
+import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
@@ -96,8 +96,8 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
   });
 
   it("when the message does not fit as the view stands, and the guard drops something for it", async () => {
-    const { chat, frames } = await smallChat();
-    for (let n = 1; n <= 8; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
+    const { chat, frames } = await smallChat({ policy: GUARD_ONLY });
+    for (let n = 1; n <= 16; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
 
     const { report, sent } = await shownAndSent(chat);
 
@@ -121,8 +121,8 @@ describe("GET /context", () => {
   it("refuses what sending would refuse: a message that cannot fit", async () => {
     const chat = await newChat({ window: WINDOW, maxOutput: 100 });
 
-    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(2_000, "long"))}`);
-    const sent = await chat.send(words(2_000, "long"));
+    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(4_000, "long"))}`);
+    const sent = await chat.send(words(4_000, "long"));
 
     expect([refused.status, sent.status]).toEqual([422, 422]);
     expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:cannot_fit", fit: { limit: LIMIT } });
