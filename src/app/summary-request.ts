@@ -2,7 +2,7 @@
  * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
  * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
  */
-import { limitOf, scaleOf } from "../context/budget";
+import { limitOf, PADDING, ratioOf } from "../context/budget";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
@@ -75,7 +75,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const policy = policyOf(state.settings.policy);
   const cap = capOf(spec, policy);
   const window = limitOf(windowOf(spec, policy)) ?? Number.POSITIVE_INFINITY;
-  const whole = (window - cap) / scaleOf(state, spec.id);
+  const whole = (window - cap) / (ratioOf(state, spec.id) * marginOf(state, spec));
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
   const previous = stand.previous && shortenToWithin(stand.previous, whole / 2);
@@ -87,6 +87,14 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const request: ModelRequest = { model: spec, purpose: "compaction", system, messages, tools: [], maxOutput: cap };
   return { request, next: nextOf(input.plan, stage, chunk) };
+}
+
+/** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
+const COUNTED_MARGIN = 1.1;
+
+function marginOf({ ratio, totals, compaction }: SessionState, spec: ModelSpec): number {
+  const isCounted = ratio.model === spec.id && totals.calls > 0 && (compaction.requested?.attempts ?? 0) <= 1;
+  return isCounted ? COUNTED_MARGIN : PADDING;
 }
 
 interface Stand {

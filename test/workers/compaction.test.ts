@@ -210,7 +210,7 @@ describe("the bounds of a compaction", () => {
   it("a quarter of the window stays verbatim", async () => {
     const chat = await newChat({ window: 8_000, maxOutput: 100, summaries: [summary("SUMMARY")] });
     const frames = await chat.listen(0);
-    for (let turn = 1; turn <= 20; turn++) await talk(chat, turn, turn);
+    for (let turn = 1; turn <= 10; turn++) await talk(chat, turn, turn);
     await frames.until("compaction.completed");
 
     await chat.say("and now?");
