@@ -90,7 +90,17 @@ function fitsSamePrefix({ range }: SummarizeRung, spec: ModelSpec, { writer }: C
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {
-  writer.execute({ type: "FailCompaction", at: clock(), compaction, token: null, failure, attemptLimit: 1, call: null, fallback: null, inside: null });
+  writer.execute({
+    type: "FailCompaction",
+    at: clock(),
+    compaction,
+    token: null,
+    failure,
+    attemptLimit: 1,
+    call: null,
+    fallback: null,
+    inside: null,
+  });
   return { kind: "nothing", reason: failure };
 }
 

@@ -18,6 +18,7 @@ import { leaseCompaction } from "./lease-compaction";
 import type { LiveTurn } from "./live-turn";
 import { type CompactionPorts, type CompactPlan, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
+import { draftFallbackInside } from "./record-failure";
 import type { LeaseOutcome, SettleOutcome, SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
 import { type Inside, settleCompaction } from "./settle-compaction";
@@ -35,10 +36,33 @@ export const INLINE_MS = 60_000;
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   const plan = planRoom(spec, ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
-  // The breaker is open or the trigger is forced: then the guard, which takes no more than it must.
-  else if (plan && !plan.breaker_open && !isForced(plan.trigger)) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
+  else if (plan) takeGentle(plan, spec, ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
+}
+
+/** With the breaker open, or where the trigger is forced, the guard takes no more than it must. */
+function takeGentle(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): void {
+  const { trigger } = plan;
+  if (!plan.breaker_open && !isForced(trigger)) applyRungs(plan, { trigger, limits: limitsOf(spec) }, ports);
+}
+
+export interface ForeseenRoom {
+  /** The compaction by a model that would come first: what it would write cannot be known. */
+  readonly first: CompactPlan | null;
+  readonly fits: Result<null, TurnFailure>;
+}
+
+/** What `makeRoom` would do if no summary could be had. Meant for a copy of the session. */
+export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
+  const plan = planRoom(spec, ports);
+  const first = plan && summarizes(plan) ? plan : null;
+  if (first) {
+    const { change, bodies } = draftFallbackInside(spec, ports);
+    const command = { type: "ChangeEpoch", at: ports.clock(), compaction: ports.ids.newId("cmp"), trigger: "fallback" } as const;
+    if (change) ports.writer.execute({ ...command, change }, bodies);
+  } else if (plan) takeGentle(plan, spec, ports);
+  return { first, fits: fitRequest(ports, spec) };
 }
 
 export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "writer">): boolean => {

@@ -27,8 +27,7 @@ export function planSession(
 export type CompactPlan = Extract<Plan, { kind: "compact" }>;
 
 /** Whether a plan would ask a model. */
-export const summarizes = (plan: Plan): boolean =>
-  plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");
+export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");
 
 export interface Drafting {
   readonly trigger: CompactionTrigger;

@@ -200,6 +200,8 @@ export interface ContextReport {
   readonly limit: number | null;
   readonly reserve: number | null;
   readonly total: TokenFigure;
+  /** A compaction by a model would come before it: what follows is the request as it is if no summary can be had. */
+  readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected_tokens: number } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
   readonly request: { readonly url: string; readonly body: string };
@@ -222,7 +224,6 @@ export interface CompactionView {
   readonly receipt: Receipt | null;
 }
 
-/** What the summariser came back with; the object judges it. */
 export type SummaryOutcome = {
   readonly usage: CallUsage | null;
   readonly ms: number;
@@ -257,7 +258,6 @@ export interface ErasureReceipt {
   readonly stores: readonly { readonly store: string; readonly status: "erased" | "pending"; readonly rows: number | null }[];
 }
 
-/** One page of the log with its bodies, for rebuilding the read model. */
 export interface LogPage {
   readonly events: readonly StoredEvent[];
   readonly bodies: readonly { readonly id: BodyId; readonly text: string }[];

@@ -58,7 +58,10 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
   return {
     learn(bodies) {
-      for (const { id, text } of bodies) if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
+      for (const { id, text } of bodies) {
+        if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
+        else texts.set(id, text, text.length);
+      }
     },
     display: (items) => withParts(items, false).map(toDisplay),
     readText,

@@ -9,8 +9,7 @@ const WINDOW = 2_048;
 /** window − reserve of that model. */
 const LIMIT = WINDOW - 100;
 
-const guardedChat = (input: ChatInput = {}): Promise<LongChat> =>
-  smallChat({ window: WINDOW, limit: LIMIT, policy: GUARD_ONLY, ...input });
+const guardedChat = (input: ChatInput = {}): Promise<LongChat> => smallChat({ window: WINDOW, limit: LIMIT, policy: GUARD_ONLY, ...input });
 
 const hex = (length: number, seed: number) =>
   Array.from({ length }, (_, index) => (((index + seed) * 2_654_435_761) >>> (index % 24)).toString(16).at(-1)).join("");
