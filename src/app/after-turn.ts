@@ -23,7 +23,8 @@ export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
 
 function settleBetweenTurns(spec: ModelSpec, ports: AfterTurnPorts): void {
   if (settleHeld(spec, ports)) ports.wakeCompaction();
-  const { last_turn, settings } = ports.writer.state;
-  const inBackground = policyOf(settings.policy).trigger.at === "after_response";
-  if (inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+  const { last_turn, settings, compaction } = ports.writer.state;
+  if (policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
+  // One that failed is asked for again after the next response, not at once.
+  if (compaction.failed_after !== last_turn.id) requestCompaction(spec, "threshold", ports);
 }

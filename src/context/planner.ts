@@ -3,7 +3,7 @@
  * it out is `app`'s, and every rung names exactly what it touches.
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
-import { GROWTH_RATIO } from "../domain/evolve-compaction";
+import { GROWTH_RATIO, PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
 import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
@@ -89,7 +89,8 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   // Nothing by a model, then: only what must leave does.
-  const instead = isForced(trigger) || (over && barred) ? fallback : [];
+  const isWorthIt = fallback.reduce((sum, rung) => sum + rung.gain, 0) >= (1 - PROGRESS_RATIO) * next.tokens;
+  const instead = isForced(trigger) || (over && barred && isWorthIt) ? fallback : [];
   const rungs = barred || climbed.rungs.length === 0 ? instead : climbed.rungs;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = rungs.reduce((sum, rung) => sum + rung.gain, 0);

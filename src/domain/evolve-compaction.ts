@@ -13,7 +13,7 @@ type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEve
 export const FAILURES_TO_OPEN = 3;
 export const FRUITLESS_TO_OPEN = 2;
 /** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
-const PROGRESS_RATIO = 0.9;
+export const PROGRESS_RATIO = 0.9;
 /** The breaker closes, and a revert is forgotten, when the view has grown by a fifth. */
 export const GROWTH_RATIO = 1.2;
 /** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
@@ -78,7 +78,8 @@ function failCompaction(state: SessionState, event: Of<"CompactionFailed">): Ses
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
   const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
-  return withCompaction(state, { lease: null, requested: null, failures, breaker_at });
+  const failed_after = state.last_turn?.id ?? null;
+  return withCompaction(state, { lease: null, requested: null, failures, breaker_at, failed_after });
 }
 
 /** A call that we broke off ourselves, because its turn was stopped, is no attempt. */

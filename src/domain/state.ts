@@ -91,6 +91,8 @@ export interface CompactionState {
   readonly next_token: number;
   /** Compactions that failed for good since the last one that gained something. */
   readonly failures: number;
+  /** The last turn that had ended when one failed for good: it is not asked for again before another has. */
+  readonly failed_after: TurnId | null;
   /** Compactions in a row that shrank the view by less than a tenth. */
   readonly fruitless: number;
   /** The view's raw tokens when the breaker opened; null: it is closed. */
@@ -153,6 +155,7 @@ export const initialState: SessionState = {
     lease: null,
     next_token: 1,
     failures: 0,
+    failed_after: null,
     fruitless: 0,
     breaker_at: null,
     quiet_until: null,
