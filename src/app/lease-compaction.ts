@@ -1,5 +1,5 @@
 /** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
-import { itemTokens, rawViewTokens, scaleOf } from "../context/budget";
+import { itemTokens, measureNext, PADDING, ratioOf } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
@@ -85,7 +85,7 @@ function fitsSamePrefix({ range }: SummarizeRung, spec: ModelSpec, { writer }: C
   const policy = policyOf(state.settings.policy);
   const limits = windowOf(spec, policy);
   const tail = state.view.items.reduce((sum, item) => sum + (item.position > range.to ? itemTokens(state, item) : 0), 0);
-  const prefix = (rawViewTokens(state) - tail + INSTRUCTION_TOKENS) * scaleOf(state, spec.id);
+  const prefix = measureNext(state, spec.id).tokens - tail * ratioOf(state, spec.id) + INSTRUCTION_TOKENS * PADDING;
   return prefix + summaryCap(limits, policy) <= (limits.window ?? 0);
 }
 

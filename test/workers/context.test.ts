@@ -25,6 +25,7 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
     const { report, sent } = await shownAndSent(chat);
 
     expect(report.request.body).toBe(sent);
+    expect(report.compaction_first).toBeNull();
     expect(report.request.url).toMatch(/\/v1\/chat\/completions$/);
   });
 
@@ -103,6 +104,23 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
 
     expect(report.request.body).toBe(sent);
     expect(report.total.tokens).toBeLessThanOrEqual(report.limit ?? 0);
+    await frames.leave();
+  });
+
+  it.each([
+    ["the guard drops what must go", { preset: "oneclaw" } as const],
+    ["a note with counts stands for it", { preset: "oneclaw", on_failure: "note" } as const],
+  ])("when a compaction would come first and fails: it says so, and %s", async (_, policy) => {
+    const broken = { status: 503, error: { message: "no" } };
+    const { chat, frames } = await smallChat({ policy, summaries: [broken, broken] });
+    for (let n = 1; n <= 16; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
+
+    const { report, sent } = await shownAndSent(chat);
+
+    expect(report.compaction_first).toMatchObject({ trigger: "inline" });
+    expect(report.compaction_first?.expected_tokens).toBeLessThan(LIMIT);
+    expect(report.request.body).toBe(sent);
+    expect((await chat.model.heard()).map((entry) => entry.kind)).toEqual(["compaction", "compaction", "turn"]);
     await frames.leave();
   });
 
