@@ -116,6 +116,8 @@ export interface ContextReport {
   readonly limit: number | null;
   readonly reserve: number | null;
   readonly total: TokenFigure;
+  /** A compaction by a model would come before it: what follows is the request as it is if no summary can be had. */
+  readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected_tokens: number } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
   readonly request: { readonly url: string; readonly body: string };

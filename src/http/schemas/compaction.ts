@@ -88,6 +88,13 @@ export const contextView = documents<ContextReport>()(
       limit: z.number().nullable().openapi({ description: "Window less reserve: what a request may weigh" }),
       reserve: z.number().nullable(),
       total: tokenFigure,
+      compaction_first: z
+        .object({ trigger: z.enum(COMPACTION_TRIGGERS), expected_tokens: z.number() })
+        .nullable()
+        .openapi({
+          description:
+            "A summary is asked for before the request is sent, and what it will say cannot be known: then `request` is what is sent if none can be had",
+        }),
       parts: z
         .array(
           z.object({

@@ -1,7 +1,8 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, fitRequest, limitsOf } from "../../app/build-request";
+import { buildRequest, limitsOf } from "../../app/build-request";
 import { draftItem } from "../../app/drafts";
+import { foreseeRoom } from "../../app/make-room";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
@@ -23,7 +24,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { epoch } = runtime.state.view;
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
   const dry = rehearse(runtime, content);
-  const fits = fitRequest({ ...runtime.deps, writer: dry.writer }, spec);
+  const { first, fits } = foreseeRoom(spec, { ...runtime.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const total = measureNext(state, spec.id);
@@ -38,6 +39,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
     limit: limitOf(limits),
     reserve: spec.context_window === null ? null : reserveOf(limits),
     total,
+    compaction_first: first && { trigger: first.trigger, expected_tokens: first.expected },
     parts,
     request,
   });
@@ -54,9 +56,10 @@ function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { wri
     get state() {
       return state;
     },
-    execute(command) {
+    execute(command, bodies = []) {
       const decision = decide(command, state);
       if (!decision.ok) return decision;
+      content.learn(bodies);
       for (const event of decision.value) append(event);
       return ok([]);
     },
