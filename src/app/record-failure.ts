@@ -26,8 +26,9 @@ export function recordFailure(failed: Failed, spec: ModelSpec, ports: Compaction
   const { writer, clock, log } = ports;
   const { inside, ...what } = failed;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  // Inside a turn the guard does what the fallback would.
-  const { change, bodies } = inside ? { change: null, bodies: [] } : draftFallback(spec, ports);
+  // Inside a turn the guard does what the fallback would; and what was asked for by hand need not be done at any price.
+  const byHand = writer.state.compaction.requested?.trigger === "manual";
+  const { change, bodies } = inside || byHand ? { change: null, bodies: [] } : draftFallback(spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...what, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return { next: "done" };
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
