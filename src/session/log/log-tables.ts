@@ -53,6 +53,12 @@ export function readItems(
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
 }
 
+export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
+  const query = "SELECT meta FROM items WHERE json_extract(meta, '$.kind') = ? ORDER BY position DESC LIMIT 1";
+  const row = sql.all<{ meta: string }>(query, kind)[0];
+  return row ? (JSON.parse(row.meta) as ItemMeta) : null;
+}
+
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
 function writeItem(sql: Sql, item: ItemMeta): void {
