@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scaleOf } from "../../src/context/budget";
+import { readItems } from "../../src/session/log/log-tables";
 import { CALLER, type Life } from "./life";
 import {
   append,
@@ -80,6 +81,9 @@ describe("a conversation whose compactions were all taken back", () => {
     expect(taken).toBeGreaterThan(50);
   });
 });
+
+const readItemsAt = (life: Life, positions: readonly number[]) =>
+  positions.flatMap((position) => readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" }));
 
 async function talked(turns: number, words = 60): Promise<Life> {
   const life = await newLife({ system: "Be brief." });
@@ -179,6 +183,33 @@ describe("a revert", () => {
 });
 
 describe("a reset", () => {
+  test("leaves every position shown, or stood in for by one overlay, or taken back by a retry", async () => {
+    const [, policy = ""] = policies;
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(1_500, 3_000, 200_000), async (script, context_window) => {
+        const life = await newLife({ policy });
+        for (const [n, step] of script.entries()) {
+          await hear(life, step, n);
+          await change(life, step);
+        }
+        life.models = { resolve: async () => ({ ...ROOMY, context_window }) };
+        const before = life.runtime.state.view;
+        const reset = await life.service.resetSummary(CALLER);
+        const { view, next_position } = life.runtime.state;
+        expect(reset.ok).toBe(true);
+        if (!reset.ok || reset.value === null) return;
+        expect(view.overlays.length).toBeLessThanOrEqual(1);
+        const shown = new Set(view.items.map(({ position }) => position));
+        for (const { position } of before.items) expect(shown.has(position)).toBe(true);
+        const hidden = Array.from({ length: next_position - 1 }, (_, index) => index + 1).filter((position) => !shown.has(position));
+        const uncovered = hidden.filter((position) => !view.overlays.some(({ from, to }) => position >= from && position <= to));
+        const kinds = life.runtime.content.display(readItemsAt(life, uncovered));
+        expect(kinds.map(({ incomplete }) => incomplete)).toEqual(uncovered.map(() => true));
+      }),
+      { numRuns: 100, seed: 11 },
+    );
+  });
+
   test("forgets the summary and brings everything back where it fits", async () => {
     const life = await talked(6);
     const before = requestOf(life);

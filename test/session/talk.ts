@@ -90,8 +90,9 @@ export async function ask(life: Life, input: Partial<CompactInput> = {}): Promis
 export async function work(life: Life, text = SUMMARY): Promise<void> {
   const id = life.runtime.state.compaction.requested?.id;
   if (!id) return;
+  const { seq } = life.runtime.state;
   await attempt(life, id, text);
-  await work(life, text);
+  if (life.runtime.state.seq > seq) await work(life, text);
 }
 
 async function attempt(life: Life, id: CompactionId, text: string): Promise<void> {

@@ -13,7 +13,7 @@ const isFilled = (text: string): boolean => text.trim() !== "";
 
 export const compactInput = z
   .strictObject({
-    dry_run: z.boolean().default(false).openapi({ description: "Only the plan; nothing is stored" }),
+    dry_run: z.boolean().optional().openapi({ description: "Only the plan; nothing is stored" }),
     instructions: z
       .string()
       .max(MAX_INSTRUCTIONS)
@@ -27,7 +27,7 @@ export const compactInput = z
   .openapi("Compact");
 
 export const toCompactInput = (input: z.infer<typeof compactInput>): CompactInput => ({
-  dryRun: input.dry_run,
+  dryRun: input.dry_run ?? false,
   instructions: input.instructions ?? null,
   keepRecent: input.keep_recent ?? null,
   upTo: input.up_to ?? null,

@@ -94,20 +94,18 @@ export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<Com
 
 /** Pins that are there already, in that order, change nothing: a change costs the provider's cache. */
 export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<api.SessionDescription>> {
-  const spec = await modelOf(runtime);
-  if (!spec.ok) return spec;
+  // Clearing them fits any model.
+  const spec = pins.length > 0 ? await modelOf(runtime) : null;
+  if (spec && !spec.ok) return spec;
   const { state, content, deps } = runtime;
   const present = state.pins.map((pin) => content.textOf(pin));
   if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(runtime);
   const drafted = pins.map((text) => draftText(text, deps.ids));
   const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));
-  const { system, tools } = state.settings;
-  const tooLarge = refuseTooLarge(spec.value, { system, tools, pins: refs });
-  if (tooLarge) return tooLarge.ok ? tooLarge : err({ ...tooLarge.error, ...(tooLarge.error.code === "invalid" ? { field: "pins" } : {}) });
-  const set = runtime.execute(
-    { type: "SetPins", at: deps.clock(), pins: refs },
-    drafted.flatMap(({ bodies }) => bodies),
-  );
+  const tooLarge = spec && refuseTooLarge(spec.value, { ...state.settings, pins: refs }, "pins");
+  if (tooLarge) return tooLarge;
+  const bodies = drafted.flatMap((text) => text.bodies);
+  const set = runtime.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
   return set.ok ? describeSession(runtime) : err(set.error);
 }
 

@@ -69,7 +69,8 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
   const misfit = policy && refusePolicy(policy, input.policy);
   if (misfit) return misfit;
-  const { changes, bodies } = draftChanges(input, policy, ids);
+  const text = policy && toPolicyText(policy);
+  const { changes, bodies } = draftChanges(input, text === settings.policy ? null : text, ids);
   const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
   if (tooLarge) return tooLarge;
   const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
@@ -77,11 +78,7 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
 }
 
 /** Only what the client named changes; its texts become bodies. */
-function draftChanges(
-  input: api.PatchInput,
-  policy: PolicyChoice | null,
-  ids: Ids,
-): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
+function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
   const text = (value: string | null): TextRef | null => {
     const drafted = draftText(value, ids);
@@ -90,7 +87,7 @@ function draftChanges(
   };
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(policy === null ? {} : { policy: toPolicyText(policy) }),
+    ...(policy === null ? {} : { policy }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),

@@ -12,19 +12,20 @@ export interface FixedTexts {
   readonly pins: readonly TextRef[];
 }
 
-/** System prompt, tools and pins that leave no room are refused, by the name of the heaviest, before anything is stored. */
-export function refuseTooLarge(spec: ModelSpec, { system, tools, pins }: FixedTexts): Outcome<never> | null {
+/**
+ * System prompt, tools and pins that leave no room are refused before anything is stored: by the name of what was changed, or,
+ * when that may be several, of the heaviest.
+ */
+export function refuseTooLarge(spec: ModelSpec, { system, tools, pins }: FixedTexts, changed?: keyof FixedTexts): Outcome<never> | null {
   const limit = limitOf(limitsOf(spec));
   if (limit === null) return null;
-  const weights = [
-    { field: "system", tokens: planned([system]) },
-    { field: "tools", tokens: planned([tools]) },
-    { field: "pins", tokens: planned(pins) },
-  ];
-  if (weights.reduce((sum, { tokens }) => sum + tokens, 0) < limit) return null;
-  const heaviest = weights.reduce((most, next) => (next.tokens > most.tokens ? next : most));
-  const detail = `about ${heaviest.tokens} tokens, and ${spec.id} takes requests of ${limit}`;
-  return err({ code: "invalid", field: heaviest.field, detail });
+  const weights = { system: planned([system]), tools: planned([tools]), pins: planned(pins) };
+  const all = weights.system + weights.tools + weights.pins;
+  if (all < limit) return null;
+  const fields = ["system", "tools", "pins"] as const;
+  const field = changed ?? fields.reduce((most, next) => (weights[next] > weights[most] ? next : most));
+  const detail = `about ${weights[field]} tokens of ${all} that every request carries, and ${spec.id} takes requests of ${limit}`;
+  return err({ code: "invalid", field, detail });
 }
 
 const planned = (texts: readonly (TextRef | null)[]): number =>
