@@ -1,5 +1,5 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
-import type { ChatModel, ModelChunk, ModelDirectory, ModelSpec, Projection } from "../../src/app/ports";
+import type { ChatModel, ModelChunk, ModelDirectory, ModelRequest, ModelSpec, Projection } from "../../src/app/ports";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
@@ -21,8 +21,13 @@ export const SPEC: ModelSpec = {
 
 /** What one call of the model says, chunk by chunk, when the test says so. */
 export class ModelCall {
+  readonly request: ModelRequest;
   readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
   readonly #ready: ModelChunk[] = [];
+
+  constructor(request: ModelRequest) {
+    this.request = request;
+  }
 
   say(...chunks: ModelChunk[]): void {
     for (const chunk of chunks) {
@@ -78,8 +83,8 @@ export class Life {
   }
 
   readonly #model: ChatModel = {
-    stream: (_, options) => {
-      const call = new ModelCall();
+    stream: (request, options) => {
+      const call = new ModelCall(request);
       options.onRequest?.("body");
       this.calls.push(call);
       return call.stream();
@@ -87,8 +92,8 @@ export class Life {
     render: async () => ({ url: "", body: "" }),
   };
 
-  async open(): Promise<void> {
-    const input = { model: SPEC.id, policy: "oneclaw", system: null, tools: null, title: null, metadata: {} };
+  async open(policy = "oneclaw", system: string | null = null): Promise<void> {
+    const input = { model: SPEC.id, policy, system, tools: null, title: null, metadata: {} };
     await this.service.open(CALLER, input);
     await settle();
   }
