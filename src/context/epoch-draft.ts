@@ -6,7 +6,7 @@ import type { OverlayId } from "../domain/ids";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { limitOf, type ModelLimits, measureNext } from "./budget";
+import { itemTokens, limitOf, type ModelLimits, measureNext } from "./budget";
 import { UNKNOWN_PRICES } from "./economy";
 import type { PlanEconomy, Rung } from "./plan";
 
@@ -84,16 +84,17 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
     mode: plan.mode,
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
-  const before = leaves.reduce((sum, item) => sum + item.tokens, 0);
+  const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
+  const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
   const done: Rung[] = [
     {
       ...plan,
       rung: "summarize",
       items: op.items,
-      tokens: before,
+      tokens: source,
       expected: summary.tokens,
       boundary_timestamp: op.boundary_timestamp,
-      gain: Math.max(0, before - summary.tokens),
+      gain: Math.max(0, source + earlier - summary.tokens),
       reason: input.trigger,
     },
   ];

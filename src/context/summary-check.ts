@@ -9,6 +9,9 @@ import { estimateTokens } from "./tokens";
 /** The cap is in the model's tokens and the estimate is ours: this much above it is not the model's fault. */
 const CAP_TOLERANCE = 1.5;
 
+/** Dots, rules and characters that show nothing say nothing. */
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+
 export interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
@@ -26,7 +29,7 @@ export interface AcceptedSummary {
 /** Whether the view gets smaller by it is seen when it is drafted into the view (`app/settle-compaction`). */
 export function checkSummary(candidate: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
   const text = candidate.text.trim();
-  if (text.length === 0) return err("empty");
+  if (!SAYS_SOMETHING.test(text)) return err("empty");
   if (candidate.finish === "length") return err("cut_off");
   if (candidate.finish !== "stop") return err("refused");
   const tokens = estimateTokens(text);

@@ -1,25 +1,181 @@
+/** The one estimator: what the next request weighs, where the figure comes from, and how far off it may be. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { measureNext } from "../../src/context/budget";
-import type { ItemMeta } from "../../src/domain/message";
-import { call, item, result, viewing } from "../support/builders";
+import { assumeWindow, fixedTokens, limitOf, measureNext, PADDING, ratioOf, rawViewTokens, reserveOf } from "../../src/context/budget";
+import { countMedia, estimateParts } from "../../src/context/item-tokens";
+import { policyOf } from "../../src/context/policy-choice";
+import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
+import type { Reduced } from "../../src/domain/compaction-events";
+import { evolve } from "../../src/domain/evolve";
+import { learnRatio, RATIO_BOUNDS } from "../../src/domain/learned-ratio";
+import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
+import { viewOf } from "../../src/domain/view";
+import { call, id, item, result, viewing } from "../support/builders";
+import { behind, carriedOut, chat, limitsOf, planUnder, summaryOf } from "./planning";
 
 const MODEL = "test-model";
+const text = (tokens: number, n = 1): TextRef => ({ body: id("bod", n), bytes: tokens, tokens });
 
 /** The provider counted 100 tokens up to position 1, and the reply up to `replyTo`. */
-const counted = (items: readonly ItemMeta[], replyTo: number) =>
-  viewing(items, { anchor: { epoch: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, tools: 0, at: 1 } });
+const counted = (items: readonly ItemMeta[], replyTo: number, change: Partial<SessionState> = {}) =>
+  viewing(items, { anchor: { epoch: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, tools: 0, at: 1 }, ...change });
+const taught = (value: number) => ({ ratio: { model: MODEL, value } });
 
 describe("the measure of the next request", () => {
-  test("is what the provider counted while nothing was added", () => {
+  test("is what the provider counted while nothing was added, without an error", () => {
     const state = counted([item(1, "user"), item(2, "assistant")], 2);
-    expect(measureNext(state, MODEL)).toMatchObject({ tokens: 120, source: "reported" });
+    expect(measureNext(state, MODEL)).toEqual({ tokens: 120, source: "reported", error_bound: 0 });
+  });
+
+  test("adds what came since, scaled by the learned ratio and padded by a quarter, and may be off by the padding", () => {
+    const state = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400 })], 2, taught(1.5));
+    expect(measureNext(state, MODEL)).toEqual({ tokens: 120 + 750, source: "mixed", error_bound: 150 });
+  });
+
+  test("without a count is estimated as a whole: system prompt, tools, pins, summaries and items", () => {
+    const state = behind([summaryOf(1, 1, 10, 300)], chat(4, 100, 11), { pins: [text(30), text(20, 2)] });
+    const settings = { ...state.settings, system: text(100, 3), tools: text(150, 4) };
+    expect(fixedTokens({ ...state, settings })).toBe(300);
+    expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_000 * PADDING, source: "estimated", error_bound: 250 });
   });
 
   test("counts what stands in for the results of calls that were never answered", () => {
     const answered = counted([item(1, "user"), call(2, 1), result(3, 1, { tokens: 0 }), item(4, "user", { tokens: 0 })], 2);
     const abandoned = counted([item(1, "user"), call(2, 1), item(4, "user", { tokens: 0 })], 2);
-
     expect(measureNext(answered, MODEL).tokens).toBe(120);
     expect(measureNext(abandoned, MODEL).tokens).toBeGreaterThanOrEqual(120 + 20);
+  });
+
+  test("takes the tools that a message brings for what they weigh more or less than the counted ones", () => {
+    const anchor = { epoch: 0, model: MODEL, up_to: 4, input: 5_000, output: 0, reply_to: 4, tools: 200, at: 0 };
+    const offering = (tokens: number) => viewing(chat(4, 100), { anchor, settings: { ...viewing([]).settings, tools: text(tokens) } });
+    expect([measureNext(offering(600), MODEL).tokens, measureNext(offering(0), MODEL).tokens]).toEqual([5_500, 4_750]);
+  });
+
+  test.each([
+    ["before an epoch", { view: viewOf({ ...viewing(chat(4, 100)).view, epoch: 1 }) }],
+    [
+      "of another model",
+      {
+        ratio: { model: "other", value: 2 },
+        anchor: { epoch: 0, model: "other", up_to: 4, input: 9_000, output: 0, reply_to: 4, tools: 0, at: 0 },
+      },
+    ],
+  ])("never counts usage %s, nor triggers by it", (_what, change) => {
+    const anchor = { epoch: 0, model: MODEL, up_to: 4, input: 15_900, output: 0, reply_to: 4, tools: 0, at: 0 };
+    const state = viewing(chat(4, 100), { anchor, ...change });
+    expect(measureNext(state, MODEL)).toMatchObject({ tokens: 500, source: "estimated" });
+    for (const policy of ["oneclaw", "opal", "balanced"]) expect(planUnder(policy, state)).toMatchObject({ kind: "none" });
+  });
+
+  test("weighs what is shown of an item, not what is recorded of it", () => {
+    const reduced: readonly Reduced[] = [{ position: 2, tokens: 64, how: "cleared" }];
+    const base = viewing([call(1, 1, { tokens: 10 }), result(2, 1, { tokens: 5_000, rough: 4_000 })]);
+    const state = { ...base, view: viewOf({ ...base.view, reduced }) };
+    expect(rawViewTokens(state)).toBe(74);
+    expect(measureNext(state, MODEL, { estimator: "chars_4" }).tokens).toBe(74);
+  });
+
+  test("by characters over 4 is neither scaled nor padded, and may be off by all of it", () => {
+    const state = counted([item(1, "user"), item(2, "assistant"), item(3, "user", { tokens: 400, rough: 100 })], 2, taught(1.5));
+    expect(measureNext(state, MODEL, { estimator: "chars_4" })).toEqual({ tokens: 220, source: "mixed", error_bound: 100 });
+    expect(measureNext({ ...state, anchor: null }, MODEL, { estimator: "chars_4" })).toEqual({
+      tokens: 120,
+      source: "estimated",
+      error_bound: 120,
+    });
+  });
+});
+
+function having(state: SessionState, [what, tokens]: readonly ["say" | "tools" | "manual" | "inline", number]): SessionState {
+  const at = state.next_position;
+  const add = (...items: ItemMeta[]) => evolve(state, { type: "MessagesAppended", items, dequeued: [], seq: state.seq + 1, at });
+  switch (what) {
+    case "say":
+      return add(item(at, at % 2 ? "user" : "assistant", { tokens }));
+    case "tools":
+      return add(call(at, at, { tokens: 9 }), result(at + 1, at, { tokens, bytes: 4 * tokens }));
+    default:
+      return carriedOut(state, planUnder("balanced", state, { limits: limitsOf(4_000), trigger: what }), { n: 100 + at });
+  }
+}
+
+test("the running sum of the view is what a sum over all of it would be, whatever happens to it", () => {
+  const step = fc.tuple(
+    fc.constantFrom("say" as const, "tools" as const, "manual" as const, "inline" as const),
+    fc.integer({ min: 1, max: 2_000 }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      let state = viewing([]);
+      for (const next of steps) {
+        state = having(state, next);
+        expect(state.view.tokens).toBe(viewOf(state.view).tokens);
+      }
+    }),
+  );
+});
+
+describe("the ratio", () => {
+  test("is this model's only", () => {
+    const state = viewing([], { ratio: { model: "other", value: 2 } });
+    expect([ratioOf(state, MODEL), ratioOf(state, "other")]).toEqual([1, 2]);
+  });
+
+  test("moves by a fifth of the difference, by 0.15 at most at once, and stays within its bounds", () => {
+    expect(learnRatio(1, 1_000, 1_500)).toBeCloseTo(1.1);
+    expect(learnRatio(1, 1_000, 9_000)).toBeCloseTo(1.15);
+    expect([learnRatio(1, 0, 9_000), learnRatio(1, 1_000, 0)]).toEqual([1, 1]);
+    let [high, low] = [1, 1];
+    for (let n = 0; n < 50; n++) [high, low] = [learnRatio(high, 1, 1_000), learnRatio(low, 1_000, 1)];
+    expect([high, low]).toEqual([RATIO_BOUNDS.max, RATIO_BOUNDS.min]);
+  });
+});
+
+describe("what a request may weigh", () => {
+  test.each([
+    [16_000, 64_000, 1_000],
+    [200_000, 64_000, 4_096],
+    [128_000, 512, 512],
+    [null, 512, 0],
+  ])("of a window of %s and an output of %i keeps %i free", (window, maxOutput, reserve) => {
+    expect(reserveOf({ window, maxOutput })).toBe(reserve);
+    expect(limitOf({ window, maxOutput })).toBe(window === null ? null : window - reserve);
+  });
+
+  test.each([
+    ["oneclaw", null],
+    ["opal", 128_000],
+    ["yeoman", 8_192],
+    ["balanced", 32_768],
+  ])("of an unknown window under %s is that of %s", (policy, window) => {
+    expect(assumeWindow(limitsOf(null), policyOf(policy)).window).toBe(window);
+    expect(assumeWindow(limitsOf(5_000), policyOf(policy)).window).toBe(5_000);
+  });
+});
+
+describe("an item", () => {
+  const image: Part = { type: "image", url: "https://example.com/a.png", media_type: "image/png" };
+  test.each<[string, readonly Part[], number]>([
+    ["an empty message", [{ type: "text", text: "" }], 0],
+    ["two images, whatever their bytes", [image, image], 2 * IMAGE_TOKENS],
+    ["thinking, which is not sent again", [{ type: "reasoning", text: "long thoughts" }], 0],
+    [
+      "a call",
+      [{ type: "tool_call", call_id: "c", name: "look_up", arguments: '{"a":1}' }],
+      estimateTokens("look_up") + estimateTokens('{"a":1}') + MESSAGE_OVERHEAD_TOKENS,
+    ],
+    [
+      "a result",
+      [{ type: "tool_result", call_id: "c", name: "n", output: "found it", is_error: false }],
+      estimateTokens("found it") + MESSAGE_OVERHEAD_TOKENS,
+    ],
+  ])("weighs its frame and %s", (_what, parts, tokens) => {
+    expect(estimateParts(parts)).toBe(MESSAGE_OVERHEAD_TOKENS + tokens);
+  });
+
+  test("counts its images and files", () => {
+    expect(countMedia([image, { type: "text", text: "see" }, { type: "file", url: "u", media_type: "application/pdf" }])).toBe(2);
   });
 });

@@ -119,7 +119,7 @@ describe("values that contradict each other", () => {
   test.each([
     ["keeping as much as starts a compaction", { keep: { ratio: 0.85 } }, "keep.ratio"],
     ["starting at what is kept", { trigger: { window_ratio: 0.25 } }, "trigger.window_ratio"],
-    ["a chain that fills what is left", { preset: "balanced", summary: { chain_ratio: 0.6 } }, "summary.chain_ratio"],
+    ["a chain that fills what is left", { preset: "balanced", summary: { chain_ratio: 0.7 } }, "summary.chain_ratio"],
     ["keeping at least more than at most", { preset: "balanced", keep: { min_tokens: 9_000 } }, "keep.min_tokens"],
     ["previews longer than the result", { preset: "balanced", results: { max_chars: 400 } }, "results.max_chars"],
   ] as const)("are named: %s", (_, choice, field) => {

@@ -7,12 +7,36 @@ describe("a summary is accepted only if", () => {
   const candidate = { text: "They agreed on the plan.", finish: "stop", form: "narrative", cap: 100 } as const;
   test.each([
     ["it says something", { text: "  \n" }, "empty"],
+    ["it shows something", { text: "\u200b\u2060\u202e\ufeff" }, "empty"],
+    ["it is more than dots", { text: "## …\n---" }, "empty"],
     ["it was not cut off by length", { finish: "length" as const }, "cut_off"],
     ["it ended normally", { finish: "content_filter" as const }, "refused"],
     ["it keeps to its cap", { text: "word ".repeat(400) }, "too_long"],
+    ["it is no call of a tool", { finish: "tool_calls" as const }, "refused"],
     ["a structured one has its sections", { form: "structured" as const }, "sections_missing"],
+    [
+      "a structured one has all of them",
+      { form: "structured" as const, text: "## 1\na\n## 2\n## 3\n## 4\n## 5\n###### 6" },
+      "sections_missing",
+    ],
   ])("%s", (_rule, change, failure) => {
     expect(checkSummary({ ...candidate, ...change })).toEqual({ ok: false, error: failure });
+  });
+
+  test.each([
+    ["any language", "## 目标\n去\n## 约束\n无\n## 进展\n无\n## 决定\n无\n## 下一步\n无\n## 关键背景\n4711"],
+    [
+      "any line ends",
+      ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"].map((name) => `## ${name}`).join("\r\nnone\r\n"),
+    ],
+  ])("a structured one has six sections, in %s", (_how, text) => {
+    expect(checkSummary({ ...candidate, form: "structured", text })).toMatchObject({ ok: true });
+  });
+
+  test("it keeps to its cap by our estimate, which may be off by half", () => {
+    const words = (count: number) => Array.from({ length: count }, () => "word").join(" ");
+    expect(checkSummary({ ...candidate, text: words(150) })).toMatchObject({ ok: true, value: { tokens: 150 } });
+    expect(checkSummary({ ...candidate, text: words(151) })).toEqual({ ok: false, error: "too_long" });
   });
 
   test("it is trimmed of white space", () => {

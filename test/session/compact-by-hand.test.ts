@@ -1,5 +1,6 @@
 /** A compaction that a person asks for, and what else is chosen by hand: pins, policies. */
 import { describe, expect, test } from "vitest";
+import { presets } from "../../src/context/presets";
 import { CALLER, type Life } from "./life";
 import { ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, say, useTools, work } from "./talk";
 
@@ -281,7 +282,7 @@ describe("a session's policy", () => {
 
     const patched = await life.service.patch(CALLER, { policy: "balanced" });
 
-    expect(patched).toMatchObject({ value: { policy: "balanced", effective_policy: { keep: { ratio: 0.25 } } } });
+    expect(patched).toMatchObject({ value: { policy: "balanced", effective_policy: { keep: { ratio: presets.balanced.keep.ratio } } } });
   });
 
   test("that contradicts itself is refused at the parameter that was named", async () => {

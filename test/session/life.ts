@@ -109,8 +109,9 @@ export class Life {
     render: async () => ({ url: "", body: "" }),
   };
 
-  async open(policy: PolicyChoice = "oneclaw"): Promise<void> {
-    const input = { model: SPEC.id, policy: toPolicyText(policy), system: null, tools: null, title: null, metadata: {} };
+  async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {
+    const text = typeof policy === "string" ? policy : toPolicyText(policy);
+    const input = { model: SPEC.id, policy: text, system, tools: null, title: null, metadata: {} };
     await this.service.open(CALLER, input);
     await settle();
   }

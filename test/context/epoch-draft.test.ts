@@ -1,0 +1,142 @@
+/** What is committed, and what its receipt says: counted before and after by the same estimator. */
+import { describe, expect, test } from "vitest";
+import { measureNext } from "../../src/context/budget";
+import { type DraftInput, draftByHand, draftFromRungs, draftFromSummary, fitsAfter, stateAfter } from "../../src/context/epoch-draft";
+import type { Rung } from "../../src/context/plan";
+import type { SessionState } from "../../src/domain/state";
+import { id, item, summaryPlan } from "../support/builders";
+import { behind, chat, limitsOf, rounds, summaryOf } from "./planning";
+
+const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
+const limits = { ...limitsOf(16_000), prices };
+const economy = { rent: 7, price: 900, read_cost_before: 1, read_cost_after: 1, cache_kept: 300 };
+const usage = { input: 4_000, output: 120, cached: 0, reasoning: 0 };
+
+/** A summary of 300 over 1 to 10, a system message, and chat of 100 each up to 20. */
+const state = behind([summaryOf(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]);
+const input = (change: Partial<DraftInput> = {}): DraftInput => ({
+  state,
+  limits,
+  trigger: "threshold",
+  newOverlay: () => id("ovl", 9),
+  summarizer: { model: "test-model", usage, ms: 800, attempts: 2 },
+  economy,
+  breakerOpen: false,
+  ...change,
+});
+const summary = { text: "They spoke. 😀", tokens: 40 };
+
+describe("a summary", () => {
+  const plan = summaryPlan(1, 17, {
+    source: { from: 11, to: 17 },
+    replaces: [id("ovl", 1)],
+    keeps: [11],
+    merge: true,
+    generation: 1,
+    mode: "same_prefix",
+  });
+  const drafted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input());
+
+  test("covers what was leased: items that leave, and those of the summaries it replaces", () => {
+    expect(drafted).toMatchObject({
+      base_epoch: 0,
+      ops: [
+        {
+          op: "summarize",
+          overlay: id("ovl", 5),
+          from: 1,
+          to: 17,
+          keeps: [11],
+          tokens: 40,
+          bytes: 16,
+          items: 6 + 10,
+          generation: 1,
+          mode: "same_prefix",
+        },
+      ],
+    });
+  });
+
+  test("names the time of the oldest message that stays, and of the last one that goes when none does", () => {
+    expect(drafted.ops[0]).toMatchObject({ boundary_timestamp: 18 });
+    const all = draftFromSummary({ summary, plan: { ...plan, range: { from: 1, to: 20 } }, overlay: id("ovl", 5), also: [] }, input());
+    expect(all.ops[0]).toMatchObject({ boundary_timestamp: 20 });
+  });
+
+  test("has a receipt of tokens, messages and cost before and after, and of the work", () => {
+    const after = stateAfter(state, drafted.ops, "threshold");
+    expect(drafted.receipt).toEqual({
+      tokens_before: measureNext(state, "test-model").tokens,
+      tokens_after: measureNext(after, "test-model").tokens,
+      items_before: 10,
+      items_after: 4,
+      model: "test-model",
+      usage,
+      ms: 800,
+      economy: { read_cost_before: 0.1 * 1_563, read_cost_after: 0.1 * 488, price: 900, cache_kept: 300 },
+      rungs: [{ rung: "summarize", gain: 600 + 300 - 40, reason: "threshold" }],
+      mode: "same_prefix",
+      attempts: 2,
+      breaker_open: false,
+      dropped_items: 0,
+    });
+    expect([drafted.receipt.tokens_before, drafted.receipt.tokens_after]).toEqual([1_563, 488]);
+  });
+
+  test("takes along what else the change rewrites", () => {
+    const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
+    const both = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [shorten] }, input());
+    expect(both.ops.map(({ op }) => op)).toEqual(["summarize", "shorten"]);
+    expect(both.receipt.rungs.map(({ rung }) => rung)).toEqual(["summarize", "shorten"]);
+    expect(stateAfter(state, both.ops, "threshold").view.tokens).toBe(40 + 50 + 200 + 30);
+  });
+});
+
+describe("rungs without a model", () => {
+  test("say what left without a summary, and that no model ran", () => {
+    const drop: Rung = { rung: "drop", from: 12, to: 15, replaces: [], items: 4, gain: 500, reason: "it would not fit" };
+    const { ops, receipt } = draftFromRungs([drop], input({ summarizer: null, economy: null, breakerOpen: true, trigger: "guard" }));
+    expect(ops).toEqual([{ op: "drop", overlay: id("ovl", 9), from: 12, to: 15, replaces: [], items: 4 }]);
+    expect(receipt).toMatchObject({
+      model: null,
+      usage: null,
+      ms: 0,
+      economy: null,
+      mode: null,
+      attempts: 0,
+      breaker_open: true,
+      dropped_items: 4,
+    });
+    expect([receipt.items_before, receipt.items_after]).toEqual([10, 6]);
+  });
+
+  test("are one operation each, in their order", () => {
+    const clear: Rung = { rung: "clear_results", items: [{ position: 13, tokens: 64 }], gain: 1, reason: "old" };
+    const evict: Rung = { rung: "evict_media", items: [{ position: 12, tokens: 24 }], gain: 1, reason: "old" };
+    expect(draftFromRungs([clear, evict], input()).ops.map(({ op }) => op)).toEqual(["clear_results", "evict_media"]);
+  });
+});
+
+describe("a change by hand", () => {
+  const back = chat(10, 900);
+  const reset = { op: "reset", to: 10, overlays: [], items: back, reduced: [] } as const;
+
+  test("has no rungs and no economy", () => {
+    const { receipt } = draftByHand([reset], input({ summarizer: null, economy: null, trigger: "manual" }));
+    expect(receipt).toMatchObject({ rungs: [], economy: null, mode: null, dropped_items: 0, items_after: 20 });
+  });
+
+  test("is known not to fit before it is done", () => {
+    expect(fitsAfter(state, [reset], limits)).toEqual({ fits: true, tokens: 12_438 });
+    expect(fitsAfter(state, [reset], { ...limits, window: 12_000 })).toMatchObject({ fits: false });
+    expect(fitsAfter(state, [reset], { ...limits, window: null })).toMatchObject({ fits: true });
+  });
+});
+
+test("what a draft does to a copy is not done to the session", () => {
+  const before = structuredClone(state);
+  const withTools: SessionState = behind([], rounds(3, 500, 1));
+  draftFromRungs([{ rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 1, reason: "old" }], input({ state: withTools }));
+  expect(state).toEqual(before);
+  expect(withTools.view.reduced).toEqual([]);
+});

@@ -1,0 +1,95 @@
+/** Answers every call of the model that a life makes, until none is left, and works off its compactions as the queue's consumer does. */
+import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import { runCompaction } from "../../src/app/run-compaction";
+import { estimateParts } from "../../src/context/item-tokens";
+import { estimateTokens } from "../../src/context/tokens";
+import type { CompactionId } from "../../src/domain/ids";
+import { CALLER, type Life, settle } from "./life";
+
+/** What is said to a request, and how it ends. */
+export type Answer = (request: ModelRequest) => readonly ModelChunk[];
+
+export interface Answers {
+  readonly turn: Answer;
+  readonly summary: Answer;
+}
+
+/** More calls than any of these stories can have: a loop. */
+const ENDLESS = 400;
+
+/** What a provider would count, about. */
+export const weightOf = ({ system, messages, tools }: ModelRequest): number =>
+  messages.reduce((sum, { parts }) => sum + estimateParts(parts), estimateTokens(system ?? "") + estimateTokens(JSON.stringify(tools)));
+
+export const saying =
+  (text: string): Answer =>
+  (request) => [
+    { type: "text", text },
+    { type: "finish", finish: "stop", usage: { input: weightOf(request), output: estimateTokens(text), cached: 0, reasoning: 0 } },
+  ];
+
+export const failing: Answer = () => [{ type: "failure", failure: { kind: "unavailable", status: 503 } }];
+
+export class Pilot {
+  /** Every request that a model got, in order. */
+  readonly asked: ModelRequest[] = [];
+  readonly #life: Life;
+  readonly #answers: Answers;
+  #answered = 0;
+
+  constructor(life: Life, answers: Answers) {
+    this.#life = life;
+    this.#answers = answers;
+  }
+
+  get summaries(): ModelRequest[] {
+    return this.asked.filter(({ purpose }) => purpose === "compaction");
+  }
+
+  get turns(): ModelRequest[] {
+    return this.asked.filter(({ purpose }) => purpose === "turn");
+  }
+
+  /** Says something, and goes on until nobody waits for anything. */
+  async say(text: string): Promise<void> {
+    await this.#life.send(text);
+    await this.goOn();
+  }
+
+  async goOn(): Promise<void> {
+    while (await this.#step()) if (this.asked.length > ENDLESS) throw new Error("the session never comes to rest");
+  }
+
+  async #step(): Promise<boolean> {
+    const { calls, jobs } = this.#life;
+    const call = calls[this.#answered];
+    if (call) {
+      this.#answered += 1;
+      call.say(...this.#answer(call.request));
+      await settle();
+      return true;
+    }
+    const job = jobs.shift();
+    if (job) await this.#workOff(job as CompactionId);
+    return job !== undefined;
+  }
+
+  #answer(request: ModelRequest): readonly ModelChunk[] {
+    this.asked.push(request);
+    return request.purpose === "compaction" ? this.#answers.summary(request) : this.#answers.turn(request);
+  }
+
+  async #workOff(compaction: CompactionId): Promise<void> {
+    const { service: session, time } = this.#life;
+    const answer = (request: ModelRequest) => this.#answer(request);
+    const model = {
+      async *stream(request: ModelRequest) {
+        yield* answer(request);
+      },
+      render: async () => ({ url: "", body: "" }),
+    };
+    const log = { info: () => {}, warn: () => {}, error: () => {} };
+    await runCompaction({ ...CALLER, compaction }, { session, model, clock: time.now, schedule: time.schedule, log });
+    await settle();
+  }
+}
