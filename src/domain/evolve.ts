@@ -124,7 +124,13 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return { ...state, anchor: null, view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }) };
+      // What stood on the branch that was left cannot be taken back any more.
+      return {
+        ...state,
+        anchor: null,
+        compaction: { ...state.compaction, committed: [] },
+        view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }),
+      };
     default:
       return assertNever(event);
   }
