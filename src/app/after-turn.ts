@@ -5,7 +5,7 @@ import type { ModelSpec } from "./ports";
 import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
-import { isCurrentLease, settleCompaction } from "./settle-compaction";
+import { settleHeld } from "./settle-held";
 
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
@@ -21,12 +21,10 @@ export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-/** Without the model's facts no result can be judged: the current one waits on, the others come to nothing in any case. */
 function settleBetweenTurns(spec: ModelSpec | null, ports: AfterTurnPorts): void {
-  for (const held of ports.held.take((each) => spec !== null || !isCurrentLease(each, ports.writer.state))) {
-    if (settleCompaction({ ...held, next: null, inside: null }, spec, ports).next === "retry") ports.wakeCompaction();
-  }
-  const { last_turn, settings } = ports.writer.state;
-  const inBackground = policyOf(settings.policy).trigger.at === "after_response";
-  if (spec && inBackground && last_turn?.status === "completed") requestCompaction(spec, "threshold", ports);
+  if (settleHeld(spec, ports)) ports.wakeCompaction();
+  const { last_turn, settings, compaction } = ports.writer.state;
+  if (!spec || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
+  // One that failed is asked for again after the next response, not at once.
+  if (compaction.failed_after !== last_turn.id) requestCompaction(spec, "threshold", ports);
 }

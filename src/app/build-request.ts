@@ -3,6 +3,7 @@ import { assumeWindow, limitOf, type ModelLimits, measureNext } from "../context
 import { draftFromRungs } from "../context/epoch-draft";
 import { planGuard } from "../context/guard";
 import type { Plan } from "../context/plan";
+import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import { planResults } from "../context/results-rung";
 import { buildView } from "../context/view";
@@ -19,6 +20,9 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
   maxOutput: spec.max_output,
   prices: spec.prices ?? null,
 });
+
+/** The same, an unknown window taken to be what the policy says. */
+export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
 
 export function buildRequest(content: SessionContent, spec: ModelSpec): ModelRequest {
   const view = buildView(content.readView());
@@ -43,7 +47,7 @@ export function fitRequest(ports: Ports, spec: ModelSpec): Result<null, TurnFail
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
   const { tokens } = measureNext(writer.state, spec.id);
-  const limit = limitOf(assumeWindow(limits, policy)) ?? tokens;
+  const limit = limitOf(windowOf(spec, policy)) ?? tokens;
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }
 

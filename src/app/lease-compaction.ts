@@ -1,12 +1,14 @@
 /** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
-import { limitOf } from "../context/budget";
+import { itemTokens, measureNext, PADDING, ratioOf } from "../context/budget";
+import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { summaryCap } from "../context/proposal";
 import type { CompactionPlanRef } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger } from "../domain/compaction-events";
+import type { CompactionFailure, CompactionTrigger, SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
-import { applyRungs, limitsOf } from "./build-request";
+import type { RequestedCompaction } from "../domain/state";
+import { applyRungs, limitsOf, windowOf } from "./build-request";
 import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
@@ -33,17 +35,9 @@ export function leaseCompaction(
   const policy = policyOf(writer.state.settings.policy);
   if (!spec) return giveUp(compaction, "unknown_model", ports);
   if (requested.attempts >= policy.summary.attempts && !inline) return failLast(compaction, spec, ports);
-  const trigger = inline ?? requested.trigger;
-  const plan = planSession(spec, { trigger, options: requested.options }, ports);
-  if (plan.kind !== "compact") return giveUp(compaction, "nothing_to_do", ports);
-  const rung = plan.rungs.find((step) => step.rung === "summarize");
-  if (!rung) {
-    // Between turns only: inside one, the guard does what needs no model.
-    if (!writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
-    return { kind: "nothing", reason: "no_model_needed" };
-  }
-  const mode = modeOf(rung, { attempts: requested.attempts, next: plan.next.tokens, spec, room: summaryCap(limitsOf(spec), policy) });
-  const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...planOf(rung), mode };
+  const chosen = choosePlan({ requested, trigger: inline ?? requested.trigger }, spec, ports);
+  if ("kind" in chosen) return chosen;
+  const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
   const attemptLimit = inline ? requested.attempts + 1 : policy.summary.attempts;
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
   const leased = writer.execute({
@@ -61,35 +55,52 @@ export function leaseCompaction(
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
-const planOf = ({
-  range,
-  source,
-  replaces,
-  keeps,
-  merge,
-  generation,
-  split,
-}: SummarizeRung): Omit<CompactionPlanRef, "base_epoch" | "mode"> => ({
-  range,
-  source,
-  replaces,
-  keeps,
-  merge,
-  generation,
-  split,
-});
+interface Choosing {
+  readonly requested: RequestedCompaction;
+  readonly trigger: CompactionTrigger;
+}
 
-/** After a failure, and where the request as it stands leaves no room for the answer, a transcript is asked for. */
-function modeOf(
-  rung: SummarizeRung,
-  by: { readonly attempts: number; readonly next: number; readonly spec: ModelSpec; readonly room: number },
-): SummarizeRung["mode"] {
-  const limit = limitOf(limitsOf(by.spec)) ?? 0;
-  return by.attempts === 0 && by.next + by.room <= limit ? rung.mode : "transcript";
+/** A fold that has begun goes on with the plan that it began with; else the plan is made now, for the view as it is now. */
+function choosePlan({ requested, trigger }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
+  const { id: compaction, folded, plan: begun, options } = requested;
+  if (folded && begun) return begun;
+  const plan = planSession(spec, { trigger, options }, ports);
+  if (plan.kind !== "compact") return giveUp(compaction, "nothing_to_do", ports);
+  const rung = plan.rungs.find((step) => step.rung === "summarize");
+  if (rung) return toSummaryPlan(rung, requested.attempts === 0 && fitsSamePrefix(rung, spec, ports));
+  // Between turns only: inside one, the guard does what needs no model.
+  if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
+  return { kind: "nothing", reason: "no_model_needed" };
+}
+
+/** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */
+function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean): SummaryPlan {
+  const { range, source, replaces, keeps, merge, generation, split } = rung;
+  return { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+}
+
+/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window. */
+function fitsSamePrefix({ range }: SummarizeRung, spec: ModelSpec, { writer }: CompactionPorts): boolean {
+  const { state } = writer;
+  const policy = policyOf(state.settings.policy);
+  const limits = windowOf(spec, policy);
+  const tail = state.view.items.reduce((sum, item) => sum + (item.position > range.to ? itemTokens(state, item) : 0), 0);
+  const prefix = measureNext(state, spec.id).tokens - tail * ratioOf(state, spec.id) + INSTRUCTION_TOKENS * PADDING;
+  return prefix + summaryCap(limits, policy) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {
-  writer.execute({ type: "FailCompaction", at: clock(), compaction, token: null, failure, attemptLimit: 1, call: null, fallback: null });
+  writer.execute({
+    type: "FailCompaction",
+    at: clock(),
+    compaction,
+    token: null,
+    failure,
+    attemptLimit: 1,
+    call: null,
+    fallback: null,
+    inside: null,
+  });
   return { kind: "nothing", reason: failure };
 }
 

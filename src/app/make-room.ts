@@ -3,38 +3,66 @@
  * compaction is waited for, a while; then the turn does the work itself under a higher token; and when no summary can be
  * had, the guard drops what must go (docs/design.md §5, rules of the protocol).
  */
-import { assumeWindow, limitOf, measureNext } from "../context/budget";
+import { limitOf, measureNext } from "../context/budget";
+import { isForced } from "../context/cut";
+import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { TurnFailure } from "../domain/events";
+import type { CompactionId } from "../domain/ids";
+import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
-import { applyRungs, fitRequest, limitsOf } from "./build-request";
-import type { HeldOutcomes } from "./held-outcomes";
+import { applyRungs, fitRequest, limitsOf, windowOf } from "./build-request";
+import { compactionCall } from "./compaction-call";
 import { leaseCompaction } from "./lease-compaction";
 import type { LiveTurn } from "./live-turn";
-import { planSession } from "./plan-session";
+import { type CompactionPorts, type CompactPlan, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
-import { summarizes } from "./request-compaction";
-import type { SettleOutcome } from "./session-api";
+import { draftFallbackInside } from "./record-failure";
+import type { LeaseOutcome, SettleOutcome, SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
-import { settleCompaction } from "./settle-compaction";
+import { type Inside, settleCompaction } from "./settle-compaction";
+import { type HeldPorts, settleHeld } from "./settle-held";
 import { summarize } from "./summarize";
 
-export interface RoomPorts extends SessionPorts {
-  readonly held: HeldOutcomes;
-}
+export type RoomPorts = SessionPorts & HeldPorts;
 
 /** Inline work waits so long for a background lease that is running. */
-const WAIT_FOR_LEASE_MS = 5_000;
+export const WAIT_FOR_LEASE_MS = 5_000;
 /** A person waits: after this long the guard takes over. */
-const INLINE_MS = 60_000;
+export const INLINE_MS = 60_000;
 
 /** After it the request fits by our measure, or there is a report of why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
-  const trigger = roomTrigger(spec, ports);
-  if (trigger) await compactInline(live, { spec, trigger }, ports);
+  const plan = planRoom(spec, ports);
+  if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
+  else if (plan) takeGentle(plan, spec, ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
+}
+
+/** With the breaker open, or where the trigger is forced, the guard takes no more than it must. */
+function takeGentle(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): void {
+  const { trigger } = plan;
+  if (!plan.breaker_open && !isForced(trigger)) applyRungs(plan, { trigger, limits: limitsOf(spec) }, ports);
+}
+
+export interface ForeseenRoom {
+  /** The compaction by a model that would come first: what it would write cannot be known. */
+  readonly first: CompactPlan | null;
+  readonly fits: Result<null, TurnFailure>;
+}
+
+/** What `makeRoom` would do if no summary could be had. Meant for a copy of the session. */
+export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
+  const plan = planRoom(spec, ports);
+  const first = plan && summarizes(plan) ? plan : null;
+  if (first) {
+    const { change, bodies } = draftFallbackInside(spec, ports);
+    const command = { type: "ChangeEpoch", at: ports.clock(), compaction: ports.ids.newId("cmp"), trigger: "fallback" } as const;
+    if (change) ports.writer.execute({ ...command, change }, bodies);
+  } else if (plan) takeGentle(plan, spec, ports);
+  return { first, fits: fitRequest(ports, spec) };
 }
 
 export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "writer">): boolean => {
@@ -42,47 +70,52 @@ export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "wri
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
 };
 
-/** Why the view must change before the next call; null: it need not. */
-function roomTrigger(spec: ModelSpec, { writer, clock }: RoomPorts): CompactionTrigger | null {
-  const { state } = writer;
+/** What the policy and the window ask for before the next call; null: the guard alone looks at it. */
+export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
+  const { state } = ports.writer;
   const policy = policyOf(state.settings.policy);
   if (policy.summary.form === "none") return null;
-  const limit = limitOf(assumeWindow(limitsOf(spec), policy));
-  if (limit !== null && measureNext(state, spec.id).tokens > limit)
-    return asksAnotherModel(state.ratio.model, spec) ? "model_switch" : "inline";
-  const first = (state.turn?.rounds ?? 0) === 0;
-  const looks = policy.trigger.at === "each_call" || (policy.trigger.at === "before_turn" && first);
-  if (!looks) return null;
-  const plan = planSession(spec, { trigger: "threshold" }, { writer, clock });
-  return plan.kind === "compact" && summarizes(plan) ? plan.trigger : null;
+  const trigger = roomTrigger(state, spec, policy);
+  const plan = trigger && planSession(spec, { trigger }, ports);
+  return plan?.kind === "compact" ? plan : null;
 }
 
-const asksAnotherModel = (last: string, spec: ModelSpec): boolean => last !== "" && last !== spec.id;
+function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {
+  const limit = limitOf(windowOf(spec, policy));
+  if (limit !== null && measureNext(state, spec.id).tokens > limit) {
+    const { model } = state.ratio;
+    return model !== "" && model !== spec.id ? "model_switch" : "inline";
+  }
+  const isFirst = (state.turn?.rounds ?? 0) === 0;
+  const { at } = policy.trigger;
+  return at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
+}
 
 export interface Inline {
   readonly spec: ModelSpec;
   readonly trigger: CompactionTrigger;
 }
 
-/** True: the view changed. Never throws for a failed summariser. */
-export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomPorts): Promise<boolean> {
-  const { epoch } = ports.writer.state.view;
-  const moved = (): boolean => !isCurrent(live, ports) || ports.writer.state.view.epoch !== epoch;
-  await waitForLease(live, inline.spec, ports);
-  if (moved()) return ports.writer.state.view.epoch !== epoch;
-  const deadline = ports.clock() + INLINE_MS;
+/** The view changes, or it stays as it was; a summariser that fails never throws. */
+export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomPorts): Promise<void> {
+  const { writer, clock } = ports;
+  const { epoch } = writer.state.view;
+  const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
+  await useBackground(live, inline.spec, ports);
+  if (isOver()) return;
+  const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
-  while (id && !moved() && ports.clock() < deadline) {
+  while (id && !isOver() && clock() < deadline) {
     const leased = leaseCompaction(id, inline.spec, ports, { inline: inline.trigger });
     if (leased.kind !== "leased") break;
     const settled = await workOff(live, { ...inline, id, leased, deadline }, ports);
     if (settled !== "retry") break;
   }
-  if (!moved() && inline.trigger === "overflow") dropInline(inline, ports);
-  return ports.writer.state.view.epoch !== epoch;
+  if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
 
-function requestInline({ spec, trigger }: Inline, ports: RoomPorts): Parameters<typeof leaseCompaction>[0] | null {
+/** The compaction that was asked for already, or a new one; null: no model is to be asked. */
+function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionId | null {
   const { writer, clock, ids } = ports;
   const { requested } = writer.state.compaction;
   if (requested) return requested.id;
@@ -91,32 +124,47 @@ function requestInline({ spec, trigger }: Inline, ports: RoomPorts): Parameters<
   return writer.state.compaction.requested?.id ?? null;
 }
 
-/** A background worker may be about to finish: what it brings takes effect here, since the turn waits for it. */
-async function waitForLease(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<void> {
+const insideOf = (live: LiveTurn): Inside => live.run;
+
+/** A background worker may have brought something, or be about to: it takes effect here, since the turn waits for it. */
+async function useBackground(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<void> {
+  settleHeld(spec, ports, insideOf(live));
   const { lease } = ports.writer.state.compaction;
   if (!lease || lease.expires_at <= ports.clock()) return;
   await ports.held.arrival(WAIT_FOR_LEASE_MS);
-  if (!isCurrent(live, ports)) return;
-  for (const held of ports.held.take(() => true)) settleCompaction({ ...held, next: null, inside: live.run }, spec, ports);
+  if (isCurrent(live, ports)) settleHeld(spec, ports, insideOf(live));
 }
 
 interface Work extends Inline {
-  readonly id: Parameters<typeof leaseCompaction>[0];
-  readonly leased: Extract<ReturnType<typeof leaseCompaction>, { kind: "leased" }>;
+  readonly id: CompactionId;
+  readonly leased: Extract<LeaseOutcome, { kind: "leased" }>;
   readonly deadline: number;
 }
 
-async function workOff(live: LiveTurn, { spec, id, leased, deadline }: Work, ports: RoomPorts): Promise<SettleOutcome["next"]> {
+/** All parts of one lease, each within the policy's time and all within the deadline. */
+async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SettleOutcome["next"]> {
+  const { spec, id, leased, deadline } = work;
   let { part, timeoutMs } = leased;
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
-    const outcome = await summarize(part.request, { timeoutMs: Math.max(1, left), signal: live.abort.signal }, ports);
-    if (!isCurrent(live, ports)) return "done";
-    const settled = settleCompaction({ compaction: id, token: leased.token, outcome, next: part.next, inside: live.run }, spec, ports);
+    const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
+    if (!isCurrent(live, ports)) return giveBack(work, outcome, ports);
+    const inside = insideOf(live);
+    const settled = settleCompaction({ compaction: id, token: leased.token, outcome, next: part.next, inside }, spec, ports);
     if (settled.next !== "continue") return settled.next;
-    if (ports.clock() >= deadline) return "done";
+    if (ports.clock() >= deadline) return giveBack(work, null, ports);
     ({ part, timeoutMs } = settled);
   }
+}
+
+/** Nobody waits any more: the lease is free for a background worker, finished parts stay, and it counts as no attempt. */
+function giveBack({ id, leased }: Work, outcome: SummaryOutcome | null, { writer, clock }: RoomPorts): "done" {
+  const { token } = leased;
+  const call = outcome && compactionCall({ outcome, token }, writer.state);
+  const command = { type: "FailCompaction", at: clock(), compaction: id, token, failure: "aborted", call } as const;
+  const given = writer.execute({ ...command, attemptLimit: Number.POSITIVE_INFINITY, fallback: null, inside: null });
+  if (!given.ok && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
+  return "done";
 }
 
 /** The provider refused what we thought would fit, so the guard will not: the oldest go, down to the emergency's share. */

@@ -1,13 +1,12 @@
 /** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
 import { draftFromRungs, draftFromSummary, type SummaryDraft } from "../context/epoch-draft";
 import { fallbackNote } from "../context/fallback-note";
-import type { Plan } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { estimateTokens } from "../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
-import { type CompactionPorts, draftInput, planSession } from "./plan-session";
+import { type CompactionPorts, type CompactPlan, draftInput, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";
@@ -24,11 +23,11 @@ interface Failed {
 /** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
 export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
-  const { inside, ...what } = failed;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  // Inside a turn the guard does what the fallback would.
-  const { change, bodies } = inside ? { change: null, bodies: [] } : draftFallback(spec, ports);
-  const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...what, attemptLimit, fallback: change }, bodies);
+  // What was asked for by hand need not be done at any price.
+  const byHand = writer.state.compaction.requested?.trigger === "manual";
+  const { change, bodies } = byHand ? NO_FALLBACK : failed.inside ? draftFallbackInside(spec, ports) : draftFallback(spec, ports);
+  const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
   return { next: recorded.value.some((event) => event.type === "CompactionFailed" && !event.final) ? "retry" : "done" };
@@ -39,17 +38,25 @@ interface Fallback {
   readonly bodies: readonly BodyText[];
 }
 
+/** Inside a turn the guard drops what must go, and no more; a note, where the policy asks for one, stands for what it covers. */
+export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts): Fallback {
+  const notes = policyOf(ports.writer.state.settings.policy).on_failure === "note";
+  return notes ? draftFallback(spec, ports) : NO_FALLBACK;
+}
+
+const NO_FALLBACK: Fallback = { change: null, bodies: [] };
+
 function draftFallback(spec: ModelSpec, ports: CompactionPorts): Fallback {
   const { writer } = ports;
   const plan = planSession(spec, { trigger: "fallback", options: writer.state.compaction.requested?.options ?? null }, ports);
-  if (plan.kind !== "compact" || plan.fallback.length === 0) return { change: null, bodies: [] };
+  if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, spec, ports) : null;
   if (noted) return noted;
   return { change: draftFromRungs(plan.fallback, draftInput(spec, { trigger: "fallback", economy: plan.economy }, ports)), bodies: [] };
 }
 
 /** Opal compaction: a note with counts takes the place of the summary that could not be had. */
-function draftNote(plan: Extract<Plan, { kind: "compact" }>, spec: ModelSpec, ports: CompactionPorts): Fallback | null {
+function draftNote(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): Fallback | null {
   const { writer, ids, content } = ports;
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   if (!rung) return null;

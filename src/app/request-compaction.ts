@@ -1,7 +1,7 @@
 /** Asking for a compaction: after a response, by hand. Rungs that need no model are taken at once. */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import { applyRungs, limitsOf } from "./build-request";
-import { type CompactionPorts, planSession } from "./plan-session";
+import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
 
 /** After a response: when the policy says so, a compaction is asked for (FEAT-011, compact rule 1). True: something was done or asked. */
@@ -10,8 +10,7 @@ export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, p
   if (writer.state.compaction.requested) return false;
   const plan = planSession(spec, { trigger }, ports);
   if (plan.kind !== "compact") return false;
-  if (plan.rungs.every((rung) => rung.rung !== "summarize"))
-    return applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
+  if (!summarizes(plan)) return applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
   const asked = writer.execute({
     type: "RequestCompaction",
     at: clock(),
@@ -21,7 +20,3 @@ export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, p
   });
   return asked.ok && asked.value.length > 0;
 }
-
-/** Whether a plan would ask a model. */
-export const summarizes = (plan: ReturnType<typeof planSession>): boolean =>
-  plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");

@@ -14,17 +14,15 @@ import { assertNever } from "../lib/assert-never";
 import { buildRequest, limitsOf } from "./build-request";
 import { type DraftedItem, draftItem } from "./drafts";
 import { CallUnderWay, type LiveTurn } from "./live-turn";
-import { compactInline, isCurrent, makeRoom, type RoomPorts } from "./make-room";
+import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import type { ModelChunk, ModelSpec } from "./ports";
+import { type Failed, rescue } from "./rescue";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
 
 /** A reply at most, its calls included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
 const MAX_REPLY_UNITS = 500_000;
-
-/** Emergency compactions of one turn: then the refusal is the answer (docs/design.md §5, overflow). */
-const RESCUES = 2;
 
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const resolved = await resolveModel(ports.writer.state.settings.model, ports);
@@ -37,26 +35,10 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
     const answer = await callModel(live, spec, ports);
     if (answer.outcome.kind === "finished")
       return record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
-    const { failure } = answer.outcome;
-    if (rescues === RESCUES || !isRescuable(live, answer)) return fail(live, ports, { failure, call: answer.call });
-    if (!(await rescue(live, { spec, call: answer.call }, ports))) return fail(live, ports, { failure, call: null });
+    const refused = { failure: answer.outcome.failure, call: answer.call, called: answer.calls.length > 0 };
+    const failed = await rescue(live, { refused, spec, rescues }, ports);
+    if (failed) return fail(live, ports, failed);
   }
-}
-
-/** A refusal as too long, before anything was said: nothing was streamed, and no call was made that could have had an effect. */
-const isRescuable = (live: LiveTurn, answer: Answer): boolean =>
-  answer.outcome.kind === "failed" && answer.outcome.failure.kind === "overflow" && live.parts.length === 0 && answer.calls.length === 0;
-
-/** Keeps a fifth and asks again; not counted as an attempt (Opal compaction, overflow recovery). False: the view did not shrink. */
-async function rescue(live: LiveTurn, by: { readonly spec: ModelSpec; readonly call: ModelCall }, ports: RoomPorts): Promise<boolean> {
-  const { writer, clock, log } = ports;
-  const before = writer.state.view.tokens;
-  const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call: by.call });
-  live.call = null;
-  if (!recorded.ok) return false;
-  log.warn("overflow_rescue", { turn: live.run.turn });
-  await compactInline(live, { spec: by.spec, trigger: "overflow" }, ports);
-  return isCurrent(live, ports) && writer.state.view.tokens < before;
 }
 
 interface Answer {
@@ -179,7 +161,7 @@ function record(
   if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
 }
 
-function fail(live: LiveTurn, ports: SessionPorts, ended: { failure: TurnFailure; call: ModelCall | null }): void {
+function fail(live: LiveTurn, ports: SessionPorts, ended: Failed): void {
   const { writer, clock, ids, log } = ports;
   const at = clock();
   const partial = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;

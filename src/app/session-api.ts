@@ -2,6 +2,7 @@
  * What `http` and `queue` may ask of a session: plain data in, plain data out, so that it crosses RPC. Every call
  * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
+import type { PolicyChoice } from "../context/policy-choice";
 import type { OnBusy } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FitReport, StoredEvent } from "../domain/events";
@@ -10,22 +11,14 @@ import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
-import type {
-  Accepted,
-  CompactionView,
-  ContextReport,
-  DisplayItem,
-  ErasureReceipt,
-  LogPage,
-  Page,
-  SessionDescription,
-  TurnReport,
-} from "./session-views";
+import type { CompactionView, ControlError } from "./control-views";
+import type { Accepted, ContextReport, DisplayItem, ErasureReceipt, LogPage, Page, SessionDescription, TurnReport } from "./session-views";
 import type { FoldNext, SummaryPart } from "./summary-request";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
 export type SessionError =
   | Rejection
+  | ControlError
   | { readonly code: "idempotency_conflict" }
   | { readonly code: "unknown_model"; readonly model: string }
   /** The registry of models is out of reach: nothing was changed, and the same request may succeed later. */
@@ -52,6 +45,7 @@ export interface Idempotency {
 
 export interface OpenInput {
   readonly model: string;
+  /** The deployment's, the tenant's and the session's own choice in one, as settings store it. */
   readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
@@ -62,7 +56,8 @@ export interface OpenInput {
 /** Absent: unchanged. Null: removed. */
 export interface PatchInput {
   readonly model?: string;
-  readonly policy?: string;
+  /** Over the session's present one: without a preset only what it names changes. */
+  readonly policy?: PolicyChoice;
   readonly system?: string | null;
   readonly tools?: readonly ToolDefinition[] | null;
   readonly title?: string | null;

@@ -1,11 +1,13 @@
 /** What a session answers (`session-api`): plain data, in the form in which it crosses RPC and goes out as JSON. */
 
-import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
+import type { PolicyChoice } from "../context/policy-choice";
+import type { CompactionTrigger } from "../domain/compaction-events";
 import type { StoredEvent, TurnFailure } from "../domain/events";
-import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
+import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { TurnStatus } from "../domain/state";
+import type { ControlledSettings } from "./control-views";
 
 export interface TokenFigure {
   readonly tokens: number;
@@ -15,10 +17,9 @@ export interface TokenFigure {
   readonly error_bound: number;
 }
 
-export interface SessionDescription {
+export interface SessionDescription extends ControlledSettings {
   readonly id: SessionId;
   readonly model: string;
-  readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[];
   readonly title: string | null;
@@ -101,7 +102,7 @@ export interface Page<T> {
 
 /** One message that the next request would hold, and what it weighs. */
 export interface ContextPart {
-  readonly part: "system" | "tools" | "summary" | "dropped" | "message";
+  readonly part: "system" | "tools" | "pins" | "summary" | "dropped" | "message";
   readonly position: number | null;
   readonly tokens: number;
   readonly source: "reported" | "estimated";
@@ -109,33 +110,18 @@ export interface ContextPart {
 
 export interface ContextReport {
   readonly model: string;
-  readonly policy: string;
+  readonly policy: PolicyChoice;
   readonly epoch: number;
   readonly context_window: number | null;
   /** window − reserve: what a request may weigh; null with an unknown window. */
   readonly limit: number | null;
   readonly reserve: number | null;
   readonly total: TokenFigure;
+  /** A compaction by a model would come before it: what follows is the request as it is if no summary can be had. */
+  readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected_tokens: number } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
   readonly request: { readonly url: string; readonly body: string };
-}
-
-export interface CompactionView {
-  readonly id: CompactionId;
-  /** The seq of the event that began it: its place in the list. */
-  readonly seq: number;
-  readonly trigger: CompactionTrigger;
-  readonly status: "requested" | "running" | "completed" | "failed";
-  readonly did_compact: boolean;
-  readonly requested_at: number;
-  readonly finished_at: number | null;
-  readonly attempts: number;
-  readonly failure: CompactionFailure | null;
-  readonly epoch: number | null;
-  readonly ops: readonly EpochOp[];
-  readonly summary: string | null;
-  readonly receipt: Receipt | null;
 }
 
 export interface ErasureReceipt {

@@ -14,7 +14,7 @@ import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
 import type { CompactionLease, SessionState } from "../domain/state";
-import { limitsOf } from "./build-request";
+import { limitsOf, windowOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
 import { draftText } from "./drafts";
 import { leaseUntil } from "./lease-until";
@@ -25,9 +25,12 @@ import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
 import { filesOf } from "./summary-files";
 import { buildSummaryPart, type FoldNext } from "./summary-request";
 
+/** The turn that waits for it. */
+export type Inside = TurnRun;
+
 export interface Settling extends Settled {
-  /** The turn that waits for it; null: it takes effect between turns only, and none runs. */
-  readonly inside: TurnRun | null;
+  /** Null: it takes effect between turns only, and none runs. */
+  readonly inside: Inside | null;
 }
 
 type Accepted = Extract<SummaryOutcome, { ok: true }>;
@@ -59,7 +62,7 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   if (!lease) return "stale";
   const policy = policyOf(state.settings.policy);
   const { text, finish } = outcome;
-  const checked = checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(limitsOf(spec), policy) });
+  const checked = checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(windowOf(spec, policy), policy) });
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, ports);
@@ -86,7 +89,8 @@ function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: W
   const { ref, bodies } = draftText(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
   if (!ref) return "stale";
-  const entered = done.next.stage === "prefix" && (before?.stage ?? "history") === "history" && isStageOver(done, before);
+  // The fold moves from what came before a split turn to the turn's own beginning.
+  const entered = done.next.stage === "prefix" && done.next.position === done.lease.split && done.next.chars === 0;
   const part: FoldedPart = {
     summary: ref,
     stage: done.next.stage,
@@ -100,10 +104,6 @@ function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: W
   if (!kept.ok) return "stale";
   return { next: "continue", part: buildSummaryPart({ plan: done.lease, state: writer.state, spec, content }), timeoutMs };
 }
-
-/** The fold moves from what came before a split turn to the turn's own beginning. */
-const isStageOver = ({ next, lease }: PartDone, before: FoldedPart | null): boolean =>
-  next.position === lease.split && next.chars === 0 && before?.stage !== "prefix";
 
 /** Both stages of a split turn as one text, with the files that the conversation touched. */
 function completeSummary(text: string, lease: CompactionLease, { writer, content }: CompactionPorts): AcceptedSummary {

@@ -2,7 +2,7 @@
  * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
  * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
  */
-import { limitOf, scaleOf } from "../context/budget";
+import { limitOf, PADDING, ratioOf } from "../context/budget";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
@@ -14,7 +14,7 @@ import { shortenToolResult } from "../context/tool-results";
 import { buildView } from "../context/view";
 import type { FoldedPart, SummaryPlan } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
-import { limitsOf } from "./build-request";
+import { windowOf } from "./build-request";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent } from "./session-ports";
 
@@ -36,8 +36,8 @@ export interface PartInput {
   readonly content: SessionContent;
 }
 
-/** Room for the instruction, the delimiters and the chat frame around the transcript, in tokens. */
-const PROMPT_OVERHEAD = 700;
+/** What the chat format puts around two messages. Raw. */
+const CHAT_FRAME_TOKENS = 32;
 /** Raw tokens of transcript at least: a fold must go on. */
 const LEAST_ROOM = 200;
 
@@ -50,7 +50,7 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
   return asked ? content.readText(asked.body) : null;
 };
 
-const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(limitsOf(spec), policy);
+const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(windowOf(spec, policy), policy);
 
 /** Tools and settings as in the turn, else the provider's cache of it is lost. */
 function buildSamePrefix(input: PartInput): SummaryPart {
@@ -74,15 +74,27 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const { state, spec } = input;
   const policy = policyOf(state.settings.policy);
   const cap = capOf(spec, policy);
-  const { stage, previous, start, to } = standOf(input);
-  const limit = limitOf(limitsOf(spec)) ?? Number.POSITIVE_INFINITY;
-  const room = Math.max(LEAST_ROOM, (limit - cap - PROMPT_OVERHEAD) / scaleOf(state, spec.id) - estimateTokens(previous ?? ""));
-  const chunk = readPart(input, { start, to, room });
-  const text = buildSummaryPrompt({ stage, previous, transcript: chunk.lines, instructions: instructionsOf(input) });
-  const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const window = limitOf(windowOf(spec, policy)) ?? Number.POSITIVE_INFINITY;
+  const whole = (window - cap) / (ratioOf(state, spec.id) * marginOf(state, spec));
+  const { stage, start, to, ...stand } = standOf(input);
+  // A chain that was written for a larger window must leave half of this one to what is new.
+  const previous = stand.previous && shortenToWithin(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form);
+  const promptFor = (transcript: readonly string[]): string =>
+    buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
+  const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
+  const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
+  const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const request: ModelRequest = { model: spec, purpose: "compaction", system, messages, tools: [], maxOutput: cap };
   return { request, next: nextOf(input.plan, stage, chunk) };
+}
+
+/** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
+const COUNTED_MARGIN = 1.1;
+
+function marginOf({ ratio, totals, compaction }: SessionState, spec: ModelSpec): number {
+  const isCounted = ratio.model === spec.id && totals.calls > 0 && (compaction.requested?.attempts ?? 0) <= 1;
+  return isCounted ? COUNTED_MARGIN : PADDING;
 }
 
 interface Stand {

@@ -1,4 +1,5 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
+import type { PolicyChoice } from "../context/policy-choice";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
@@ -34,7 +35,9 @@ export type TenantError =
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
-  | { readonly code: "idempotency_conflict" };
+  | { readonly code: "idempotency_conflict" }
+  /** `field` as the client wrote it: `default_policy.keep.ratio`. */
+  | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 
 export type TenantOutcome<T> = Result<T, TenantError>;
 
@@ -42,12 +45,20 @@ export interface TenantSettings {
   readonly name: string;
   /** What a session gets that names none. */
   readonly default_model: string;
+  /** A choice as settings store it; empty: what the deployment says. */
   readonly default_policy: string;
 }
 
 export interface SessionPage {
   readonly data: readonly { readonly id: SessionId; readonly created_at: number }[];
   readonly has_more: boolean;
+}
+
+/** Absent: unchanged. A policy goes over the tenant's present one; null: again what the deployment says. */
+export interface TenantChanges {
+  readonly name?: string;
+  readonly default_model?: string;
+  readonly default_policy?: PolicyChoice | null;
 }
 
 export type ModelOverride = Omit<ModelSpec, "id" | "source">;
@@ -60,7 +71,7 @@ export interface TenantApi {
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly replayed: boolean }>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
-  changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>>;
+  changeSettings(changes: TenantChanges): Promise<TenantOutcome<TenantSettings>>;
 
   /**
    * `hash`: the keyed hash of the whole key; the key itself is never stored. With an idempotency key that was seen: the

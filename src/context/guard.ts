@@ -49,6 +49,16 @@ export function fitReport(asked: GuardInput): FitReport | null {
   return worked.floor > limit ? worked.report(limit) : null;
 }
 
+/** What the next request weighs as it stands, and what weighs most in it; null with an unknown window. */
+export function weighRequest(asked: GuardInput): FitReport | null {
+  const { state, policy } = asked;
+  const limits = assumeWindow(asked.limits, policy);
+  const limit = limitOf(limits);
+  if (limit === null) return null;
+  const { tokens } = measureNext(state, limits.model);
+  return { floor: tokens, limit, biggest: biggestOf(state, state.view.items, scaleOf(state, limits.model)) };
+}
+
 interface WorkedOut {
   readonly rungs: readonly Rung[];
   /** Planned tokens that stay when every rung is taken. */

@@ -3,7 +3,7 @@
  * it out is `app`'s, and every rung names exactly what it touches.
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
-import { GROWTH_RATIO } from "../domain/evolve-compaction";
+import { GROWTH_RATIO, PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
 import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
@@ -14,7 +14,7 @@ import { climb } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput } from "./plan";
 import { economyOf } from "./plan-economy";
 import type { Policy } from "./policy";
-import { type Proposal, propose } from "./proposal";
+import { type Proposal, propose, questionOf } from "./proposal";
 
 /** Tokens above which the next request starts a compaction; null: no such bound. */
 export function boundOf(limits: ModelLimits, policy: Policy): number | null {
@@ -40,7 +40,8 @@ export function planCompaction(asked: PlanInput): Plan {
   const next = measureNext(state, limits.model, { estimator: policy.estimator });
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
-  const fit = isForced(input.trigger) ? fitReport(input) : null;
+  // If the floor does not fit, no rung is paid for.
+  const fit = isForced(input.trigger) || input.trigger === "manual" ? fitReport(input) : null;
   if (fit) return { kind: "cannot_fit", fit };
   const proposal = propose(input);
   return proposal ? toPlan(input, { proposal, next, trigger: input.trigger, over: true }) : { kind: "none", reason: "nothing_older", next };
@@ -84,10 +85,15 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const climbed = climb(input, { proposal, next, trigger });
   const scale = scaleOf(state, limits.model);
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
-  const fallback = !mayDrop ? [] : dropRungs(state, proposal.older, { scale, reason: "no summary could be had" });
+  const question = questionOf(state, proposal);
+  const mayGo = mayDrop ? proposal.older.filter((group) => !group.items.some((item) => item === question)) : [];
+  const fallback = dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
+  const barred = breaker_open && summarizes;
   // Nothing by a model, then: only what must leave does.
-  const rungs = breaker_open && summarizes ? (over || isForced(trigger) ? fallback : []) : climbed.rungs;
+  const isWorthIt = fallback.reduce((sum, rung) => sum + rung.gain, 0) >= (1 - PROGRESS_RATIO) * next.tokens;
+  const instead = isForced(trigger) || (over && barred && isWorthIt) ? fallback : [];
+  const rungs = barred || climbed.rungs.length === 0 ? instead : climbed.rungs;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = rungs.reduce((sum, rung) => sum + rung.gain, 0);
   const economy = economyOf(input, { proposal, next, gain, rungs });

@@ -147,10 +147,16 @@ function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: 
   return { covered, range: { from: merge ? start : afterChain, to }, source: { from: rebuild ? start : afterChain, to } };
 }
 
+/** The question that is being answered, when the cut lies behind it. */
+export function questionOf(state: SessionState, { older, tail }: Pick<Proposal, "older" | "tail">): ItemMeta | undefined {
+  if (!state.turn || tail.some((group) => group.isUser)) return undefined;
+  return older.flatMap((group) => group.items).findLast((item) => item.kind === "user");
+}
+
 /** The question that is being answered stays as it was asked, and, by policy, system messages do. */
 function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
   const items = older.flatMap((group) => group.items);
-  const asked = state.turn && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
+  const asked = questionOf(state, { older, tail });
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
   return items.filter(stays).map((item) => item.position);
 }

@@ -137,6 +137,8 @@ export type CompactionCommand =
       readonly call: ModelCall | null;
       /** What leaves the view when this was the last attempt; null: nothing can. */
       readonly fallback: EpochDraft | null;
+      /** As with `RecordCompaction`: the turn inside which the fallback may take effect. */
+      readonly inside: TurnRun | null;
     }
   /** A summariser's call whose result comes to nothing: it was made, so the ledger has it, once for each lease. */
   | { readonly type: "RecordSpentCall"; readonly call: ModelCall }

@@ -167,7 +167,7 @@ function decideFailure(command: Of<"FailCompaction">, state: SessionState): Deci
   const final = token === null || attempt >= command.attemptLimit;
   const events: Event[] = [...finished(command.call), { type: "CompactionFailed", compaction, token, attempt, failure, final }];
   if (!final || !fallback) return ok(events);
-  if (state.turn) return stale("not_idle");
+  if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (fallback.base_epoch !== state.view.epoch) return stale("epoch_moved");
   return ok([...events, epochChanged(fallback, { trigger: "fallback", compaction })]);
 }

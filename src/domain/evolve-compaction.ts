@@ -13,7 +13,7 @@ type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEve
 export const FAILURES_TO_OPEN = 3;
 export const FRUITLESS_TO_OPEN = 2;
 /** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
-const PROGRESS_RATIO = 0.9;
+export const PROGRESS_RATIO = 0.9;
 /** The breaker closes, and a revert is forgotten, when the view has grown by a fifth. */
 export const GROWTH_RATIO = 1.2;
 /** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
@@ -47,7 +47,7 @@ export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as 
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const breaker = trigger === "manual" ? closedBreaker : {};
-  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, folded: null }, lease: null });
+  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, plan: null, folded: null }, lease: null });
 }
 /** A result that comes later than so many further leases is counted by nobody. */
 const MAX_UNSETTLED = 16;
@@ -56,9 +56,10 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
   const { token, attempt, expires_at, base_epoch } = event;
   const { range, source, replaces, keeps, merge, generation, split, mode } = event;
   const { requested } = state.compaction;
+  const plan = { range, source, replaces, keeps, merge, generation, split, mode };
   return withCompaction(state, {
-    requested: requested ? { ...requested, attempts: attempt } : requested,
-    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
+    requested: requested && { ...requested, attempts: attempt, plan },
+    lease: { token, attempt, expires_at, base_epoch, ...plan },
     next_token: token + 1,
     unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });
@@ -77,12 +78,18 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
 /** A compaction whose view moved under it, or that had nothing to do, is nobody's failure. */
 function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
   const { compaction } = state;
-  if (!event.final) return withCompaction(state, { lease: null });
+  if (!event.final) return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event) });
   const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
   const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
-  return withCompaction(state, { lease: null, requested: null, failures, breaker_at });
+  const failed_after = state.last_turn?.id ?? null;
+  return withCompaction(state, { lease: null, requested: null, failures, breaker_at, failed_after });
+}
+
+/** A call that we broke off ourselves, because its turn was stopped, is no attempt. */
+function attemptsAfter(requested: CompactionState["requested"], { failure }: Of<"CompactionFailed">): CompactionState["requested"] {
+  return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
 }
 
 /** Whatever compaction was under way was planned on the old epoch: it is void. */
@@ -93,7 +100,7 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     requested: null,
     lease: null,
     rent: 0,
-    // What was dropped does not count as growth that is still to come.
+    // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
     breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     committed: committedAfter(state.compaction.committed, event),
     ...(isSummarized(event) ? judge(state, event, view) : {}),

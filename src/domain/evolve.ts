@@ -97,7 +97,6 @@ export const changesRequest = (changes: { readonly [K in "model" | "system" | "t
 function changeSettings(state: SessionState, changes: Partial<SessionSettings>): SessionState {
   const settings = { ...state.settings, ...changes };
   if (!changesRequest(changes)) return { ...state, settings };
-  // A call under way was asked in the old epoch: its count must not come back as this one's.
   const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
   return newEpoch({ ...state, settings, compaction: { ...state.compaction, ...reopened } }, state.view);
 }

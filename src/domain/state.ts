@@ -79,6 +79,8 @@ export interface RequestedCompaction {
   readonly at: number;
   readonly attempts: number;
   readonly options: CompactionOptions | null;
+  /** What the last lease was to cover: a fold that has begun goes on with it. */
+  readonly plan: SummaryPlan | null;
   /** What a fold has done so far: kept over a retry. */
   readonly folded: FoldedPart | null;
 }
@@ -91,6 +93,8 @@ export interface CompactionState {
   readonly unsettled: readonly number[];
   /** Compactions that failed for good since the last one that gained something. */
   readonly failures: number;
+  /** The last turn that had ended when one failed for good: it is not asked for again before another has. */
+  readonly failed_after: TurnId | null;
   /** Compactions in a row that shrank the view by less than a tenth. */
   readonly fruitless: number;
   /** The view's raw tokens when the breaker opened; null: it is closed. */
@@ -157,6 +161,7 @@ export const initialState: SessionState = {
     next_token: 1,
     unsettled: [],
     failures: 0,
+    failed_after: null,
     fruitless: 0,
     breaker_at: null,
     quiet_until: null,

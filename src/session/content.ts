@@ -6,7 +6,7 @@ import { policyOf } from "../context/policy-choice";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
-import type { SessionState } from "../domain/state";
+import { offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
 import { readBodies } from "./log/bodies";
 import { readItems } from "./log/log-tables";
@@ -62,7 +62,10 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
   return {
     learn(bodies) {
-      for (const { id, text } of bodies) if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
+      for (const { id, text } of bodies) {
+        if (id.startsWith("msg_")) parsed.set(id as ItemId, JSON.parse(text) as Part[], text.length);
+        else texts.set(id, text, text.length);
+      }
     },
     display: (items) => withParts(items, false).map(toDisplay),
     readText,
@@ -83,7 +86,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
         last = (page.at(-1)?.position ?? from) - 1;
       }
     },
-    readTools: () => toolsOf(state().turn?.tools ?? state().settings.tools),
+    readTools: () => toolsOf(offeredTools(state())),
     readSummaries: () => summariesOf(state(), readText),
     readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }, upTo),
     forget() {

@@ -1,10 +1,11 @@
 /** Who the tenant is, and what its sessions get that name nothing. */
 import type { TenantSettings } from "../app/tenant-api";
-import { DEFAULT_POLICY } from "../context/presets";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
 export const DEFAULT_MODEL = "embedded";
+/** None: what the deployment says. */
+export const NO_POLICY = "";
 
 export interface TenantIdentity {
   readonly tenant: TenantId;
@@ -45,7 +46,7 @@ export function createSettings(sql: TenantSql): Settings {
         tenant,
         name,
         DEFAULT_MODEL,
-        DEFAULT_POLICY,
+        NO_POLICY,
         at,
       );
     },

@@ -44,6 +44,7 @@ const record = (token: number, change: EpochDraft = epoch([summarize(1)])): Comm
 });
 const failure = (token: number | null, fallback: EpochDraft | null = null): Command => ({
   type: "FailCompaction",
+  inside: null,
   at: 60,
   compaction: CMP,
   token,

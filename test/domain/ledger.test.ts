@@ -164,6 +164,7 @@ describe("a summariser's call", () => {
     failure: "empty",
     attemptLimit: 3,
     call: call(token),
+    inside: null,
     fallback: null,
   });
   const spent = (token: number): Command => ({ type: "RecordSpentCall", at: 90, call: call(token) });

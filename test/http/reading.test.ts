@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { CompactionView } from "../../src/app/control-views";
 import type { PageInput, SessionApi } from "../../src/app/session-api";
-import type { CompactionView, DisplayItem } from "../../src/app/session-views";
+import type { DisplayItem } from "../../src/app/session-views";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { makeId, problemOf, SESSION, TENANT, world } from "./support";
@@ -19,6 +20,12 @@ function compaction(n: number): CompactionView {
     attempts: 0,
     failure: null,
     epoch: null,
+    range: null,
+    keep_recent: null,
+    up_to: null,
+    instructions: null,
+    cache: null,
+    reverted: null,
     ops: [],
     summary: null,
     receipt: null,

@@ -1,5 +1,10 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
 import type { ChatModel, ModelChunk, ModelDirectory, ModelRequest, ModelSpec, Projection } from "../../src/app/ports";
+import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
+import type { StoredEvent } from "../../src/domain/events";
+import type { Part } from "../../src/domain/message";
+import type { FailureKind, FinishReason } from "../../src/domain/model-call";
+import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
@@ -19,14 +24,26 @@ export const SPEC: ModelSpec = {
   source: "deployment",
 };
 
+export const failure = (kind: FailureKind): ModelChunk => ({ type: "failure", failure: { kind, status: null } });
+
+const textOf = (part: Part): string => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : part.type);
+
 /** What one call of the model says, chunk by chunk, when the test says so. */
 export class ModelCall {
-  readonly request: ModelRequest;
   readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
   readonly #ready: ModelChunk[] = [];
 
-  constructor(request: ModelRequest) {
-    this.request = request;
+  constructor(
+    readonly request: ModelRequest,
+    readonly signal: AbortSignal,
+  ) {
+    // A turn's late chunks are a test's to send; a summariser that is given up just ends.
+    if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
+  }
+
+  /** What it is asked, as `role: text`. */
+  get messages(): string[] {
+    return this.request.messages.map(({ role, parts }) => `${role}: ${parts.map((part) => textOf(part)).join("")}`);
   }
 
   say(...chunks: ModelChunk[]): void {
@@ -83,17 +100,18 @@ export class Life {
   }
 
   readonly #model: ChatModel = {
-    stream: (request, options) => {
-      const call = new ModelCall(request);
-      options.onRequest?.("body");
+    stream: (request, { signal, onRequest }) => {
+      const call = new ModelCall(request, signal);
+      onRequest?.("body");
       this.calls.push(call);
       return call.stream();
     },
     render: async () => ({ url: "", body: "" }),
   };
 
-  async open(policy = "oneclaw", system: string | null = null): Promise<void> {
-    const input = { model: SPEC.id, policy, system, tools: null, title: null, metadata: {} };
+  async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {
+    const text = typeof policy === "string" ? policy : toPolicyText(policy);
+    const input = { model: SPEC.id, policy: text, system, tools: null, title: null, metadata: {} };
     await this.service.open(CALLER, input);
     await settle();
   }
@@ -102,6 +120,47 @@ export class Life {
     const input = { role: "user", parts: [{ type: "text", text }], run: true, onBusy, tools: null, idempotency: null } as const;
     await this.service.submit(CALLER, input);
     await settle();
+  }
+
+  /** The newest call. */
+  get call(): ModelCall {
+    const call = this.calls.at(-1);
+    if (!call) throw new Error("nobody was asked");
+    return call;
+  }
+
+  async say(...chunks: ModelChunk[]): Promise<void> {
+    this.call.say(...chunks);
+    await settle();
+  }
+
+  /** The summariser's call says `text` and ends. */
+  summarize(text: string, finish: FinishReason = "stop"): Promise<void> {
+    return this.say({ type: "text", text }, { type: "finish", finish, usage: null });
+  }
+
+  /** The turn's call asks for a tool, and is given `output`. `input`: the tokens that the provider counted. */
+  async useTool(call_id: string, output: string, input: number): Promise<void> {
+    const call = { type: "tool_call", call_id, name: "look", arguments: "{}" } as const;
+    const usage = { input, output: 5, cached: 0, reasoning: 0 };
+    await this.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage });
+    const results = [{ execution_id: null, call_id, output, is_error: false }];
+    await this.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.time.advance(ms);
+    await settle();
+  }
+
+  events(): StoredEvent[] {
+    return readEvents(this.sql, 0, 10_000);
+  }
+
+  /** Which kinds of calls were made, in order: `t` for a turn's, `c` for a compaction's. */
+  get asked(): string {
+    return this.calls.map(({ request }) => request.purpose.charAt(0)).join("");
   }
 
   /** The turn's call says `text` and ends; `input`: the tokens that the provider counted. */

@@ -39,10 +39,10 @@ test("a message longer than a part is itself split, and nothing of it is left ou
   const life = new Life();
   await life.open();
   await life.send("my order number is 4711");
-  await life.answer("noted");
+  await life.answer("noted", 20);
   const long = Array.from({ length: 2_000 }, (_, n) => `w${n}`).join(" ");
   await life.send(long);
-  await life.answer("read");
+  await life.answer("read", 6_000);
   for (const text of ["one", "two", "three"]) {
     await life.send(text);
     await life.answer(`${text}, yes. ${"more words ".repeat(400)}`, text === "three" ? OVER_THRESHOLD : 6_000);
@@ -73,7 +73,7 @@ test("each part updates the summary of those before it, and the last one's is wh
 test("a source beyond all parts is read at its newest end by the last of them, which says how much it leaves out", async () => {
   const life = new Life();
   await life.open();
-  await talk(life, 400, 12 * MAX_PARTS);
+  await talk(life, 400, 20 * MAX_PARTS);
 
   const parts = await readParts(life);
 

@@ -1,6 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView, Page } from "../../src/app/session-views";
+import type { CompactionView } from "../../src/app/control-views";
+import type { Page } from "../../src/app/session-views";
 import type { RemoteReply } from "../support/stand-in-setup";
 import { advanceClock, holdTimers } from "./clock";
 import { deliver, holdQueue, type LongChat, smallChat, TURNS, talk, words } from "./conversation";
@@ -37,9 +38,9 @@ async function expectTrimmed({ chat, frames }: LongChat, failure: string): Promi
 
   const sent = (await chat.model.heard()).filter((entry) => entry.kind === "turn").at(-1);
   const contents = sent?.body.messages.map(({ content }) => content) ?? [];
-  expect(contents).not.toContain(words(150, "question-1"));
-  expect(contents.slice(1)).toEqual([words(150, `question-${TURNS}`), words(200, `reply-${TURNS}`), "and now?"]);
-  expect((await chat.items()).map(textOf)).toContain(words(150, "question-1"));
+  expect(contents).not.toContain(words(300, "question-1"));
+  expect(contents.slice(1)).toEqual([words(300, `question-${TURNS}`), words(400, `reply-${TURNS}`), "and now?"]);
+  expect((await chat.items()).map(textOf)).toContain(words(300, "question-1"));
   await frames.leave();
 }
 
@@ -50,7 +51,7 @@ describe("a summariser that fails once", () => {
     ["cut by length", { text: words(60, "CUT"), finish: "length" }],
     ["broken off", { text: words(60, "BROKEN"), cutAfterChunks: 3 }],
     ["by calling a tool", { tool_calls: [{ id: "c", name: "look", arguments: "{}" }] }],
-    ["longer than what it replaces", { text: words(1_400, "LONG") }],
+    ["longer than what it replaces", { text: words(2_800, "LONG") }],
   ])("%s is asked once more, in silence, and its summary is taken", async (_, first) => {
     const { chat, frames } = await failing(first, good);
 
@@ -77,16 +78,19 @@ describe("a summariser that fails twice", () => {
     expect(await summaryCalls(long.chat)).toHaveLength(2);
   });
 
-  it("does not stop the conversation: the next compaction reads from the first message on, and says what does not fit in", async () => {
-    const { chat, frames } = await failing(broken, broken, good);
+  it("does not stop the conversation: the next compaction reads from the first message on, part by part", async () => {
+    const { chat, frames } = await failing(broken, broken, { text: words(60, "PART") }, good);
     await frames.until("notice");
 
     await talk(chat, TURNS + 1, TURNS + 4);
     await frames.until("compaction.completed", ({ did_compact }) => did_compact);
 
     expect(await chat.describe()).toMatchObject({ epoch: 2, compacted_summary: good.text });
-    const prompt = String((await summaryCalls(chat)).at(-1)?.body.messages.at(-1)?.content);
-    expect(prompt).toMatch(/^<conversation>\n\[10 earlier entries are left out here\.\]\n\nUser: question-6 /);
+    const prompts = (await summaryCalls(chat)).slice(2).map((entry) => String(entry.body.messages.at(-1)?.content));
+    expect(prompts).toHaveLength(2);
+    expect(prompts[0]).toMatch(/^<conversation>\nUser: question-1 /);
+    expect(prompts[1]).toContain(`<summary>\n${words(60, "PART")}\n</summary>`);
+    expect(prompts.join("")).toMatch(/question-8 .* reply-8 /s);
     await frames.leave();
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { CompactionView, Page } from "../../src/app/session-views";
+import type { CompactionView } from "../../src/app/control-views";
+import type { Page } from "../../src/app/session-views";
 import { deliver, holdQueue, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { typesOf } from "./frames";
 import { type Chat, migrate, newChat, textOf } from "./support";
@@ -38,7 +39,7 @@ describe("a conversation above 0.85 of its window", () => {
     expect(session).toMatchObject({ epoch: 1, compacted_summary: words(60, "SUMMARY"), message_count: 2 * TURNS });
     expect(session.compact_boundary_timestamp).toBe(items[2 * (TURNS - 1)]?.created_at);
     expect(items.map(textOf)).toEqual(
-      Array.from({ length: TURNS }, (_, turn) => [words(150, `question-${turn + 1}`), words(200, `reply-${turn + 1}`)]).flat(),
+      Array.from({ length: TURNS }, (_, turn) => [words(300, `question-${turn + 1}`), words(400, `reply-${turn + 1}`)]).flat(),
     );
     await frames.leave();
   });
@@ -53,8 +54,8 @@ describe("a conversation above 0.85 of its window", () => {
     const sent = await lastRequest(chat);
     expect(sent?.body.messages.map(({ role, content }) => `${role}: ${content}`)).toEqual([
       `system: Previous conversation summary:\n${words(60, "SUMMARY")}\n\n---\n\nBe brief.`,
-      `user: ${words(150, `question-${TURNS}`)}`,
-      `assistant: ${words(200, `reply-${TURNS}`)}`,
+      `user: ${words(300, `question-${TURNS}`)}`,
+      `assistant: ${words(400, `reply-${TURNS}`)}`,
       "user: and now?",
     ]);
     await frames.leave();
@@ -75,7 +76,7 @@ describe("a conversation above 0.85 of its window", () => {
     expect(log.filter((entry) => entry.overflow)).toEqual([]);
     const prompts = log.filter((entry) => entry.kind === "compaction").map((entry) => String(entry.body.messages.at(-1)?.content));
     expect(prompts.map((prompt) => /FIRST|SECOND/.exec(prompt)?.[0] ?? null)).toEqual([null, "FIRST", "SECOND"]);
-    expect((await chat.items()).map(textOf)).toContain(words(150, "question-1"));
+    expect((await chat.items()).map(textOf)).toContain(words(300, "question-1"));
     await frames.leave();
   });
 });
@@ -106,7 +107,7 @@ describe("a message sent during a compaction", () => {
     await frames.until("compaction.completed");
     await chat.say("afterwards");
 
-    expect(during?.body.messages.map(({ content }) => content)).toContain(words(150, "question-1"));
+    expect(during?.body.messages.map(({ content }) => content)).toContain(words(300, "question-1"));
     const after = (await lastRequest(chat))?.body.messages.map(({ content }) => content);
     expect(after?.[0]).toContain("SUMMARY");
     expect(after?.slice(-3)).toEqual(["meanwhile", "ok", "afterwards"]);
@@ -210,7 +211,7 @@ describe("the bounds of a compaction", () => {
   it("a quarter of the window stays verbatim", async () => {
     const chat = await newChat({ window: 8_000, maxOutput: 100, summaries: [summary("SUMMARY")] });
     const frames = await chat.listen(0);
-    for (let turn = 1; turn <= 20; turn++) await talk(chat, turn, turn);
+    for (let turn = 1; turn <= 10; turn++) await talk(chat, turn, turn);
     await frames.until("compaction.completed");
 
     await chat.say("and now?");

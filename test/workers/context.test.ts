@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/app/session-views";
-import { LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
+import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
 import { type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
@@ -25,6 +25,7 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
     const { report, sent } = await shownAndSent(chat);
 
     expect(report.request.body).toBe(sent);
+    expect(report.compaction_first).toBeNull();
     expect(report.request.url).toMatch(/\/v1\/chat\/completions$/);
   });
 
@@ -96,13 +97,30 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
   });
 
   it("when the message does not fit as the view stands, and the guard drops something for it", async () => {
-    const { chat, frames } = await smallChat();
-    for (let n = 1; n <= 8; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
+    const { chat, frames } = await smallChat({ policy: GUARD_ONLY });
+    for (let n = 1; n <= 16; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
 
     const { report, sent } = await shownAndSent(chat);
 
     expect(report.request.body).toBe(sent);
     expect(report.total.tokens).toBeLessThanOrEqual(report.limit ?? 0);
+    await frames.leave();
+  });
+
+  it.each([
+    ["the guard drops what must go", { preset: "oneclaw" } as const],
+    ["a note with counts stands for it", { preset: "oneclaw", on_failure: "note" } as const],
+  ])("when a compaction would come first and fails: it says so, and %s", async (_, policy) => {
+    const broken = { status: 503, error: { message: "no" } };
+    const { chat, frames } = await smallChat({ policy, summaries: [broken, broken] });
+    for (let n = 1; n <= 16; n++) await chat.append(words(300, `note-${n}`), n % 2 ? "user" : "assistant");
+
+    const { report, sent } = await shownAndSent(chat);
+
+    expect(report.compaction_first).toMatchObject({ trigger: "inline" });
+    expect(report.compaction_first?.expected_tokens).toBeLessThan(LIMIT);
+    expect(report.request.body).toBe(sent);
+    expect((await chat.model.heard()).map((entry) => entry.kind)).toEqual(["compaction", "compaction", "turn"]);
     await frames.leave();
   });
 
@@ -121,8 +139,8 @@ describe("GET /context", () => {
   it("refuses what sending would refuse: a message that cannot fit", async () => {
     const chat = await newChat({ window: WINDOW, maxOutput: 100 });
 
-    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(2_000, "long"))}`);
-    const sent = await chat.send(words(2_000, "long"));
+    const refused = await chat.call("GET", `/context?content=${encodeURIComponent(words(4_000, "long"))}`);
+    const sent = await chat.send(words(4_000, "long"));
 
     expect([refused.status, sent.status]).toEqual([422, 422]);
     expect(await refused.json()).toMatchObject({ type: "urn:longhand:problem:cannot_fit", fit: { limit: LIMIT } });

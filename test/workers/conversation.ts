@@ -13,11 +13,14 @@ const WORDS = ["river", "stone", "cloud", "house", "light", "paper", "green", "t
 export const words = (count: number, mark: string): string =>
   [mark, ...Array.from({ length: count - 1 }, (_, index) => WORDS[index % WORDS.length])].join(" ");
 
-/** A window in which five turns of 150 and 200 tokens pass 0.85, and the last of them is kept. */
-export const WINDOW = 2_048;
+/** A window in which five turns of 300 and 400 tokens pass 0.85, and the last of them is kept. */
+export const WINDOW = 4_096;
 export const TURNS = 5;
 /** window − reserve of that model. */
 export const LIMIT = WINDOW - 100;
+
+/** The guard alone: no summary is ever asked for. */
+export const GUARD_ONLY = { preset: "oneclaw", summary: { form: "none" } } as const;
 
 export interface LongChat {
   readonly chat: Chat;
@@ -33,8 +36,8 @@ export async function smallChat(input: ChatInput = {}): Promise<LongChat> {
 /** Turns number `from..to` of the conversation. */
 export async function talk(chat: Chat, from: number, to: number): Promise<void> {
   for (let turn = from; turn <= to; turn++) {
-    await chat.model.says({ text: words(200, `reply-${turn}`) });
-    await chat.say(words(150, `question-${turn}`));
+    await chat.model.says({ text: words(400, `reply-${turn}`) });
+    await chat.say(words(300, `question-${turn}`));
   }
 }
 

@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { TurnReport } from "../../src/app/session-views";
-import { LIMIT, smallChat, WINDOW, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, newTenant, textOf } from "./support";
+import { GUARD_ONLY, type LongChat, smallChat, words } from "./conversation";
+import { bodyOf, type Chat, type ChatInput, migrate, newChat, newTenant, textOf } from "./support";
 
 beforeAll(migrate);
+
+const WINDOW = 2_048;
+/** window − reserve of that model. */
+const LIMIT = WINDOW - 100;
+
+const guardedChat = (input: ChatInput = {}): Promise<LongChat> => smallChat({ window: WINDOW, limit: LIMIT, policy: GUARD_ONLY, ...input });
 
 const hex = (length: number, seed: number) =>
   Array.from({ length }, (_, index) => (((index + seed) * 2_654_435_761) >>> (index % 24)).toString(16).at(-1)).join("");
@@ -27,7 +33,7 @@ const overflows = async (chat: Chat) => (await chat.model.heard()).filter((entry
 
 describe("a request that would exceed the window", () => {
   it.each(hard)("loses its oldest groups first, so that the provider never refuses it: %s", async (_, text) => {
-    const { chat, frames } = await smallChat();
+    const { chat, frames } = await guardedChat();
     for (let n = 1; n <= 12; n++) await chat.append(text(n), n % 2 ? "user" : "assistant");
 
     const report = await chat.say("and now?");
@@ -40,7 +46,7 @@ describe("a request that would exceed the window", () => {
   });
 
   it("turn after turn, whatever is said, is never refused by the provider", async () => {
-    const { chat, frames } = await smallChat();
+    const { chat, frames } = await guardedChat();
 
     for (let n = 1; n <= 16; n++) {
       const [, text] = hard[n % hard.length] ?? hard[0] ?? ["", String];
@@ -55,7 +61,7 @@ describe("a request that would exceed the window", () => {
 
   it("because the session moved to a smaller model, loses what that one cannot hold", async () => {
     const tenant = await newTenant();
-    const big = await newChat({ tenant, window: 16_000 });
+    const big = await newChat({ tenant, window: 16_000, policy: GUARD_ONLY });
     const small = await newChat({ tenant, window: WINDOW, maxOutput: 100, limit: LIMIT });
     for (let n = 1; n <= 6; n++) await big.say(words(600, `question-${n}`));
 
@@ -70,7 +76,7 @@ describe("a request that would exceed the window", () => {
   });
 
   it("keeps the last message of the user and what the model is told of the gap", async () => {
-    const { chat, frames } = await smallChat({ system: "Be brief." });
+    const { chat, frames } = await guardedChat({ system: "Be brief." });
     for (let n = 1; n <= 8; n++) await chat.append(words(600, `note-${n}`), n % 2 ? "user" : "assistant");
 
     await chat.say("and now?");
@@ -83,7 +89,7 @@ describe("a request that would exceed the window", () => {
   });
 
   it("never separates a call from its result", async () => {
-    const { chat, frames } = await smallChat({
+    const { chat, frames } = await guardedChat({
       replies: [1, 2, 3].map((n) => ({ tool_calls: [{ id: `c${n}`, name: "look", arguments: "{}" }] })),
     });
     await chat.say("look", { tools: [{ name: "look", parameters: { type: "object" } }] });
@@ -123,7 +129,7 @@ describe("a request that would exceed the window", () => {
 
 describe("what no compaction can remove", () => {
   it("is refused before it is sent, with the floor, the limit and what weighs most; a shorter message goes through", async () => {
-    const { chat, frames } = await smallChat();
+    const { chat, frames } = await guardedChat();
 
     const refused = await chat.send(words(2_400, "too-long"));
     const asked = await chat.model.heard();

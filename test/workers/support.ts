@@ -6,6 +6,7 @@ import { inject } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { SessionApi } from "../../src/app/session-api";
 import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -95,6 +96,7 @@ export interface ChatInput {
   readonly summaries?: readonly RemoteReply[];
   /** True tokens above which the stand-in refuses. */
   readonly limit?: number;
+  readonly policy?: PolicyChoice;
 }
 
 /** One session with a model of its own. */
@@ -201,7 +203,9 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const { system, tools } = input;
   const settings = { model: name, ...(system !== undefined && { system }), ...(tools && { tools }) };
   const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
-  return new Chat(tenant, id, model);
+  const chat = new Chat(tenant, id, model);
+  if (input.policy) await chat.api.patch(chat.caller, { policy: input.policy });
+  return chat;
 }
 
 /** The text of an item. */

@@ -2,6 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionPage } from "../../app/tenant-api";
+import { parseLevel } from "../../context/policy-choice";
 import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
 import { callTwice } from "../calls";
@@ -87,7 +88,8 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     );
     if (!exported.ok) return sendProblem(c, exported.error);
     const { tenant, settings, models, keys, created_at } = exported.value;
-    return c.json({ id: tenant, ...settings, created_at, models: models.map(toModelView), keys }, 200);
+    const own = { ...settings, default_policy: parseLevel(settings.default_policy) };
+    return c.json({ id: tenant, ...own, created_at, models: models.map(toModelView), keys }, 200);
   });
 
   app.openapi(listSessions, async (c) => {

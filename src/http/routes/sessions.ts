@@ -92,7 +92,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     if (!settings.ok) return sendProblem(c, settings.error);
     const { session, replayed } = registered.value;
     const calls = sessionCalls(deps, c, session);
-    const input = toOpenInput(c.req.valid("json"), settings.value);
+    const input = toOpenInput(c.req.valid("json"), { ...settings.value, deploymentPolicy: deps.config.defaultPolicy });
     let opened = await calls.repeatable((api, caller) => api.open(caller, input));
     // Sent before, and the answer was lost, or the first attempt ended between the two objects.
     if (!opened.ok && opened.error.code === "session_exists") opened = await calls.repeatable((api, caller) => api.describe(caller));

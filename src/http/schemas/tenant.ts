@@ -1,21 +1,25 @@
 import { z } from "@hono/zod-openapi";
 import { type KeyView, SCOPES, type TenantExport, type TenantSettings } from "../../app/tenant-api";
+import type { Policy } from "../../context/policy";
+import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../../context/policy-choice";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { modelName, modelView } from "./model";
-import { policyName } from "./session";
+import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
 const name = z.string().min(1).max(200);
 const scope = z.enum(SCOPES);
 
 export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant");
 export const tenantPatchInput = z
-  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyName.optional() })
+  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyChoiceInput.nullable().optional() })
   .openapi("PatchTenant");
 
-export interface TenantView extends TenantSettings {
+export interface TenantView extends Omit<TenantSettings, "default_policy"> {
   readonly id: TenantId;
+  readonly default_policy: PolicyChoice | null;
+  readonly effective_policy: Policy;
 }
 export const tenantView = documents<TenantView>()(
   z
@@ -23,10 +27,17 @@ export const tenantView = documents<TenantView>()(
       id: id("ten"),
       name: z.string(),
       default_model: z.string().openapi({ description: "What a session gets that names none" }),
-      default_policy: z.string(),
+      default_policy: policyChoiceView.nullable().describe("Null: what the deployment says"),
+      effective_policy: policyView.describe("What a session gets that names none"),
     })
     .openapi("Tenant"),
 );
+
+export function toTenantView(id: TenantId, settings: TenantSettings, deployment: PolicyChoice): TenantView {
+  const { name, default_model } = settings;
+  const default_policy = parseLevel(settings.default_policy);
+  return { id, name, default_model, default_policy, effective_policy: resolvePolicy(chainChoices(deployment, default_policy)) };
+}
 
 export const keyInput = z
   .strictObject({
@@ -61,7 +72,7 @@ export interface NewKeyView {
 }
 export const newKeyView = documents<NewKeyView>()(z.object({ id: id("key"), key: shownOnce }).openapi("NewKey"));
 
-export interface TenantExportView extends TenantView, Pick<TenantExport, "created_at" | "models" | "keys"> {}
+export interface TenantExportView extends Omit<TenantView, "effective_policy">, Pick<TenantExport, "created_at" | "models" | "keys"> {}
 
 export const tenantExport = documents<TenantExportView>()(
   z
@@ -69,7 +80,7 @@ export const tenantExport = documents<TenantExportView>()(
       id: id("ten"),
       name: z.string(),
       default_model: z.string(),
-      default_policy: z.string(),
+      default_policy: policyChoiceView.nullable(),
       created_at: time,
       models: z.array(modelView).readonly(),
       keys: z.array(keyView).readonly(),

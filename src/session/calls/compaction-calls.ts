@@ -5,6 +5,7 @@ import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import { isCurrentLease, settleCompaction } from "../../app/settle-compaction";
+import { settleHeld } from "../../app/settle-held";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
 import { isHeld } from "../log/held-outcomes";
@@ -13,11 +14,16 @@ import type { SessionRuntime } from "../runtime";
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
   const found = await lookUp(runtime);
   if (found === "unreachable") return ok({ kind: "nothing", reason: "models_unreachable" });
+  const ports = runtime.ports();
   if (isHeld(runtime.deps.sql, compaction)) {
     if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
-    settleHeld(runtime, found);
+    // Its turn ended, or it came, while the models were out of reach.
+    settleHeld(found, ports);
   }
-  return ok(leaseCompaction(compaction, found, runtime.ports()));
+  const leased = leaseCompaction(compaction, found, ports);
+  // The model is gone and the compaction with it: what was held for it comes to nothing.
+  if (!found) settleHeld(null, ports);
+  return ok(leased);
 }
 
 /** Unlike a model that the tenant does not have, one that cannot be looked up is no reason to give up. */
@@ -25,12 +31,6 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
   const found = await resolveModel(runtime.state.settings.model, runtime.ports());
   if (found.ok) return found.value;
   return found.error === "unavailable" ? "unreachable" : null;
-}
-
-/** Outcomes that nobody took: their turn ended, or they came, while the models were out of reach. */
-function settleHeld(runtime: SessionRuntime, spec: ModelSpec | null): void {
-  const ports = runtime.ports();
-  for (const held of ports.held.take(() => true)) settleCompaction({ ...held, next: null, inside: null }, spec, ports);
 }
 
 /** While a turn runs a summary is kept, durably, and takes effect when it ends (docs/design.md §5). A part of one changes no view. */

@@ -1,12 +1,14 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, fitRequest, limitsOf } from "../../app/build-request";
+import { buildRequest, limitsOf } from "../../app/build-request";
 import { draftItem } from "../../app/drafts";
+import { foreseeRoom } from "../../app/make-room";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
 import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
+import { parsePolicyText } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -23,7 +25,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { epoch } = runtime.state.view;
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
   const dry = rehearse(runtime, content);
-  const fits = fitRequest({ ...runtime.deps, writer: dry.writer }, spec);
+  const { first, fits } = foreseeRoom(spec, { ...runtime.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const total = measureNext(state, spec.id);
@@ -32,12 +34,13 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const limits = limitsOf(spec);
   return ok({
     model: spec.id,
-    policy: state.settings.policy,
+    policy: parsePolicyText(state.settings.policy),
     epoch,
     context_window: spec.context_window,
     limit: limitOf(limits),
     reserve: spec.context_window === null ? null : reserveOf(limits),
     total,
+    compaction_first: first && { trigger: first.trigger, expected_tokens: first.expected },
     parts,
     request,
   });
@@ -54,9 +57,10 @@ function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { wri
     get state() {
       return state;
     },
-    execute(command) {
+    execute(command, bodies = []) {
       const decision = decide(command, state);
       if (!decision.ok) return decision;
+      content.learn(bodies);
       for (const event of decision.value) append(event);
       return ok([]);
     },
@@ -82,9 +86,11 @@ function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
     source: "estimated",
   });
   const tools = (state.turn?.tools ?? state.settings.tools)?.tokens ?? 0;
+  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return [
-    part("system", fixedTokens(state) - tools),
+    part("system", fixedTokens(state) - tools - pins),
     part("tools", tools),
+    ...(pins > 0 ? [part("pins", pins)] : []),
     ...state.view.overlays.map((overlay) => part(overlay.kind, overlay.tokens, overlay.from)),
     ...state.view.items.map((item) => part("message", itemTokens(state, item), item.position)),
   ];

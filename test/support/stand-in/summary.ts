@@ -15,13 +15,19 @@ const instructionOf = ({ messages }: WireRequest): string =>
     .map((message) => contentText(message.content))
     .join("\n");
 
+const TAGGED = /<(summary|conversation)>\n([\s\S]*?)\n<\/\1>/g;
+
+/** What is to be summarised: what stands inside the tags, or, where the instruction is only added, the messages before it. */
+function inputOf({ messages }: WireRequest): string {
+  const tagged = [...contentText(messages.at(-1)?.content ?? null).matchAll(TAGGED)].map((block) => block[2] ?? "");
+  if (tagged.length > 0) return tagged.join("\n");
+  const said = messages.filter((message) => message.role !== "system").map((message) => contentText(message.content));
+  return (said.length > 1 ? said.slice(0, -1) : said).join("\n");
+}
+
 /** About 15 % of the input's tokens, at most `max_tokens`. */
 export function cutSummary(request: WireRequest): string {
-  const input = request.messages
-    .filter((message) => message.role !== "system")
-    .map((message) => contentText(message.content))
-    .join("\n")
-    .replaceAll(/<\/?[a-z]+>/g, "");
+  const input = inputOf(request);
   const most = request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY;
   const cap = Math.max(8, Math.min(Math.floor(countTokens(input) * SHARE), most - 1));
   const sentences = input.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u).filter((sentence) => sentence.trim() !== "");

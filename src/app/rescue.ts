@@ -1,0 +1,57 @@
+/**
+ * A provider that refuses a request as too long, though it fitted by our measure: the view is brought down to a fifth of
+ * the window and the same turn asks again, at most twice and only while nothing was said (docs/design.md §5, overflow).
+ */
+import { weighRequest } from "../context/guard";
+import { policyOf } from "../context/policy-choice";
+import type { ModelCall } from "../domain/commands";
+import type { TurnFailure } from "../domain/events";
+import { limitsOf } from "./build-request";
+import type { LiveTurn } from "./live-turn";
+import { compactInline, isCurrent, type RoomPorts } from "./make-room";
+import type { ModelSpec } from "./ports";
+import type { SessionPorts } from "./session-ports";
+
+/** Emergency compactions of one turn: then the refusal is the answer. */
+const RESCUES = 2;
+
+/** How a turn ends. */
+export interface Failed {
+  readonly failure: TurnFailure;
+  /** Null: there was none, or it is recorded already. */
+  readonly call: ModelCall | null;
+}
+
+export interface Refused {
+  readonly failure: TurnFailure;
+  readonly call: ModelCall;
+  /** A tool call came with it, which may have had its effect. */
+  readonly called: boolean;
+}
+
+/** Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
+export async function rescue(
+  live: LiveTurn,
+  { refused, spec, rescues }: { readonly refused: Refused; readonly spec: ModelSpec; readonly rescues: number },
+  ports: RoomPorts,
+): Promise<Failed | null> {
+  const { writer, clock, log } = ports;
+  const { failure, call, called } = refused;
+  if (failure.kind !== "overflow" || called || live.parts.length > 0) return { failure, call };
+  if (rescues === RESCUES) return { failure: withNumbers(failure, spec, ports), call };
+  const before = writer.state.view.tokens;
+  const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
+  live.call = null;
+  if (!recorded.ok) return { failure, call: null };
+  log.warn("overflow_rescue", { turn: live.run.turn });
+  await compactInline(live, { spec, trigger: "overflow" }, ports);
+  const shrank = isCurrent(live, ports) && writer.state.view.tokens < before;
+  return shrank ? null : { failure: withNumbers(failure, spec, ports), call: null };
+}
+
+/** The refusal with what we know: what the request weighs by our measure, what should fit, and what weighs most. */
+function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {
+  const { state } = writer;
+  const fit = weighRequest({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy) });
+  return fit ? { ...failure, fit } : failure;
+}

@@ -1,0 +1,19 @@
+/** What background workers brought while it could not take effect is judged now, each once. */
+import type { HeldOutcomes } from "./held-outcomes";
+import type { CompactionPorts } from "./plan-session";
+import type { ModelSpec } from "./ports";
+import { type Inside, isCurrentLease, settleCompaction } from "./settle-compaction";
+
+export interface HeldPorts extends CompactionPorts {
+  readonly held: HeldOutcomes;
+}
+
+/**
+ * True: an attempt failed and another is allowed. Without the model's facts no result can be judged: the current one waits
+ * on, the others come to nothing in any case.
+ */
+export function settleHeld(spec: ModelSpec | null, ports: HeldPorts, inside: Inside | null = null): boolean {
+  const held = ports.held.take((each) => spec !== null || !isCurrentLease(each, ports.writer.state));
+  const settled = held.map((each) => settleCompaction({ ...each, next: null, inside }, spec, ports));
+  return settled.some(({ next }) => next === "retry");
+}

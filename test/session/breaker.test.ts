@@ -1,0 +1,106 @@
+/** A summariser that does not help is asked so often and no more: the spend is bounded. */
+import { describe, expect, test } from "vitest";
+import { runCompaction } from "../../src/app/run-compaction";
+import type { CompactionId } from "../../src/domain/ids";
+import { long, talk } from "./filled";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
+
+/** Fails once and then leaves the view as it is: what is over the threshold stays over it. */
+const STUBBORN = { preset: "oneclaw", on_failure: "none", summary: { attempts: 1 } } as const;
+
+async function overThreshold(): Promise<Life> {
+  const life = new Life();
+  await life.open(STUBBORN);
+  await talk(life, 6);
+  await life.send("and?");
+  await life.answer("so", 6_850);
+  return life;
+}
+
+/** A worker comes for what was asked for; its summariser says `reply`. */
+async function work(life: Life, reply: (life: Life) => Promise<void>): Promise<void> {
+  const { requested } = life.runtime.state.compaction;
+  if (!requested) return;
+  const { model, clock, schedule, log } = life.runtime.deps;
+  const job = { ...CALLER, compaction: requested.id as CompactionId };
+  const done = runCompaction(job, { session: life.service, model, clock, schedule, log });
+  await settle();
+  while (life.call.request.purpose === "compaction" && life.runtime.state.compaction.requested?.id === requested.id) await reply(life);
+  await done;
+}
+
+const fails = (life: Life): Promise<void> => life.say(failure("unavailable"));
+const summaries = (life: Life): number => [...life.asked].filter((kind) => kind === "c").length;
+
+/** One more short exchange, after which a worker looks in; the summariser fails. */
+async function goOn(life: Life, input: number): Promise<void> {
+  await life.send("yes");
+  await life.answer("no", input);
+  await work(life, fails);
+}
+
+describe("the breaker", () => {
+  test("opens after three failures, one a response, and no model is asked while it is open", async () => {
+    const life = await overThreshold();
+    await work(life, fails);
+    for (let n = 1; n <= 6; n++) await goOn(life, 6_850 + 10 * n);
+
+    expect(summaries(life)).toBe(3);
+    expect(life.runtime.state.compaction).toMatchObject({ failures: 3, requested: null });
+  });
+
+  test.each([
+    ["another model", { model: "other" }],
+    ["another policy", { policy: { ...STUBBORN, keep: { ratio: 0.2 } } }],
+  ])("closes with %s", async (_, change) => {
+    const life = await overThreshold();
+    life.models = { resolve: async (id) => ({ ...SPEC, id }) };
+    await work(life, fails);
+    for (let n = 1; n <= 3; n++) await goOn(life, 6_850 + 10 * n);
+    expect(summaries(life)).toBe(3);
+    expect(life.runtime.state.compaction.requested).toBeNull();
+
+    await life.service.patch(CALLER, change);
+    await settle();
+    await work(life, fails);
+
+    expect(summaries(life)).toBe(4);
+  });
+
+  test("closes when the view has grown by a fifth since it was smallest, and one failure opens it again", async () => {
+    const life = new Life();
+    // A window so wide that nothing else happens.
+    life.models = { resolve: async () => ({ ...SPEC, context_window: 20_000 }) };
+    await life.open({ ...STUBBORN, trigger: { window_ratio: 0.3 } });
+    await talk(life, 6);
+    for (let n = 0; n < 3; n++) await goOn(life, 6_500 + n);
+    const before = summaries(life);
+    await goOn(life, 6_510);
+    expect([before, summaries(life)]).toEqual([3, 3]);
+
+    for (const n of [1, 2]) {
+      await life.send(long(`more-${n}`));
+      await life.answer("noted", 6_500 + 1_080 * n);
+      await work(life, fails);
+    }
+    await goOn(life, 8_700);
+
+    expect(summaries(life)).toBe(4);
+  });
+
+  test("opens after two compactions that gained nothing to speak of", async () => {
+    const life = new Life();
+    await life.open({ preset: "oneclaw", keep: { ratio: 0.8 }, trigger: { window_ratio: 0.5 } });
+    await talk(life, 6);
+    const swells = (now: Life): Promise<void> => now.summarize(`S ${"word ".repeat(900)}`);
+
+    for (let n = 1; n <= 8; n++) {
+      await life.send(long(`more-${n}`).slice(0, 1_200));
+      await life.answer("noted", 6_300 + n);
+      await work(life, swells);
+    }
+
+    const changes = life.events().filter((event) => event.type === "EpochChanged" && event.receipt.model !== null);
+    expect(changes).toHaveLength(2);
+  });
+});

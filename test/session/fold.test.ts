@@ -1,0 +1,95 @@
+/** A source larger than the summariser's window is read in parts, and a part that is done is done. */
+import { describe, expect, test } from "vitest";
+import { huge, talk } from "./filled";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
+
+const SMALL = { ...SPEC, id: "small", context_window: 3_000, max_output: 300 };
+
+/** Five long exchanges with a large model, and then a small one. */
+async function switched(): Promise<Life> {
+  const life = new Life();
+  life.models = { resolve: async (id) => (id === SMALL.id ? SMALL : { ...SPEC, context_window: 32_000 }) };
+  await life.open({ preset: "oneclaw", trigger: { at: "before_turn" } });
+  await talk(life, 5);
+  await life.service.patch(CALLER, { model: SMALL.id });
+  await settle();
+  await life.send("and now?");
+  return life;
+}
+
+const promptOf = (life: Life): string => life.call.messages[0] ?? "";
+
+describe("a switch to a model whose window is smaller than the conversation", () => {
+  test("lets the small model fold what it cannot hold, before its first answer", async () => {
+    const life = await switched();
+    let parts = 0;
+    const read: string[] = [];
+    while (life.call.request.purpose === "compaction") {
+      expect(life.call.request.model.id).toBe("small");
+      read.push(promptOf(life));
+      await life.summarize(`Part ${++parts}.`);
+    }
+
+    expect(parts).toBeGreaterThan(1);
+    for (let n = 1; n <= 4; n++) expect(read.join()).toContain(`question-${n} `);
+    expect(life.call.request).toMatchObject({ model: { id: "small" }, system: expect.stringContaining(`Part ${parts}.`) });
+    expect(life.call.messages.at(-1)).toBe("user: and now?");
+    expect(life.events()).toContainEqual(expect.objectContaining({ type: "EpochChanged", trigger: "model_switch" }));
+  });
+
+  test("goes on from the finished parts when one fails, under the plan that the fold began with", async () => {
+    const life = await switched();
+    await life.summarize("Part 1.");
+    await life.summarize("Part 2.");
+    expect(promptOf(life)).toContain("Part 2.");
+
+    await life.say(failure("unavailable"));
+
+    expect(promptOf(life)).toContain("<summary>\nPart 2.\n</summary>");
+    expect(promptOf(life)).not.toContain("question-1 ");
+    while (life.call.request.purpose === "compaction") await life.summarize("The rest.");
+    const plans = life.events().flatMap((event) => (event.type === "CompactionStarted" ? [event.source] : []));
+    expect(plans).toHaveLength(2);
+    expect(plans[0]).toEqual(plans[1]);
+    expect(life.runtime.content.readSummaries()).toEqual(["The rest."]);
+  });
+
+  test("goes on from the finished parts in the background after a stop", async () => {
+    const life = await switched();
+    await life.summarize("Part 1.");
+
+    await life.service.stop(CALLER);
+    await settle();
+
+    const { requested } = life.runtime.state.compaction;
+    const leased = requested && (await life.service.leaseCompaction(CALLER, requested.id));
+    expect(JSON.stringify(leased)).toContain("Part 1.");
+  });
+});
+
+test("a chain of summaries that was written for a larger window leaves half of a small one to what is new", async () => {
+  const life = new Life();
+  life.models = { resolve: async (id) => (id === SMALL.id ? SMALL : { ...SPEC, context_window: 32_000, max_output: 4_000 }) };
+  await life.open({
+    preset: "balanced",
+    trigger: { rent_factor: null, usable_ratio: 0.2 },
+    summary: { form: "narrative", chain_ratio: 0.1 },
+  });
+  await talk(life, 8);
+  const { requested } = life.runtime.state.compaction;
+  if (!requested) throw new Error("no compaction was asked for");
+  const leased = await life.service.leaseCompaction(CALLER, requested.id);
+  if (!leased.ok || leased.value.kind !== "leased") throw new Error("not leased");
+  const outcome = { ok: true, text: huge("CHAIN"), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
+  const { token } = leased.value;
+  await life.service.recordCompaction(CALLER, { compaction: requested.id, token, outcome, next: leased.value.part.next });
+  await life.service.patch(CALLER, { model: SMALL.id });
+  await settle();
+
+  await life.send("and now?");
+
+  expect(life.call.request).toMatchObject({ purpose: "compaction", model: { id: "small" } });
+  expect(promptOf(life)).toContain("CHAIN");
+  expect(promptOf(life)).toContain("<conversation>");
+  expect(promptOf(life).length).toBeLessThan(3_000 * 5);
+});

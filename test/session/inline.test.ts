@@ -1,0 +1,239 @@
+/** A turn that has no room: it waits for a summary, makes one itself, or does without. */
+import { describe, expect, test } from "vitest";
+import type { ModelChunk } from "../../src/app/ports";
+import { countingIds } from "../support/builders";
+import { createNodeSql } from "../support/node-sql";
+import { huge, long, nearlyFull, talk } from "./filled";
+import { CALLER, failure, Life, settle } from "./life";
+
+const SUMMARY = "They exchanged words.";
+
+/** Every part of it. */
+async function summarise(life: Life): Promise<void> {
+  while (life.call.request.purpose === "compaction") await life.summarize(SUMMARY);
+}
+
+const isSummarised = (life: Life): void =>
+  expect(life.runtime.state.view).toMatchObject({ epoch: 1, overlays: [{ kind: "summary" }], items: expect.anything() });
+
+describe("a turn that has no room for its next call", () => {
+  test("summarises first, and then answers the question that it was asked", async () => {
+    const life = await nearlyFull();
+
+    await life.send(huge("question-6"));
+    expect(life.asked).toBe("tttttc");
+    await life.summarize(SUMMARY);
+
+    expect(life.call.request).toMatchObject({ purpose: "turn", system: expect.stringContaining(SUMMARY) });
+    expect(life.call.messages.at(-1)).toBe(`user: ${huge("question-6")}`);
+    await life.answer("reply-7", 2_500);
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
+    expect(life.events().filter((event) => event.type === "EpochChanged")).toMatchObject([{ trigger: "inline" }]);
+  });
+
+  test("between two tool rounds keeps the question verbatim, and the same turn goes on", async () => {
+    const life = new Life();
+    await life.open();
+    await life.send("What is the sum of all of them?");
+    let rounds = 0;
+    while (life.call.request.purpose === "turn") await life.useTool(`c${++rounds}`, long(`result-${rounds}`), 1_050 * rounds - 1_000);
+
+    await life.summarize(SUMMARY);
+
+    expect(life.call.request.purpose).toBe("turn");
+    expect(life.call.messages[0]).toBe("user: What is the sum of all of them?");
+    expect(life.call.messages.at(-1)).toBe(`tool: ${long(`result-${rounds}`)}`);
+    expect(life.call.messages.join()).not.toContain("result-1 ");
+    await life.answer("42", 2_000);
+    expect(life.events().filter((event) => event.type === "TurnStarted")).toHaveLength(1);
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
+  });
+
+  test("compacts before the next turn what the provider counted as more than the window", async () => {
+    const life = new Life();
+    await life.open("opal");
+    await talk(life, 2);
+    await life.send("and?");
+    await life.answer("cut in silence", 9_000);
+
+    await life.send("next");
+
+    expect(life.call.request.purpose).toBe("compaction");
+  });
+
+  test("takes no notice of what was counted before the view changed", async () => {
+    const life = await nearlyFull();
+    await life.send(huge("question-6"));
+    await life.summarize(SUMMARY);
+    await life.answer("reply-7", 2_500);
+
+    await life.send("and?");
+
+    expect(life.asked).toBe("tttttctt");
+  });
+});
+
+describe("a background worker that is at it", () => {
+  /** Its lease runs, and a turn has no room. */
+  async function racing() {
+    const life = await nearlyFull();
+    await life.send("short");
+    await life.answer("short too", 7_000);
+    const compaction = life.runtime.state.compaction.requested?.id;
+    if (!compaction) throw new Error("no compaction was asked for");
+    const leased = await life.service.leaseCompaction(CALLER, compaction);
+    if (!leased.ok || leased.value.kind !== "leased") throw new Error("not leased");
+    const { token } = leased.value;
+    const report = (text: string) => {
+      const outcome = { ok: true, text, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
+      return life.service.recordCompaction(CALLER, { compaction, token, outcome, next: null });
+    };
+    return { life, report };
+  }
+
+  test("is waited for, and what it brings is used at once", async () => {
+    const { life, report } = await racing();
+    await life.send(huge("question-7"));
+    expect(life.asked).toBe("tttttt");
+
+    await report(SUMMARY);
+    await settle();
+
+    isSummarised(life);
+    expect(life.asked).toBe("ttttttt");
+    expect(life.call.request.system).toContain(SUMMARY);
+  });
+
+  test("is waited for five seconds; then the turn does it itself, and what comes late decides to nothing", async () => {
+    const { life, report } = await racing();
+    await life.send(huge("question-7"));
+    await life.advance(4_999);
+    expect(life.asked).toBe("tttttt");
+
+    await life.advance(1);
+    expect(life.asked).toBe("ttttttc");
+    await report("LATE");
+    await summarise(life);
+
+    isSummarised(life);
+    expect(life.call.request.system).toContain(SUMMARY);
+    await life.answer("reply-7", 2_500);
+    expect(life.runtime.content.readSummaries()).toEqual([SUMMARY]);
+    expect(life.runtime.state.view.epoch).toBe(1);
+  });
+
+  test("and brought it while the turn waited for its tools is not asked again, however old its lease is", async () => {
+    const { life, report } = await racing();
+    await life.send("look it up");
+    const call = { type: "tool_call", call_id: "c1", name: "look", arguments: "{}" } as const;
+    await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+    await report(SUMMARY);
+    await life.advance(600_000);
+
+    const results = [{ execution_id: null, call_id: "c1", output: long("result"), is_error: false }];
+    await life.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+
+    isSummarised(life);
+    expect(life.asked).toBe("tttttttt");
+  });
+});
+
+describe("a stop while the turn makes room", () => {
+  test("stops the summariser too; nothing is lost, it counts as no attempt, and nobody waits for its lease", async () => {
+    const life = await nearlyFull();
+    await life.send(huge("question-6"));
+
+    await life.service.stop(CALLER);
+    await settle();
+
+    expect(life.call.signal.aborted).toBe(true);
+    expect(life.runtime.state).toMatchObject({ turn: null, view: { epoch: 0, overlays: [] } });
+    expect(life.runtime.state.compaction).toMatchObject({ lease: null, requested: { attempts: 0 }, failures: 0 });
+    await life.send("and?");
+    expect(life.asked).toBe("tttttcc");
+    await summarise(life);
+    isSummarised(life);
+  });
+
+  test("leaves the work to the queue when nobody writes again", async () => {
+    const life = await nearlyFull();
+    await life.send(huge("question-6"));
+
+    await life.service.stop(CALLER);
+    await settle();
+
+    expect(life.runtime.jobs.get("wake_compaction")).not.toBeNull();
+  });
+});
+
+describe("a crash while the turn makes room", () => {
+  test("costs that attempt: the next life takes the lease over and answers", async () => {
+    const ids = countingIds();
+    const life = new Life(createNodeSql(), "life-1", ids);
+    await life.open();
+    await talk(life, 5);
+    await life.send(huge("question-6"));
+    expect(life.call.request.purpose).toBe("compaction");
+
+    const next = new Life(life.sql, "life-2", ids);
+    next.time.advance(life.time.now());
+    await next.service.describe(CALLER);
+    await settle();
+    await next.advance(5_000);
+    await summarise(next);
+    await next.answer("reply-6", 2_500);
+
+    expect(next.asked).toMatch(/^c+t$/);
+    expect(next.runtime.state.last_turn?.status).toBe("completed");
+    isSummarised(next);
+  });
+});
+
+describe("a summariser that fails while a turn waits", () => {
+  const finish = (reason: "stop" | "length"): ModelChunk => ({ type: "finish", finish: reason, usage: null });
+  const said = (text: string): ModelChunk => ({ type: "text", text });
+
+  test.each<[string, (life: Life) => Promise<void>]>([
+    ["with an error", (life) => life.say(failure("unavailable"))],
+    ["with nothing", (life) => life.say(finish("stop"))],
+    ["cut by length", (life) => life.say(said(SUMMARY), finish("length"))],
+    ["by hanging", (life) => life.advance(15_000)],
+    ["with more than it was given", (life) => life.say(said(huge("LONG").repeat(4)), finish("stop"))],
+  ])("%s is asked once more; then the guard drops what must go, the user is told, and the turn is answered", async (_, fail) => {
+    const life = await nearlyFull();
+    await life.send(huge("question-6"));
+
+    await fail(life);
+    expect(life.asked).toBe("tttttcc");
+    await fail(life);
+
+    expect(life.asked).toBe("tttttcct");
+    await life.answer("reply-7", 5_000);
+    expect(life.runtime.state).toMatchObject({ last_turn: { status: "completed" }, view: { overlays: [{ kind: "dropped" }] } });
+    const frames = life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
+    expect(frames).toContainEqual(expect.objectContaining({ type: "notice", code: "history_trimmed" }));
+  });
+
+  test("leaves a note with counts where the policy asks for one", async () => {
+    const life = await nearlyFull({ preset: "oneclaw", on_failure: "note" });
+    await life.send(huge("question-6"));
+
+    await life.say(failure("unavailable"));
+    await life.say(failure("unavailable"));
+
+    expect(life.call.request.system).toMatch(/\[Compacted \d+ messages: /);
+    expect(life.call.messages.at(-1)).toBe(`user: ${huge("question-6")}`);
+  });
+
+  test("is given up after a minute, whatever its policy allows", async () => {
+    const life = await nearlyFull({ preset: "oneclaw", summary: { attempts: 5, timeout_ms: 40_000 } });
+    await life.send(huge("question-6"));
+
+    await life.advance(40_000);
+    await life.advance(20_000);
+
+    expect(life.asked).toBe("tttttcct");
+    expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null });
+  });
+});

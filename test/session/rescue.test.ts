@@ -1,0 +1,107 @@
+/** The provider refuses as too long what fitted by our measure. */
+import { describe, expect, test } from "vitest";
+import type { PolicyChoice } from "../../src/context/policy-choice";
+import { talk } from "./filled";
+import { failure, Life } from "./life";
+
+async function asking(policy: PolicyChoice = "oneclaw"): Promise<Life> {
+  const life = new Life();
+  await life.open(policy);
+  await talk(life, 4);
+  await life.send("what now?");
+  return life;
+}
+
+const overflow = failure("overflow");
+const lastTurn = (life: Life) => life.runtime.state.last_turn;
+
+describe("a refusal as too long", () => {
+  test("is answered by a summary that leaves a fifth of the window, and the same turn asks again", async () => {
+    const life = await asking();
+
+    await life.say(overflow);
+    expect(life.call.request.purpose).toBe("compaction");
+    await life.summarize("They exchanged words.");
+
+    expect(life.asked).toBe("tttttct");
+    expect(life.call.messages.at(-1)).toBe("user: what now?");
+    await life.answer("this", 1_500);
+    expect(lastTurn(life)).toMatchObject({ status: "completed" });
+    expect(life.events().filter((event) => event.type === "TurnStarted")).toHaveLength(5);
+    expect(life.events()).toContainEqual(expect.objectContaining({ type: "EpochChanged", trigger: "overflow" }));
+    expect(life.events().filter((event) => event.type === "ModelCallFinished" && event.outcome === "overflow")).toHaveLength(1);
+  });
+
+  test("twice is answered twice, and the third is the end, with what it weighs and what should have fitted", async () => {
+    const life = await asking();
+
+    await life.say(overflow);
+    await life.summarize("They exchanged words.");
+    await life.say(overflow);
+    await life.summarize("Words.");
+    await life.say(overflow);
+
+    expect(life.asked).toBe("tttttctct");
+    expect(lastTurn(life)).toMatchObject({
+      status: "failed",
+      failure: { kind: "overflow", fit: { floor: expect.any(Number), limit: 7_500, biggest: expect.anything() } },
+    });
+  });
+
+  test("is answered by dropping when no summary can be had", async () => {
+    const life = await asking();
+
+    await life.say(overflow);
+    await life.say(failure("unavailable"));
+    await life.say(failure("unavailable"));
+
+    expect(life.asked).toBe("tttttcct");
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }]);
+    expect(life.call.messages.at(-1)).toBe("user: what now?");
+  });
+
+  test("is answered by dropping at once where the policy asks for no summary", async () => {
+    const life = await asking({ preset: "oneclaw", summary: { form: "none" } });
+
+    await life.say(overflow);
+
+    expect(life.asked).toBe("tttttt");
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }]);
+  });
+
+  test("keeps the question of a long turn, though everything around it goes", async () => {
+    const life = new Life();
+    await life.open({ preset: "oneclaw", summary: { form: "none" } });
+    await life.send("What is the sum?");
+    for (let n = 1; n <= 5; n++) await life.useTool(`c${n}`, "word ".repeat(900), 1_000 * n);
+
+    await life.say(overflow);
+
+    expect(life.call.messages[0]).toBe("user: What is the sum?");
+    expect(life.call.messages.length).toBeLessThan(11);
+  });
+
+  test.each([
+    ["some of the answer was heard", { type: "text", text: "Well, " } as const],
+    ["some of its reasoning was", { type: "reasoning", text: "Hm" } as const],
+    ["a tool call was made", { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "pay", arguments: "{}" } } as const],
+  ])("is the end when %s", async (_, chunk) => {
+    const life = await asking();
+
+    await life.say(chunk, overflow);
+
+    expect(life.asked).toBe("ttttt");
+    expect(lastTurn(life)).toMatchObject({ status: "failed", failure: { kind: "overflow" } });
+  });
+
+  test("is the end when nothing can leave, and nobody is asked to summarise nothing", async () => {
+    const life = new Life();
+    await life.open();
+    await life.send("first");
+
+    await life.say(overflow);
+
+    expect(life.asked).toBe("t");
+    expect(lastTurn(life)).toMatchObject({ status: "failed", failure: { kind: "overflow", fit: { limit: 7_500 } } });
+  });
+});
