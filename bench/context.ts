@@ -3,6 +3,7 @@
  * compacted. Pure functions in this process, on a state that is in memory.
  */
 import { measureNext } from "../src/context/budget.ts";
+import { type FoldPoint, takeChunk } from "../src/context/fold.ts";
 import { planGuard } from "../src/context/guard.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
 import type { PlanInput } from "../src/context/plan.ts";
@@ -10,15 +11,17 @@ import { planCompaction, rentOfCall } from "../src/context/planner.ts";
 import { policyOf } from "../src/context/policy-choice.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
 import { buildView } from "../src/context/view.ts";
+import { item } from "../test/support/builders.ts";
 import { buildConversation, type Conversation } from "./support/conversations.ts";
 import { type BenchResult, type Figure, ratio } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const SIZES = [100, 1_000, 10_000, 100_000] as const;
-/** Messages of the view by which the goal is set, and the goal itself, in milliseconds. */
-const GOAL = { size: 10_000, ms: 1 } as const;
+/** The size of view for which a goal is set: planning, and building the view, in less than a millisecond each. */
+const GOAL_SIZE = 10_000;
 const MEGABYTE = 1_048_576;
-const TRUNCATION_GOAL_MS = 10;
+/** RFC-011, performance, in microseconds. */
+const TRUNCATION_GOAL = 10_000;
 
 /** What a turn plans around a model call: what fits, what it weighs, what re-reading costs, and whether to compact. */
 const planTurn = (input: PlanInput): unknown[] => [
@@ -39,23 +42,32 @@ const inputOf = ({ state }: Conversation, policy: string): PlanInput => ({
 
 const repeatsFor = (size: number): number => Math.max(1, Math.floor(20_000 / size));
 
-const goalFor = (size: number) => (size === GOAL.size ? { goal: GOAL.ms } : {});
-
-function benchSize(size: number, policy: string): Figure {
+function benchPlan(size: number, policy: string): Figure {
   const input = inputOf(buildConversation({ shown: size, compacted: 0 }), policy);
-  return timed(`plan a turn, ${policy}, ${size} messages in view`, () => planTurn(input), { repeat: repeatsFor(size), ...goalFor(size) });
+  const goal = size === GOAL_SIZE ? { goal: 1_000 } : {};
+  return timed(`plan a turn, ${policy}, ${size} in view`, () => planTurn(input), { repeat: repeatsFor(size), unit: "µs", ...goal });
+}
+
+/** When something is due: the whole ladder, once in many turns. */
+function benchLadder(size: number): Figure {
+  const input = { ...inputOf(buildConversation({ shown: size, compacted: 0 }), "balanced"), trigger: "manual" } as const;
+  return timed(`plan a compaction, balanced, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
 
 function benchView(size: number): Figure {
   const { view } = buildConversation({ shown: size, compacted: 0 });
-  return timed(`build the view, ${size} messages`, () => buildView(view), { repeat: repeatsFor(size), ...goalFor(size) });
+  const goal = size === GOAL_SIZE ? { goal: 1_000 } : {};
+  return timed(`build the view, ${size} messages`, () => buildView(view), { repeat: repeatsFor(size), unit: "µs", ...goal });
 }
 
 function benchCompacted(): Figure[] {
   const [some, many] = [1_000, 1_000_000].map((compacted) => {
     const { state, view } = buildConversation({ shown: 200, compacted });
     const input = inputOf({ state, view }, "balanced");
-    return timed(`plan and build 200 messages, ${compacted} compacted`, () => [planTurn(input), buildView(view)], { repeat: 200 });
+    return timed(`plan and build 200 messages, ${compacted} compacted`, () => [planTurn(input), buildView(view)], {
+      repeat: 200,
+      unit: "µs",
+    });
   });
   return some && many ? [some, many, ratio("1,000,000 compacted against 1,000", [many, some], 1.25)] : [];
 }
@@ -63,7 +75,7 @@ function benchCompacted(): Figure[] {
 function benchTruncation(): Figure[] {
   return [1, 10].map((size) => {
     const output = "a line of what a tool has found, and another\n".repeat(Math.ceil((size * MEGABYTE) / 45)).slice(0, size * MEGABYTE);
-    return timed(`truncate a result of ${size} MB`, () => truncateToolResult(output), { goal: TRUNCATION_GOAL_MS, repeat: 20 });
+    return timed(`truncate a result of ${size} MB`, () => truncateToolResult(output), { goal: TRUNCATION_GOAL, repeat: 20, unit: "µs" });
   });
 }
 
@@ -74,8 +86,27 @@ function benchEstimate(): Figure {
   return timed("estimate a message of 440 characters", () => estimateParts(parts), { repeat: 2_000, unit: "µs" });
 }
 
+/** One message of 1 MB, read in parts as a summariser of a small window must: each part costs what it holds. */
+function benchFold(): Figure {
+  const text = "It was read aloud, slowly, to a room of nineteen people who had come in from the rain. ".repeat(12_000);
+  const entries = [{ meta: item(1, "user"), parts: [{ type: "text" as const, text }] }];
+  const readAll = (): number => {
+    let parts = 0;
+    for (let next: FoldPoint | null = { position: 1, chars: 0 }; next; parts++) next = takeChunk(entries, next, 5_000).next;
+    return parts;
+  };
+  return timed("read a message of 1 MB in parts of 5,000 tokens", readAll);
+}
+
+/** The longest against the one before it: what stays near 1 does not grow with the view. */
+function withRatio(figures: readonly Figure[]): Figure[] {
+  const [shorter, longest] = figures.slice(-2);
+  return shorter && longest ? [...figures, ratio(`${longest.name} against a tenth of it`, [longest, shorter])] : [...figures];
+}
+
 export function benchContext(): BenchResult {
-  const plans = SIZES.flatMap((size) => ["oneclaw", "balanced"].map((policy) => benchSize(size, policy)));
+  const plans = ["oneclaw", "balanced"].flatMap((policy) => withRatio(SIZES.map((size) => benchPlan(size, policy))));
+  const ladders = SIZES.map(benchLadder);
   const views = SIZES.map(benchView);
   return {
     title: "Planning and view building",
@@ -83,6 +114,6 @@ export function benchContext(): BenchResult {
       "Wall time in Node; medians of 21. Planning a turn is the guard, the measure, the rent of a call and the soft trigger together.",
       "Every second answer calls two tools; the provider has counted all but the newest exchange.",
     ],
-    figures: [...plans, ...views, ...benchCompacted(), ...benchTruncation(), benchEstimate()],
+    figures: [...plans, ...ladders, ...views, ...benchCompacted(), ...benchTruncation(), benchFold(), benchEstimate()],
   };
 }

@@ -29,17 +29,27 @@ export function takeChunk(entries: Iterable<TranscriptEntry>, start: FoldPoint, 
     const { meta } = entry;
     const skipped = meta.position === start.position ? start.chars : 0;
     const line = renderEntry(entry).slice(skipped);
-    const tokens = estimateTokens(line);
+    const { tokens, beginning } = weigh(line, room);
     if (used + tokens <= room) {
       taken.push({ line, meta, tokens });
       used += tokens;
       continue;
     }
     if (taken.length > 0) return endAtGroup(taken, meta);
-    const head = headWithin(line, room);
+    const head = headWithin(beginning, room);
     return { lines: [head], next: { position: meta.position, chars: skipped + head.length } };
   }
   return { lines: taken.map((entry) => entry.line), next: null };
+}
+
+/** More characters than nearly any text packs into a token. */
+const MANY_CHARS_PER_TOKEN = 8;
+
+/** `beginning`: as much of `line` as it took to know that it is larger than `room`, or all of it. A giant is not read whole for each of its parts. */
+function weigh(line: string, room: number): { readonly tokens: number; readonly beginning: string } {
+  const beginning = headOf(line, room * MANY_CHARS_PER_TOKEN);
+  const tokens = estimateTokens(beginning);
+  return tokens > room || beginning === line ? { tokens, beginning } : { tokens: estimateTokens(line), beginning: line };
 }
 
 /** Back to where the group of the entry that did not fit begins, if anything is left then. */

@@ -75,6 +75,10 @@ export function longest(state: SessionState, items: readonly ItemMeta[], excess:
 
 /** Raw tokens that the reductions free. */
 export function reductionGain(state: SessionState, reductions: readonly Reduction[]): number {
-  const now = new Map(state.view.items.map((item) => [item.position, itemTokens(state, item)]));
-  return reductions.reduce((sum, { position, tokens }) => sum + Math.max(0, (now.get(position) ?? tokens) - tokens), 0);
+  if (reductions.length === 0) return 0;
+  const then = new Map(reductions.map(({ position, tokens }) => [position, tokens]));
+  return state.view.items.reduce(
+    (sum, item) => sum + Math.max(0, itemTokens(state, item) - (then.get(item.position) ?? Number.POSITIVE_INFINITY)),
+    0,
+  );
 }

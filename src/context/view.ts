@@ -49,10 +49,19 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
   for (let start = 0; start < entries.length; ) {
     let end = start + 1;
     for (let entry = entries[end]; entry && !startsGroup(entry.meta, entries[end - 1]?.meta); entry = entries[end]) end++;
-    addMessages(messages, entries.slice(start, end), partsOf);
+    const first = entries[start];
+    const role = first ? plainRole(first.meta.kind, end - start) : null;
+    if (first && role) messages.push({ role, parts: partsOf(first) });
+    else addResponse(messages, entries.slice(start, end), partsOf);
     start = end;
   }
   return messages;
+}
+
+/** What is one message whatever follows it in its group; null: a response with calls, or results without one. */
+function plainRole(kind: ItemMeta["kind"], length: number): "user" | "system" | "assistant" | null {
+  if (kind === "user" || kind === "system") return kind;
+  return kind === "assistant" && length === 1 ? kind : null;
 }
 
 type PartsOf = (entry: ViewEntry) => readonly Part[];
@@ -84,17 +93,10 @@ function clearedResult({ name, is_error }: ToolResultPart, { tool }: ItemMeta, n
   return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${execution}${recall}]`;
 }
 
-function addMessages(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {
-  const [first] = group;
-  if (!first) return;
-  const { kind } = first.meta;
-  // A result whose call is not in its group has nothing to answer: it is left out of the copy, never of the record.
-  if (kind === "tool_result") return;
-  if (kind === "user" || kind === "system" || (kind === "assistant" && group.length === 1)) {
-    messages.push({ role: kind, parts: partsOf(first) });
-    return;
-  }
+function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {
   const said = group.filter(({ meta }) => meta.kind !== "tool_result");
+  // Results whose call is not in their group have nothing to answer: they are left out of the copy, never of the record.
+  if (said.length === 0) return;
   messages.push({ role: "assistant", parts: said.flatMap(partsOf) });
   for (const { meta } of said) {
     if (!meta.tool) continue;
