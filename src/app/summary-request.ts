@@ -3,6 +3,7 @@
  * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
  */
 import { limitOf, PADDING, ratioOf } from "../context/budget";
+import { withoutFileOps } from "../context/file-ops";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
@@ -114,7 +115,7 @@ function standOf({ plan, state, content }: PartInput): Stand {
     return { stage: folded.stage, previous, start: folded, to: endOf(plan, folded.stage) };
   }
   const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
-  const summaries = plan.merge ? content.readSummaries() : [];
+  const summaries = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
   const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
   return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
 }
