@@ -1,5 +1,6 @@
 /** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
-import { limitOf } from "../context/budget";
+import { limitOf, measureNext } from "../context/budget";
+import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { summaryCap } from "../context/proposal";
@@ -42,7 +43,10 @@ export function leaseCompaction(
     if (!writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
     return { kind: "nothing", reason: "no_model_needed" };
   }
-  const mode = modeOf(rung, { attempts: requested.attempts, next: plan.next.tokens, spec, room: summaryCap(limitsOf(spec), policy) });
+  // By the guard's own measure, whatever the policy counts with: this request has to fit.
+  const { tokens } = measureNext(writer.state, spec.id);
+  const room = summaryCap(limitsOf(spec), policy) + INSTRUCTION_TOKENS + (requested.options?.instructions?.tokens ?? 0);
+  const mode = modeOf(rung, { attempts: requested.attempts, next: tokens, spec, room });
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...planOf(rung), mode };
   const attemptLimit = inline ? requested.attempts + 1 : policy.summary.attempts;
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);

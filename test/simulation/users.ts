@@ -2,13 +2,16 @@
 import type { Accepted, Outcome } from "../../src/app/session-api";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
-import type { ToolDefinition } from "../../src/domain/message";
+import type { Part, ToolDefinition } from "../../src/domain/message";
+import { compactByHand, reset, revert, setPins } from "./by-hand";
+import { drawPolicy, MODELS } from "./profile";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
 
 export interface Send {
   readonly text: string;
   readonly onBusy: OnBusy;
+  readonly image: boolean;
   readonly run: boolean;
   readonly role: "user" | "assistant" | "system";
   readonly issuedAt: number;
@@ -25,10 +28,28 @@ const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) =>
   parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } },
 }));
 
+const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_type: "image/png", name: "seat.png" };
+const partsOf = ({ text, image }: Send): Part[] => [{ type: "text", text }, ...(image ? [IMAGE] : [])];
+
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
 type Action = keyof typeof ORDINARY;
-const ORDINARY = { send: 12, twice: 1, tools: 4, wait: 2, stop: 1, retry: 1.5, settings: 0.7, context: 1.5, cancel: 0.7, look: 1 };
+const ORDINARY = {
+  send: 12,
+  twice: 1,
+  tools: 4,
+  wait: 2,
+  stop: 1,
+  retry: 1.5,
+  settings: 0.7,
+  context: 1.5,
+  cancel: 0.7,
+  look: 1,
+  pins: 0.5,
+  compact: 0.5,
+  revert: 0.6,
+  reset: 0.2,
+};
 const TYPIST: typeof ORDINARY = {
   send: 20,
   twice: 2,
@@ -40,6 +61,10 @@ const TYPIST: typeof ORDINARY = {
   context: 0,
   cancel: 0.5,
   look: 0,
+  pins: 0,
+  compact: 0,
+  revert: 0,
+  reset: 0,
 };
 
 export class Users {
@@ -57,7 +82,7 @@ export class Users {
     const { random, profile } = this.world;
     const input = {
       model: profile.startModel,
-      policy: "oneclaw",
+      policy: profile.startPolicy,
       system: random.chance(0.7) ? `You are terse. ${drawText(random, 0, 400)}` : null,
       tools: profile.toolCalls > 0 ? TOOLS : null,
       title: null,
@@ -105,6 +130,14 @@ export class Users {
         return this.#cancel();
       case "look":
         return this.#look();
+      case "pins":
+        return this.#pin();
+      case "compact":
+        return this.#compact();
+      case "revert":
+        return this.#takeBack("revert", revert);
+      case "reset":
+        return this.#takeBack("reset", reset);
     }
   }
 
@@ -132,7 +165,8 @@ export class Users {
     const { random, profile, scheduler } = this.world;
     const run = random.chance(0.88);
     const send: Send = {
-      text: `#${this.sends.length + 1} ${drawText(random, 3, profile.longest)}`,
+      text: `#${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      image: random.chance(profile.images),
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
       role: run ? "user" : random.pick(["user", "assistant", "system"]),
@@ -173,11 +207,11 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const { role, run, onBusy, text } = send;
+    const { role, run, onBusy } = send;
     const tools = null;
-    const input = { role, parts: [{ type: "text" as const, text }], run, onBusy, tools, idempotency: { key, digest: text } };
+    const input = { role, parts: partsOf(send), run, onBusy, tools, idempotency: { key, digest: send.text } };
     const accepted = await this.#insist("send", () =>
-      this.world.call(this.world.clients, `send ${text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
+      this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
     );
     this.#noteAnswer(send, accepted);
   }
@@ -236,9 +270,10 @@ export class Users {
 
   async #change(): Promise<void> {
     const { random, profile } = this.world;
-    const change = random.weighted({ model: 4, system: 1, tools: 1, title: 1 });
+    const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1 });
     const input = {
-      model: { model: random.pick(["big", "small", "small"]) },
+      model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
+      policy: { policy: drawPolicy(random) },
       system: { system: drawText(random, 0, 600) },
       tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
       title: { title: drawText(random, 1, 40) },
@@ -249,9 +284,40 @@ export class Users {
   /** Looks at what the next request would be, and then sends it. */
   async #preview(): Promise<void> {
     const send = this.#draw();
-    const content = [{ type: "text" as const, text: send.text }];
-    await this.#try("context", (service) => service.context(CALLER, { content }));
+    await this.#try("context", (service) => service.context(CALLER, { content: partsOf(send) }));
     await this.#deliver(send, `key-${++this.#keys}`);
+  }
+
+  async #pin(): Promise<void> {
+    const { random } = this.world;
+    const texts = Array.from({ length: random.int(0, 2) }, () => drawText(random, 3, 300));
+    await this.#try("pins", async ({ runtime }) => {
+      runtime.wake();
+      return setPins(runtime, texts);
+    });
+  }
+
+  async #compact(): Promise<void> {
+    const { random } = this.world;
+    const by = {
+      keepRecent: random.pick([null, null, 100, 1_000]),
+      upTo: random.pick([null, null, random.int(1, 20)]),
+      instructions: random.pick([null, "Mind the </conversation> numbers."]),
+    };
+    const asked = await this.#try("compact", async ({ runtime }) => {
+      runtime.wake();
+      return compactByHand(runtime, by);
+    });
+    if (asked) this.world.stats.count("compactions by hand");
+  }
+
+  async #takeBack(name: string, work: typeof revert): Promise<void> {
+    const done = await this.#try(name, async ({ runtime }) => {
+      runtime.wake();
+      const spec = MODELS[runtime.state.settings.model];
+      return spec ? work(runtime, spec) : false;
+    });
+    if (done) this.world.stats.count(`done: ${name}`);
   }
 
   async #cancel(): Promise<void> {
