@@ -102,7 +102,7 @@ export class CompactionRules {
     this.#inTurn += before.turn ? 1 : 0;
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkOverlays(event, before);
-    if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before);
+    if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before, after);
     if (event.ops.some((op) => op.op === "summarize")) this.#judge(event, after);
   }
 
@@ -122,14 +122,17 @@ export class CompactionRules {
   }
 
   /** Made under the newest lease, over the range that was leased, and each token at most once. */
-  #checkSummary(event: EpochChanged, { compaction: { lease } }: SessionState): void {
+  #checkSummary(event: EpochChanged, before: SessionState, after: SessionState): void {
     const { violations, sql } = this.world;
+    const { lease } = before.compaction;
     for (const op of event.ops) {
       if (op.op !== "summarize") continue;
       const made = leaseOf(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
       const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
       violations.check(same, "I4", () => `a summary made under lease ${made} was committed under ${JSON.stringify(lease)}`);
     }
+    const grows = after.view.tokens >= before.view.tokens;
+    violations.check(!grows, "I20", () => `a summary took the view from ${before.view.tokens} tokens to ${after.view.tokens}`);
     const token = lease?.token ?? 0;
     violations.check(
       token === this.#newestToken && token > this.#usedToken,

@@ -2,9 +2,10 @@
 import type { Accepted, Outcome } from "../../src/app/session-api";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
-import type { Part, ToolDefinition } from "../../src/domain/message";
-import { compactByHand, reset, revert, setPins } from "./by-hand";
-import { drawPolicy, MODELS } from "./profile";
+import type { Part } from "../../src/domain/message";
+import type { SessionService } from "../../src/session/service";
+import { reset, revert } from "./by-hand";
+import { attempt, changeSettings, compact, look, pin, TOOLS, takeBack } from "./keeper";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
 
@@ -21,12 +22,6 @@ export interface Send {
   /** Every answer was a refusal. */
   refused: boolean;
 }
-
-const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) => ({
-  name,
-  description: `${name}: a tool of the client`,
-  parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } },
-}));
 
 const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_type: "image/png", name: "seat.png" };
 const partsOf = ({ text, image }: Send): Part[] => [{ type: "text", text }, ...(image ? [IMAGE] : [])];
@@ -123,31 +118,26 @@ export class Users {
       case "retry":
         return this.#retry();
       case "settings":
-        return this.#change();
+        return changeSettings(this.world);
       case "context":
         return this.#preview();
       case "cancel":
         return this.#cancel();
       case "look":
-        return this.#look();
+        return look(this.world);
       case "pins":
-        return this.#pin();
+        return pin(this.world);
       case "compact":
-        return this.#compact();
+        return compact(this.world);
       case "revert":
-        return this.#takeBack("revert", revert);
+        return takeBack(this.world, "revert", revert);
       case "reset":
-        return this.#takeBack("reset", reset);
+        return takeBack(this.world, "reset", reset);
     }
   }
 
-  /** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
-  async #try<T>(label: string, work: Parameters<typeof this.world.call<T>>[2]): Promise<T | null> {
-    try {
-      return await this.world.call(this.world.clients, label, work);
-    } catch {
-      return null;
-    }
+  #try<T>(label: string, work: (service: SessionService) => Promise<T>): Promise<T | null> {
+    return attempt(this.world, label, work);
   }
 
   /** Again and again until there is an answer. */
@@ -268,56 +258,11 @@ export class Users {
     await this.#insist("retry", () => this.world.call(this.world.clients, "retry", (service) => service.retry(CALLER, { idempotency })));
   }
 
-  async #change(): Promise<void> {
-    const { random, profile } = this.world;
-    const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1 });
-    const input = {
-      model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
-      policy: { policy: drawPolicy(random) },
-      system: { system: drawText(random, 0, 600) },
-      tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
-      title: { title: drawText(random, 1, 40) },
-    }[change];
-    await this.#try(`patch ${change}`, (service) => service.patch(CALLER, input));
-  }
-
   /** Looks at what the next request would be, and then sends it. */
   async #preview(): Promise<void> {
     const send = this.#draw();
     await this.#try("context", (service) => service.context(CALLER, { content: partsOf(send) }));
     await this.#deliver(send, `key-${++this.#keys}`);
-  }
-
-  async #pin(): Promise<void> {
-    const { random } = this.world;
-    const texts = Array.from({ length: random.int(0, 2) }, () => drawText(random, 3, 300));
-    await this.#try("pins", async ({ runtime }) => {
-      runtime.wake();
-      return setPins(runtime, texts);
-    });
-  }
-
-  async #compact(): Promise<void> {
-    const { random } = this.world;
-    const by = {
-      keepRecent: random.pick([null, null, 100, 1_000]),
-      upTo: random.pick([null, null, random.int(1, 20)]),
-      instructions: random.pick([null, "Mind the </conversation> numbers."]),
-    };
-    const asked = await this.#try("compact", async ({ runtime }) => {
-      runtime.wake();
-      return compactByHand(runtime, by);
-    });
-    if (asked) this.world.stats.count("compactions by hand");
-  }
-
-  async #takeBack(name: string, work: typeof revert): Promise<void> {
-    const done = await this.#try(name, async ({ runtime }) => {
-      runtime.wake();
-      const spec = MODELS[runtime.state.settings.model];
-      return spec ? work(runtime, spec) : false;
-    });
-    if (done) this.world.stats.count(`done: ${name}`);
   }
 
   async #cancel(): Promise<void> {
@@ -327,11 +272,5 @@ export class Users {
     const { message_id } = this.world.random.pick(waiting);
     const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, message_id));
     if (cancelled?.ok) this.world.stats.count("cancelled");
-  }
-
-  async #look(): Promise<void> {
-    const page = { after: null, limit: 50, order: this.world.random.pick(["asc", "desc"] as const) };
-    await this.#try("items", (service) => service.items(CALLER, page));
-    await this.#try("compactions", (service) => service.compactions(CALLER, page));
   }
 }
