@@ -63,12 +63,16 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     merge,
   };
   const warm = state.anchor !== null && input.now - state.anchor.at < CACHE_TTL_MS;
-  const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow";
+  const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, older);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix });
   return { groups, older, tail, summaries, merge, rebuild, sizes, priced, warm };
 }
 
 const sum = <T>(values: readonly T[], weight: (value: T) => number): number => values.reduce((total, value) => total + weight(value), 0);
+
+/** Trimmed items that the next summary takes in are not in the turn's own request: a summariser that reads that would never see them. */
+const hasTrimmed = ({ view }: SessionState, older: readonly Group[]): boolean =>
+  view.overlays.some((overlay) => overlay.kind === "dropped" && overlay.from <= (older.at(-1)?.to ?? 0));
 
 const generationOf = (summaries: readonly SummaryOverlay[]): number =>
   summaries.reduce((most, { generation }) => Math.max(most, generation), 0);
@@ -90,13 +94,14 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const covered = overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
   const start = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
   const newest = summaries.at(-1);
-  // Trimmed items have no summary yet: they are read again from the record.
-  const source = { from: newest && !rebuild ? newest.to + 1 : start, to: last.to };
+  // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
+  const unread = [...older, ...covered.filter((overlay) => overlay.kind === "dropped")].map(({ from }) => from);
+  const source = { from: newest && !rebuild ? Math.min(newest.to + 1, ...unread) : start, to: last.to };
   const items = older.flatMap((group) => group.items).filter((item) => !keeps.includes(item.position));
   if (items.length === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
-    range: { from: merge || !newest ? start : newest.to + 1, to: last.to },
+    range: { from: merge || !newest ? start : source.from, to: last.to },
     source,
     replaces: covered.map((overlay) => overlay.id),
     keeps,
@@ -113,16 +118,10 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   };
 }
 
-/** The question that is being answered, when the cut lies behind it. */
-export function questionOf(state: SessionState, { older, tail }: Pick<Proposal, "older" | "tail">): ItemMeta | undefined {
-  if (!state.turn || tail.some((group) => group.isUser)) return undefined;
-  return older.flatMap((group) => group.items).findLast((item) => item.kind === "user");
-}
-
 /** The question that is being answered stays as it was asked, and, by policy, system messages do. */
-function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
+export function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
   const items = older.flatMap((group) => group.items);
-  const asked = questionOf(state, { older, tail });
+  const asked = state.turn && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
   return items.filter(stays).map((item) => item.position);
 }
