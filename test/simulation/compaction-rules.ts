@@ -100,6 +100,8 @@ export class CompactionRules {
       this.#compacted.add(compaction);
     }
     this.#inTurn += before.turn ? 1 : 0;
+    const { openedAt } = this.#breaker;
+    if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkOverlays(event, before);
     if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before, after);
