@@ -60,14 +60,14 @@ interface Choosing {
   readonly trigger: CompactionTrigger;
 }
 
-/** A fold that has begun goes on with the plan that it began with; else the plan is made now, for the view as it is now. */
+/** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
 function choosePlan({ requested, trigger }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
-  const { id: compaction, folded, plan: begun, options } = requested;
-  if (folded && begun) return begun;
+  const { id: compaction, folded, options } = requested;
   const plan = planSession(spec, { trigger, options }, ports);
   if (plan.kind !== "compact") return giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  if (rung) return toSummaryPlan(rung, requested.attempts === 0 && fitsSamePrefix(rung, spec, ports));
+  const isFirst = requested.attempts === 0 && folded === null;
+  if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
   // Between turns only: inside one, the guard does what needs no model.
   if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
   return { kind: "nothing", reason: "no_model_needed" };
@@ -79,13 +79,17 @@ function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean): SummaryPlan
   return { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
 }
 
-/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window. */
-function fitsSamePrefix({ range }: SummarizeRung, spec: ModelSpec, { writer }: CompactionPorts): boolean {
+/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window; by the guard's own measure. */
+function fitsSamePrefix(
+  { range }: SummarizeRung,
+  { spec, asked }: { readonly spec: ModelSpec; readonly asked: number },
+  { writer }: CompactionPorts,
+): boolean {
   const { state } = writer;
   const policy = policyOf(state.settings.policy);
   const limits = windowOf(spec, policy);
   const tail = state.view.items.reduce((sum, item) => sum + (item.position > range.to ? itemTokens(state, item) : 0), 0);
-  const prefix = measureNext(state, spec.id).tokens - tail * ratioOf(state, spec.id) + INSTRUCTION_TOKENS * PADDING;
+  const prefix = measureNext(state, spec.id).tokens - tail * ratioOf(state, spec.id) + (INSTRUCTION_TOKENS + asked) * PADDING;
   return prefix + summaryCap(limits, policy) <= (limits.window ?? 0);
 }
 

@@ -3,11 +3,19 @@
  * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
  */
 import { limitOf, PADDING, ratioOf } from "../context/budget";
+import { withoutFileOps } from "../context/file-ops";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
-import { buildSamePrefixInstruction, buildSummaryPrompt, renderEntry, type SummaryStage, summarySystem } from "../context/prompts";
+import {
+  buildSamePrefixInstruction,
+  buildSummaryPrompt,
+  renderEntry,
+  type SummaryStage,
+  summarySystem,
+  type TranscriptEntry,
+} from "../context/prompts";
 import { summaryCap } from "../context/proposal";
 import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
@@ -114,7 +122,7 @@ function standOf({ plan, state, content }: PartInput): Stand {
     return { stage: folded.stage, previous, start: folded, to: endOf(plan, folded.stage) };
   }
   const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
-  const summaries = plan.merge ? content.readSummaries() : [];
+  const summaries = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
   const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
   return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
 }
@@ -132,10 +140,11 @@ function readPart(
 ): FoldChunk {
   const { state, content } = input;
   const parts = state.compaction.requested?.folded?.parts ?? 0;
-  if (parts < MAX_PARTS - 1) return takeChunk(content.readForwards({ from: start.position, to }), start, room);
+  const isUnread = unreadBy(input);
+  if (parts < MAX_PARTS - 1) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
   const lines: string[] = [];
   let used = 0;
-  for (const entry of content.readBackwards({ from: start.position, to })) {
+  for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {
     const line = shortenToWithin(renderEntry(entry), room);
     used += estimateTokens(line);
     if (used > room && lines.length > 0) {
@@ -145,6 +154,22 @@ function readPart(
     lines.unshift(line);
   }
   return { lines, next: null };
+}
+
+function* only(entries: Iterable<TranscriptEntry>, isUnread: (position: number) => boolean): Iterable<TranscriptEntry> {
+  for (const entry of entries) if (isUnread(entry.meta.position)) yield entry;
+}
+
+/**
+ * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything.
+ * It matters where an earlier summary left a message standing inside its range, and that message goes now.
+ */
+function unreadBy({ plan, state: { view } }: PartInput): (position: number) => boolean {
+  const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
+  if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return () => true;
+  const shown = new Set(view.items.map((item) => item.position));
+  const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
+  return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
 }
 
 function shortenToWithin(line: string, most: number): string {

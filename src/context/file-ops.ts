@@ -77,3 +77,6 @@ export function fileOpsIn(summary: string): FileOps {
   };
   return { read: list(READ_TAG), modified: list(MODIFIED_TAG) };
 }
+
+/** A summary as its author wrote it: the lists are added by code each time, and are not his to update. */
+export const withoutFileOps = (summary: string): string => summary.split(/\n\n<(?:read|modified)-files>\n/, 1)[0] ?? "";

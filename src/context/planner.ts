@@ -14,7 +14,7 @@ import { climb } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput } from "./plan";
 import { economyOf } from "./plan-economy";
 import type { Policy } from "./policy";
-import { type Proposal, propose, questionOf } from "./proposal";
+import { keptPositions, type Proposal, propose } from "./proposal";
 
 /** Tokens above which the next request starts a compaction; null: no such bound. */
 export function boundOf(limits: ModelLimits, policy: Policy): number | null {
@@ -85,9 +85,9 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const climbed = climb(input, { proposal, next, trigger });
   const scale = scaleOf(state, limits.model);
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
-  const question = questionOf(state, proposal);
-  const mayGo = mayDrop ? proposal.older.filter((group) => !group.items.some((item) => item === question)) : [];
-  const fallback = dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
+  const kept = new Set(keptPositions(input, proposal));
+  const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
+  const fallback = !mayDrop ? [] : dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   // Nothing by a model, then: only what must leave does.

@@ -70,7 +70,8 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     merge,
   };
   const warm = state.anchor !== null && input.now - state.anchor.at < CACHE_TTL_MS;
-  const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow";
+  const samePrefix =
+    policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, items[end - 1]?.position ?? 0);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix });
   let older: readonly Group[] | null = null;
   return {
@@ -91,6 +92,10 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
 const sum = <T>(values: readonly T[], weight: (value: T) => number): number => values.reduce((total, value) => total + weight(value), 0);
+
+/** Trimmed items that the next summary takes in are not in the turn's own request: a summariser that reads that would never see them. */
+const hasTrimmed = ({ view }: SessionState, upTo: number): boolean =>
+  view.overlays.some((overlay) => overlay.kind === "dropped" && overlay.from <= upTo);
 
 const generationOf = (summaries: readonly SummaryOverlay[]): number =>
   summaries.reduce((most, { generation }) => Math.max(most, generation), 0);
@@ -142,21 +147,18 @@ interface Coverage {
 function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: Proposal, { from, to }: Group): Coverage {
   const covered = view.overlays.filter((overlay) => overlay.from <= to && (overlay.kind === "dropped" || merge));
   const start = Math.min(view.overlays[0]?.from ?? from, older[0]?.from ?? from);
-  const afterChain = (summaries.at(-1)?.to ?? start - 1) + 1;
-  // Trimmed items have no summary yet: they are read again from the record.
-  return { covered, range: { from: merge ? start : afterChain, to }, source: { from: rebuild ? start : afterChain, to } };
-}
-
-/** The question that is being answered, when the cut lies behind it. */
-export function questionOf(state: SessionState, { older, tail }: Pick<Proposal, "older" | "tail">): ItemMeta | undefined {
-  if (!state.turn || tail.some((group) => group.isUser)) return undefined;
-  return older.flatMap((group) => group.items).findLast((item) => item.kind === "user");
+  const newest = summaries.at(-1);
+  if (!newest) return { covered, range: { from: start, to }, source: { from: start, to } };
+  // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
+  const unread = [...older, ...covered.filter((overlay) => overlay.kind === "dropped")].map((each) => each.from);
+  const first = unread.reduce((least, each) => Math.min(least, each), newest.to + 1);
+  return { covered, range: { from: merge ? start : first, to }, source: { from: rebuild ? start : first, to } };
 }
 
 /** The question that is being answered stays as it was asked, and, by policy, system messages do. */
-function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
+export function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
   const items = older.flatMap((group) => group.items);
-  const asked = questionOf(state, { older, tail });
+  const asked = state.turn && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
   return items.filter(stays).map((item) => item.position);
 }

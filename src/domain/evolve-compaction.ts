@@ -1,6 +1,6 @@
 /** What compaction's events do to the state: the view changes only here, by overlays, never by rewriting an item. */
 import { assertNever } from "../lib/assert-never";
-import type { CompactionEvent, CoveredRange, EpochOp, Overlay, Reduced, Reduction } from "./compaction-events";
+import type { CompactionEvent, CoveredRange, EpochOp, FoldedPart, Overlay, Reduced, Reduction, SummaryPlan } from "./compaction-events";
 import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
@@ -47,7 +47,11 @@ export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as 
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const breaker = trigger === "manual" ? closedBreaker : {};
-  return withCompaction(state, { ...breaker, requested: { id, trigger, at, attempts: 0, options, plan: null, folded: null }, lease: null });
+  return withCompaction(state, {
+    ...breaker,
+    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null },
+    lease: null,
+  });
 }
 /** A result that comes later than so many further leases is counted by nobody. */
 const MAX_UNSETTLED = 16;
@@ -56,19 +60,29 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
   const { token, attempt, expires_at, base_epoch } = event;
   const { range, source, replaces, keeps, merge, generation, split, mode } = event;
   const { requested } = state.compaction;
-  const plan = { range, source, replaces, keeps, merge, generation, split, mode };
+  const goesOn = requested?.folded && requested.folded_for && isSameFold(requested.folded, requested.folded_for, event);
+  const folded = goesOn ? {} : { folded: null, folded_for: null };
   return withCompaction(state, {
-    requested: requested && { ...requested, attempts: attempt, plan },
-    lease: { token, attempt, expires_at, base_epoch, ...plan },
+    requested: requested && { ...requested, attempts: attempt, ...folded },
+    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
     next_token: token + 1,
     unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });
 }
 
+/** What was read so far is a beginning of this plan too: messages that came since may only be added at its end. */
+const isSameFold = (done: FoldedPart, before: SummaryPlan, now: SummaryPlan): boolean =>
+  now.mode === "transcript" &&
+  now.merge === before.merge &&
+  now.split === before.split &&
+  now.source.from === before.source.from &&
+  now.source.to >= Math.max(before.source.to, done.position) &&
+  now.replaces.join() === before.replaces.join();
+
 function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgressed">): SessionState {
   const { requested, lease } = state.compaction;
   return withCompaction(state, {
-    requested: requested && { ...requested, folded: part },
+    requested: requested && { ...requested, folded: part, folded_for: lease },
     lease: lease && { ...lease, expires_at },
     // The next part's call is under way.
     unsettled: lease ? [...state.compaction.unsettled.filter((token) => token !== lease.token), lease.token] : state.compaction.unsettled,

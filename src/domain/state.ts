@@ -79,10 +79,10 @@ export interface RequestedCompaction {
   readonly at: number;
   readonly attempts: number;
   readonly options: CompactionOptions | null;
-  /** What the last lease was to cover: a fold that has begun goes on with it. */
-  readonly plan: SummaryPlan | null;
-  /** What a fold has done so far: kept over a retry. */
+  /** What a fold has done so far: kept over a retry that is planned alike. */
   readonly folded: FoldedPart | null;
+  /** The plan that it was done for. */
+  readonly folded_for: SummaryPlan | null;
 }
 
 export interface CompactionState {

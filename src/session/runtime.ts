@@ -207,7 +207,7 @@ export class SessionRuntime {
     if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
     if (events.some((event) => event.type === "ToolCalled")) this.jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
     if (events.some((event) => event.type === "CompactionRequested") && !state.turn) this.jobs.arm("wake_compaction", now);
-    else if (state.compaction.requested && !state.turn) this.jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
+    else if (state.compaction.requested) this.jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
   }
 
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { MAX_PARTS } from "../../src/context/fold";
 import type { CompactionId } from "../../src/domain/ids";
-import { CALLER, Life } from "./life";
+import { CALLER, Life, settle } from "./life";
 
 /** Past 0.85 of the window of 8,000. */
 const OVER_THRESHOLD = 7_000;
@@ -80,4 +80,25 @@ test("a source beyond all parts is read at its newest end by the last of them, w
   expect(parts).toHaveLength(MAX_PARTS);
   expect(parts.at(-1)).toMatch(/\[\d+ earlier entries are left out here\.\]/);
   expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary" }]);
+});
+
+test("the lists of files that code puts under a summary are not given back as words of it", async () => {
+  const life = new Life();
+  await life.open();
+  await life.send("read it");
+  const call = { type: "tool_call", call_id: "c1", name: "read_file", arguments: '{"path":"src/a.ts"}' } as const;
+  await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+  const results = [{ execution_id: null, call_id: "c1", output: "export {};", is_error: false }];
+  await life.service.toolResults(CALLER, { results, idempotency: null });
+  await settle();
+  await life.answer("read", 100);
+  await talk(life, 300);
+  await readParts(life);
+  expect(life.runtime.content.readSummaries()[0]).toMatch(/^Summary \d+ of what was said\.\n\n<read-files>\nsrc\/a\.ts\n<\/read-files>$/);
+
+  await talk(life, 300);
+  const [prompt] = await readParts(life);
+
+  expect(prompt).toMatch(/<summary>\nSummary \d+ of what was said\.\n<\/summary>/);
+  expect(life.runtime.content.readSummaries()[0]).toContain("src/a.ts");
 });

@@ -3,10 +3,10 @@
  * model's own and a little more for each text, together at most 20 % either way.
  */
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
-import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
+import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import type { Part } from "../../src/domain/message";
 
-const MODEL_FACTORS: Readonly<Record<string, number>> = { big: 1.12, small: 0.9, endless: 1 };
+const MODEL_FACTORS: Readonly<Record<string, number>> = { big: 1.12, small: 0.9, tiny: 1.05, stingy: 1, endless: 1 };
 /** Per text, either way. */
 const JITTER = 0.06;
 
@@ -34,7 +34,10 @@ function countPart(part: Part): number {
       return countText(part.name) + countText(part.arguments) + MESSAGE_OVERHEAD_TOKENS;
     case "tool_result":
       return countText(part.output);
-    default:
+    case "image":
+    case "file":
+      return IMAGE_TOKENS;
+    case "reasoning":
       return 0;
   }
 }
@@ -49,4 +52,9 @@ export function countRequest(request: ModelRequest): number {
   return Math.ceil((fixed + sum(request.messages.map(countMessage))) * factorOf(request.model.id));
 }
 
-export const countReply = (model: string, parts: readonly Part[]): number => Math.ceil(sum(parts.map(countPart)) * factorOf(model));
+/** A reply's words, joined as they will be sent again; not its frame. */
+export function countReply(model: string, parts: readonly Part[]): number {
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const calls = parts.filter((part) => part.type !== "text");
+  return Math.ceil((countText(text) + sum(calls.map(countPart))) * factorOf(model));
+}

@@ -1,38 +1,50 @@
 /** What must hold of the log after every step, and of the state that it folds to (docs/invariants.md). */
 import { isDeepStrictEqual } from "node:util";
+import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
-import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { ItemMeta } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
-import { readBodies } from "../../src/session/log/bodies";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
+import { CompactionRules } from "./compaction-rules";
+import { ViewRules } from "./view-rules";
 import type { World } from "./world";
 
 export class LogRules {
   /** The fold of everything that is stored, from zero. */
   replayed: SessionState = initialState;
   readonly events: StoredEvent[] = [];
-  readonly #compacted = new Set<CompactionId>();
-  readonly #overlays = new Set<OverlayId>();
-  /** Cut-off replies that a retry took out of the view. */
-  readonly #retracted = new Set<number>();
+  /** The message that the running turn answers. */
+  question: ItemMeta | null = null;
+  readonly #compactions: CompactionRules;
+  readonly #view: ViewRules;
+  #begun = false;
 
-  constructor(readonly world: World) {}
+  constructor(readonly world: World) {
+    this.#compactions = new CompactionRules(world);
+    this.#view = new ViewRules(world);
+  }
 
   afterStep(): void {
-    const { sql, life, model, violations } = this.world;
-    if (!hasSchema(sql)) return;
-    const fresh = readEvents(sql, this.replayed.seq, Number.MAX_SAFE_INTEGER);
-    for (const event of fresh) this.#take(event);
-    if (life && fresh.length > 0) {
-      const same = isDeepStrictEqual(life.runtime.state, this.replayed);
-      violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
-    }
-    if (fresh.length > 0) this.#checkView();
+    const { sql, model, violations } = this.world;
     violations.check(model.running <= 1, "I2", () => `${model.running} model calls of turns run at once`);
+    if (!this.world.touched) return;
+    this.world.touched = false;
+    this.#begun ||= hasSchema(sql);
+    if (!this.#begun) return;
+    this.catchUp();
     this.#checkAlarm();
+  }
+
+  /** Reads what was appended since, at any moment: each event is judged in the state that it found. */
+  catchUp(): void {
+    const { sql, life, violations } = this.world;
+    const seen = this.replayed.seq;
+    for (const event of readEvents(sql, seen, Number.MAX_SAFE_INTEGER)) this.#take(event);
+    if (!life || this.replayed.seq === seen) return;
+    const same = isDeepStrictEqual(life.runtime.state, this.replayed);
+    violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
   }
 
   #take(event: StoredEvent): void {
@@ -50,17 +62,18 @@ export class LogRules {
       );
     }
     this.#checkTurn(event, before);
-    if (event.type === "EpochChanged") this.#checkEpoch(event, before);
     this.replayed = evolve(before, event);
-    for (const item of before.view.items.filter((known) => known.incomplete))
-      if (event.type === "TurnStarted" && !this.replayed.view.items.includes(item)) this.#retracted.add(item.position);
+    if (event.type === "TurnStarted" && (event.item || event.retry_of))
+      this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
+    this.#compactions.afterEvent(event, before, this.replayed);
+    this.#view.afterEvent(event, before, this.replayed);
   }
 
   #count(event: StoredEvent): void {
     const { stats } = this.world;
     stats.count(`event ${event.type}`);
     if (event.type === "CompactionFailed") stats.count(`compaction failed: ${event.failure}`);
-    if (event.type === "EpochChanged") for (const { op } of event.ops) stats.count(`${event.trigger}: ${op}`);
+    if (event.type === "EpochChanged") for (const op of event.ops) stats.count(`${event.trigger}: ${nameOf(op)}`);
     if (event.type === "ModelCallFinished") stats.count(`${event.purpose} call: ${event.outcome}`);
     if (event.type === "TurnFailed") stats.count(`turn failed: ${event.failure.kind}`);
     if (event.type === "TurnStopped") stats.count(`turn stopped: ${event.reason}`);
@@ -80,53 +93,6 @@ export class LogRules {
     violations.check(late || event.turn === turn?.id, "I2", () => `${event.type} of turn ${event.turn} while ${turn?.id} was open`);
   }
 
-  #checkEpoch(event: Extract<StoredEvent, { type: "EpochChanged" }>, { view, compaction: { lease } }: SessionState): void {
-    const { violations, sql } = this.world;
-    const { compaction, base_epoch, epoch } = event;
-    violations.check(
-      base_epoch === view.epoch && epoch === base_epoch + 1,
-      "I4",
-      () => `epoch ${epoch} on ${base_epoch} came at ${view.epoch}`,
-    );
-    if (compaction) {
-      violations.check(!this.#compacted.has(compaction), "I4", () => `compaction ${compaction} took effect twice`);
-      this.#compacted.add(compaction);
-    }
-    for (const op of event.ops) {
-      if (op.op !== "summarize" && op.op !== "drop") continue;
-      if (op.op === "summarize") {
-        const token = /as of lease (\d+)/.exec(readBodies(sql, [op.overlay]).get(op.overlay) ?? "")?.[1];
-        const same = token === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
-        violations.check(same, "I4", () => `a summary made under lease ${token} was committed under ${JSON.stringify(lease)}`);
-      }
-      violations.check(!this.#overlays.has(op.overlay), "I4", () => `overlay ${op.overlay} was made twice`);
-      this.#overlays.add(op.overlay);
-      const known = new Set(view.overlays.map((overlay) => overlay.id));
-      violations.check(
-        op.replaces.every((id) => known.has(id)),
-        "I4",
-        () => `an overlay replaces one that is not in the view`,
-      );
-    }
-  }
-
-  /** I11: every position is shown, stood in for by exactly one overlay, or was taken back by a retry. */
-  #checkView(): void {
-    const { violations } = this.world;
-    const { view, next_position, lifecycle } = this.replayed;
-    if (lifecycle !== "open") return;
-    const shown = new Set(view.items.map((item) => item.position));
-    violations.check(shown.size === view.items.length, "I11", () => "an item is in the view twice");
-    const sorted = view.items.every((item, index) => index === 0 || item.position > (view.items[index - 1]?.position ?? 0));
-    violations.check(sorted, "I11", () => "the items of the view are out of order");
-    for (let position = 1; position < next_position; position++) {
-      const covering = view.overlays.filter((overlay) => overlay.from <= position && position <= overlay.to).length;
-      const times = covering + (shown.has(position) ? 1 : 0);
-      const fine = times === 1 || (times === 0 && this.#retracted.has(position));
-      violations.check(fine, "I11", () => `position ${position} is in the view ${times} times`);
-    }
-  }
-
   /** I13: whatever is left to do has a job, and an alarm that will come for it, should the object die now. */
   #checkAlarm(): void {
     const { sql, alarmAt, violations, scheduler } = this.world;
@@ -140,13 +106,16 @@ export class LogRules {
       project: Number(readMeta(sql, "projected_seq") ?? 0) < seq,
       recover_turn: turn?.phase === "generating" || (turn === null && queue.length > 0),
       expire_tools: turn?.phase === "awaiting_tools",
-      wake_compaction: compaction.requested !== null,
+      // Inside a turn it is the turn that does the work.
+      wake_compaction: compaction.requested !== null && turn === null,
     };
     const armed = new Set(jobs.map((job) => job.kind));
     const stranded = Object.keys(owed).filter((kind) => owed[kind] && !armed.has(kind));
     violations.check(stranded.length === 0, "I13", () => `${stranded} would be stranded: no job is armed`);
   }
 }
+
+const nameOf = (op: EpochOp): string => (op.op === "summarize" ? `summarize by ${op.mode}${op.generation > 0 ? ", folded" : ""}` : op.op);
 
 export function itemsOf(event: StoredEvent): readonly ItemMeta[] {
   switch (event.type) {

@@ -1,5 +1,7 @@
 /** What a run is like: drawn from the seed, so that some runs are calm in one respect and wild in another. */
 import type { ModelSpec } from "../../src/app/ports";
+import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
+import { POLICY_NAMES } from "../../src/context/presets";
 import type { Random } from "./random";
 
 export interface Profile {
@@ -16,24 +18,35 @@ export interface Profile {
   modelFails: number;
   modelHangs: number;
   summaryFails: number;
+  /** A request is refused as too long, though it fits by all that is known. */
+  overflows: number;
   toolCalls: number;
   /** Characters of a message, at most. */
   readonly longest: number;
+  /** Characters of a reply's quarter, at most. */
+  readonly wordy: number;
+  /** How likely a message carries an image. */
+  readonly images: number;
   readonly users: number;
   readonly typist: boolean;
+  /** Clients that listen to the live stream. */
+  readonly readers: number;
   /** Who asks hears the answer out, and runs the tools, before doing anything else. */
   readonly polite: boolean;
   /** Things that users do, all together. */
   readonly actions: number;
   readonly erases: boolean;
   readonly startModel: string;
+  readonly startPolicy: string;
 }
 
 export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
   (
     [
-      ["big", 16_000],
+      ["big", 12_000],
       ["small", 8_000],
+      ["tiny", 4_000],
+      ["stingy", 8_000],
       ["endless", null],
     ] as const
   ).map(([id, context_window]) => [
@@ -50,9 +63,47 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
   ]),
 );
 
+/** What a model takes of the window that is registered for it. */
+export const TRUE_SHARE: Readonly<Record<string, number>> = { stingy: 0.6 };
+
+/** Any preset, as it is or with changes. */
+export function drawPolicy(random: Random): string {
+  const preset = random.pick(POLICY_NAMES);
+  if (random.chance(0.6)) return toPolicyText(preset);
+  const maybe = <T extends object>(part: T): T | object => (random.chance(0.4) ? part : {});
+  const choice: PolicyChoice = {
+    preset,
+    trigger: {
+      ...maybe({ at: random.pick(["after_response", "before_turn", "each_call"] as const) }),
+      ...maybe({ window_ratio: random.pick([0.3, 0.5, 0.7, 0.95]) }),
+      ...maybe({ rent_factor: random.pick([0.1, 0.5, 2]), min_gain_ratio: 0.1 }),
+    },
+    keep: {
+      ...maybe({ ratio: random.pick([0.05, 0.25, 0.6]), min_tokens: 0 }),
+      ...maybe({ cut: random.pick(["fits", "fills", "next_user"] as const) }),
+      ...maybe({ split_turn_messages: random.pick([2, 5]) }),
+      ...maybe({ messages: random.pick([1, 4, null]) }),
+      ...maybe({ system_messages: random.chance(0.5) }),
+    },
+    results: {
+      ...maybe({ clear: random.pick(["never", "at_epoch", "each_call"] as const), keep_full: random.int(0, 4) }),
+      ...maybe({ preview_beyond: random.int(0, 3) }),
+    },
+    summary: {
+      ...maybe({ form: random.pick(["narrative", "structured"] as const) }),
+      ...maybe({ placement: random.pick(["system-prefix", "system-message", "user-message"] as const) }),
+      ...maybe({ mode: random.pick(["transcript", "cheaper"] as const) }),
+      ...maybe({ chain_ratio: random.pick([null, 0.1, 0.3]), rebuild_after: random.pick([null, 1, 2]) }),
+      ...maybe({ attempts: random.int(1, 3), timeout_ms: random.pick([2_000, 15_000, 60_000]) }),
+    },
+    ...maybe({ on_failure: random.pick(["drop", "note", "none"] as const) }),
+  };
+  return toPolicyText(choice);
+}
+
 export function drawProfile(random: Random): Profile {
   return {
-    crash: random.pick([0, 0, 0.005, 0.02, 0.05]),
+    crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
     slowConsumers: random.chance(0.2),
     d1Fails: random.pick([0, 0, 0.1, 0.5]),
@@ -62,20 +113,25 @@ export function drawProfile(random: Random): Profile {
     queueFails: random.pick([0, 0, 0.2]),
     modelFails: random.pick([0, 0, 0.1, 0.3]),
     modelHangs: random.pick([0, 0, 0.05, 0.15]),
-    summaryFails: random.pick([0, 0.2, 0.6]),
+    summaryFails: random.pick([0, 0.2, 0.6, 0.95]),
+    overflows: random.pick([0, 0, 0, 0.05, 0.2]),
     toolCalls: random.pick([0, 0.2, 0.5]),
-    longest: random.pick([600, 1_500, 3_000, 8_000]),
-    users: random.int(1, 3),
+    longest: random.pick([1_500, 3_000, 3_000, 8_000]),
+    wordy: random.pick([300, 900, 2_000]),
+    images: random.pick([0, 0, 0, 0.15]),
+    users: random.pick([1, 1, 2, 3]),
     typist: random.chance(0.2),
+    readers: random.pick([0, 0, 1, 2]),
     polite: random.chance(0.6),
-    actions: random.pick([25, 40, 60]),
+    actions: random.pick([40, 60, 90]),
     erases: random.chance(0.25),
-    startModel: random.weighted({ big: 4, small: 5, endless: 1 }),
+    startModel: random.weighted({ big: 2, small: 5, tiny: 4, stingy: 1.5, endless: 0.7 }),
+    startPolicy: drawPolicy(random),
   };
 }
 
 /** Everything works from here on: what is under way must come to its end. */
 export function calm(profile: Profile): void {
   const off = { crash: 0, consumerCrash: 0, d1Fails: 0, directoryFails: 0, queueLoses: 0, queueDoubles: 0 } as const;
-  Object.assign(profile, off, { queueFails: 0, modelFails: 0, modelHangs: 0, summaryFails: 0, toolCalls: 0 });
+  Object.assign(profile, off, { queueFails: 0, modelFails: 0, modelHangs: 0, summaryFails: 0, overflows: 0, toolCalls: 0 });
 }

@@ -16,26 +16,63 @@ interface Sent {
 const toBase = (model: string, { view, settings, turn }: SessionState): string =>
   JSON.stringify([view.epoch, model, settings.system?.body ?? null, (turn?.tools ?? settings.tools)?.body ?? null]);
 
+/** What a request of a turn must show, whatever was compacted. */
+export interface Owed {
+  /** The log's state when it was sent. */
+  readonly state: SessionState;
+  /** The message that is being answered. */
+  readonly question: string | null;
+  readonly pins: readonly string[];
+}
+
+/** Tokens of a few messages' frames: what a provider reports for a reply does not count the reply's own. The reserve holds them. */
+const FRAMES = 16;
+
 export class RequestRules {
   #last: Sent | null = null;
 
   constructor(readonly violations: Violations) {}
 
-  /** Checks a request as it is sent; true: it is larger than the model takes. */
-  check(request: ModelRequest, state: SessionState | null): boolean {
+  /** Checks a request as it is sent; true: it is larger than the model takes. `owed`: of a session that has not been erased. */
+  check(request: ModelRequest, owed: Owed | null): boolean {
     const complaint = findMalformed(request.messages);
     if (complaint) this.violations.report("I5", `${request.purpose} request: ${complaint}`);
-    if (request.purpose === "turn" && state) this.#checkGrowth(request, state);
-    return this.#checkWindow(request, state);
+    if (request.purpose === "turn" && owed) this.#checkGrowth(request, owed.state);
+    if (request.purpose === "turn" && owed) this.#checkOwed(request, owed);
+    if (request.purpose === "compaction") this.#checkSamePrefix(request);
+    return this.#checkWindow(request, owed?.state ?? null);
   }
 
+  /** A summary asks for its cap: the answer must fit beside the request. */
   #checkWindow(request: ModelRequest, state: SessionState | null): boolean {
     const limit = limitOf(limitsOf(request.model));
+    const window = request.model.context_window;
     const tokens = countRequest(request);
-    if (limit === null || tokens <= limit) return false;
+    if (limit === null || window === null) return false;
+    const most = request.maxOutput === null ? limit : Math.min(limit, window - request.maxOutput);
+    if (tokens <= most + FRAMES) return false;
     const anchor = state?.anchor ? `anchor ${JSON.stringify(state.anchor)}` : "no anchor";
-    this.violations.report("I6", `${request.purpose} request of ${tokens} tokens, ${request.model.id} takes ${limit}; ${anchor}`);
+    this.violations.report("I6", `${request.purpose} request of ${tokens} tokens, ${request.model.id} takes ${most}; ${anchor}`);
     return true;
+  }
+
+  /** I23: pins and the question that is being answered are in every request of the turn, word for word. */
+  #checkOwed({ system, messages }: ModelRequest, { question, pins }: Owed): void {
+    const missing = pins.filter((pin) => !system?.includes(pin));
+    this.violations.check(missing.length === 0, "I23", () => `a pin is not in the request: ${missing[0]?.slice(0, 60)}`);
+    const asks = (message: ChatMessage): boolean =>
+      message.role === "user" && message.parts.some((part) => part.type === "text" && part.text === question);
+    const asked = question === null || messages.some(asks);
+    this.violations.check(asked, "I23", () => `the question is not in the request: ${question?.slice(0, 60)}`);
+  }
+
+  /** I7: a summary by the turn's own prefix repeats the request before it, byte for byte, and asks at its end. */
+  #checkSamePrefix(request: ModelRequest): void {
+    const before = this.#last;
+    if (!before || request.system !== before.system || isTranscript(request)) return;
+    const messages = request.messages.slice(0, -1).map((message) => JSON.stringify(message));
+    const changed = messages.findIndex((message, index) => index < before.messages.length && message !== before.messages[index]);
+    this.violations.check(changed < 0, "I7", () => `message ${changed} of a same-prefix summary is not that of the turn`);
   }
 
   #checkGrowth(request: ModelRequest, state: SessionState): void {
@@ -55,6 +92,8 @@ export class RequestRules {
     });
   }
 }
+
+const isTranscript = ({ messages }: ModelRequest): boolean => messages.length === 1;
 
 const callsOf = (message: ChatMessage): string[] => message.parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 

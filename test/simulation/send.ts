@@ -2,10 +2,13 @@
 import type { SubmitInput } from "../../src/app/session-api";
 import type { OnBusy } from "../../src/domain/commands";
 import type { ItemId, TurnId } from "../../src/domain/ids";
+import type { Part } from "../../src/domain/message";
 
 export interface Send {
   readonly text: string;
   readonly onBusy: OnBusy;
+  /** An image goes with it. */
+  readonly image: boolean;
   readonly run: boolean;
   readonly role: SubmitInput["role"];
   /** Of an imported reply its calls; of an imported result the one that it answers. */
@@ -20,13 +23,15 @@ export interface Send {
   refused: boolean;
 }
 
+const IMAGE: Part = { type: "image", url: "https://example.com/seat.png", media_type: "image/png", name: "seat.png" };
+
 /** The send's text is what its first item says. */
-export function toSaid({ role, text, calls, wordless }: Send) {
+export function toSaid({ role, text, image, calls, wordless }: Send) {
   if (role === "tool") return { role, call_id: calls[0] ?? "", output: text, is_error: false };
   const made = calls.map((call_id, index) => ({
     call_id,
     name: "look_up",
     arguments: wordless && index === 0 ? text : `${text} ${index}`,
   }));
-  return { role, parts: wordless ? [] : [{ type: "text" as const, text }], calls: made };
+  return { role, parts: wordless ? [] : [{ type: "text" as const, text }, ...(image ? [IMAGE] : [])], calls: made };
 }

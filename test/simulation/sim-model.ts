@@ -1,14 +1,15 @@
 /** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
 import type { CallOptions, ChatModel, ModelChunk, ModelRequest, RenderedRequest } from "../../src/app/ports";
-import type { Part, ToolCallPart } from "../../src/domain/message";
+import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
-import type { SessionState } from "../../src/domain/state";
 import { countReply, countRequest } from "./count-tokens";
-import type { Profile } from "./profile";
+import { type Profile, TRUE_SHARE } from "./profile";
 import type { Random } from "./random";
-import { RequestRules } from "./request-rules";
+import { type Owed, RequestRules } from "./request-rules";
 import type { Scheduler, Scope } from "./scheduler";
+import { drawCalls, writeSummary } from "./sim-summary";
 import type { Stats } from "./stats";
+import type { SummaryBook } from "./summary-book";
 import { drawText } from "./texts";
 import type { Violations } from "./violation";
 
@@ -18,6 +19,7 @@ interface Deps {
   readonly profile: Profile;
   readonly violations: Violations;
   readonly stats: Stats;
+  readonly book: SummaryBook;
 }
 
 interface Call {
@@ -27,7 +29,7 @@ interface Call {
 }
 
 /** What a call is going to be like. */
-interface Script {
+export interface Script {
   readonly chunks: readonly ModelChunk[];
   /** After so many chunks nothing more comes; null: to the end. */
   readonly hangsAfter: number | null;
@@ -40,39 +42,37 @@ export class SimModel {
   readonly rules: RequestRules;
   /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
   readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
-  /** Under which lease a summary is asked for. */
+  /** Under which lease a worker asks for a summary; a turn asks under the newest. */
   readonly leases = new WeakMap<ModelRequest, number>();
   #calls = 0;
+  #replies = 0;
   readonly #running = new Set<Call>();
 
   constructor(readonly deps: Deps) {
     this.rules = new RequestRules(deps.violations);
   }
 
-  /** The model as one caller reaches it. `state`: of the session, where the caller knows it. */
-  for(scope: Scope, state: () => SessionState | null): ChatModel {
+  /** The model as one caller reaches it. `owed`: what a request must show, where the caller is the session itself. */
+  for(scope: Scope, owed: () => Owed | null): ChatModel {
     return {
-      stream: (request, options) => this.#stream(request, options, { scope, state: state() }),
+      stream: (request, options) => this.#stream(request, options, { scope, owed: owed() }),
       render: async (request) => {
         const rendered = render(request);
-        this.#shown.set(lastText(request), { seq: state()?.seq ?? 0, model: request.model.id, body: rendered.body });
+        this.#shown.set(lastText(request), { seq: owed()?.state.seq ?? 0, model: request.model.id, body: rendered.body });
         await this.deps.scheduler.gate(scope, "model render");
         return rendered;
       },
     };
   }
 
-  async *#stream(
-    request: ModelRequest,
-    options: CallOptions,
-    at: { scope: Scope; state: SessionState | null },
-  ): AsyncGenerator<ModelChunk> {
+  async *#stream(request: ModelRequest, options: CallOptions, at: { scope: Scope; owed: Owed | null }): AsyncGenerator<ModelChunk> {
     const { stats } = this.deps;
     const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal };
-    stats.count(`${request.purpose} requests`);
+    stats.count(`${request.purpose} requests${request.purpose === "compaction" && at.owed ? " inside a turn" : ""}`);
     options.onRequest?.(render(request).body);
-    this.#checkShown(request, at.state);
-    const tooLarge = this.rules.check(request, at.state);
+    if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
+    if (request.purpose === "compaction") this.leases.set(request, this.leases.get(request) ?? at.owed?.state.compaction.lease?.token ?? 0);
+    const tooLarge = this.rules.check(request, at.owed) || this.#refuses(request);
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {
@@ -80,6 +80,15 @@ export class SimModel {
     } finally {
       this.#running.delete(call);
     }
+  }
+
+  /** What the registry does not know: a window that is smaller than it says, a gateway that counts otherwise. */
+  #refuses(request: ModelRequest): boolean {
+    const { random, profile } = this.deps;
+    const window = request.model.context_window;
+    const share = TRUE_SHARE[request.model.id];
+    const truly = window !== null && share !== undefined && countRequest(request) > window * share;
+    return truly || (request.purpose === "turn" && random.chance(profile.overflows));
   }
 
   async *#play(call: Call, script: Script): AsyncGenerator<ModelChunk> {
@@ -99,9 +108,9 @@ export class SimModel {
   }
 
   /** Asked right after it was shown, of the same model: nothing but the message itself was appended in between. */
-  #checkShown(request: ModelRequest, state: SessionState | null): void {
+  #checkShown(request: ModelRequest, seq: number | null): void {
     const shown = this.#shown.get(lastText(request));
-    if (!shown || shown.seq + 1 !== state?.seq || shown.model !== request.model.id) return;
+    if (!shown || seq === null || shown.seq + 1 !== seq || shown.model !== request.model.id) return;
     this.deps.stats.count("requests shown before");
     const { body } = render(request);
     this.deps.violations.check(
@@ -122,7 +131,7 @@ export class SimModel {
 
   #write(request: ModelRequest): Script {
     const { random, profile } = this.deps;
-    const chunks = request.purpose === "compaction" ? this.#writeSummary(request) : this.#writeReply(request);
+    const chunks = request.purpose === "compaction" ? this.#summarize(request) : this.#writeReply(request);
     const somewhere = (): number => random.int(0, chunks.length - 1);
     if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
     if (!random.chance(profile.modelFails)) return { chunks, hangsAfter: null, throwsAfter: null };
@@ -134,52 +143,21 @@ export class SimModel {
   #writeReply(request: ModelRequest): ModelChunk[] {
     const { random, profile } = this.deps;
     const kind = random.weighted({ text: 10, empty: 0.4, reasoning: 1, cut: 0.5 });
-    const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, 900));
+    const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, profile.wordy));
+    if (texts.length > 0) texts[0] = `@${++this.#replies} ${texts[0]}`;
     const said: ModelChunk[] = texts.map((text) => ({ type: "text", text }));
     if (kind === "reasoning") said.unshift({ type: "reasoning", text: drawText(random, 10, 300) });
-    const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? this.#drawCalls() : [];
+    const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? drawCalls(random) : [];
     const silent = calls.length > 0 && random.chance(0.4);
     const chunks: ModelChunk[] = [...(silent ? [] : said), ...calls.map((call): ModelChunk => ({ type: "tool_call", call }))];
     const finish = calls.length > 0 ? "tool_calls" : kind === "cut" ? "length" : "stop";
     return [...chunks, this.#finish(request, { chunks, finish })];
   }
 
-  /** A provider's ids may repeat: they do here. */
-  #drawCalls(): ToolCallPart[] {
-    const { random } = this.deps;
-    return Array.from({ length: random.int(1, 3) }, () => ({
-      type: "tool_call",
-      call_id: `call_${random.int(1, 4)}`,
-      name: random.pick(["look_up", "write_file"]),
-      arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
-    }));
-  }
-
-  #writeSummary(request: ModelRequest): ModelChunk[] {
-    const { random, profile } = this.deps;
-    const good = {
-      chunks: [{ type: "text" as const, text: `They spoke, as of lease ${this.leases.get(request)}, of ${drawText(random, 60, 1_500)}` }],
-      finish: "stop" as const,
-    };
-    const bad = random.weighted({ empty: 1, cut: 1, long: 1, refused: 1, called: 0.5 });
-    if (!random.chance(profile.summaryFails)) return [...good.chunks, this.#finish(request, good)];
-    switch (bad) {
-      case "empty":
-        return [this.#finish(request, { chunks: [], finish: "stop" })];
-      case "cut":
-        return [...good.chunks, this.#finish(request, { ...good, finish: "length" })];
-      case "long": {
-        const chunks = [{ type: "text" as const, text: drawText(random, 20_000, 30_000) }];
-        return [...chunks, this.#finish(request, { chunks, finish: "stop" })];
-      }
-      case "refused":
-        return [this.#finish(request, { chunks: [], finish: "content_filter" })];
-      case "called":
-        return [
-          ...this.#drawCalls().map((call): ModelChunk => ({ type: "tool_call", call })),
-          this.#finish(request, { chunks: [], finish: "tool_calls" }),
-        ];
-    }
+  #summarize(request: ModelRequest): ModelChunk[] {
+    const { book } = this.deps;
+    const said = writeSummary(request, { ...this.deps, heading: book.begin(request, this.leases.get(request) ?? null) });
+    return [...said.chunks, this.#finish(request, said)];
   }
 
   #finish(request: ModelRequest, said: { readonly chunks: readonly ModelChunk[]; readonly finish: FinishReason }): ModelChunk {

@@ -2,7 +2,7 @@
 
 import { checkAtRest, checkErased } from "./final-rules";
 import { checkStoredFrames } from "./frame-rules";
-import { LogRules } from "./log-rules";
+import type { LogRules } from "./log-rules";
 import { calm } from "./profile";
 import { Reader, Shown } from "./reader";
 import { SimD1 } from "./sim-d1";
@@ -31,10 +31,10 @@ export async function simulate(seed: number): Promise<RunResult> {
   d1 ??= new SimD1();
   d1.clear();
   const world = new World(seed, d1);
-  const log = new LogRules(world);
+  const { log } = world;
   const users = new Users(world);
   const shown = new Shown(world);
-  const readers = [new Reader(world, shown), new Reader(world, shown)];
+  const readers = Array.from({ length: world.profile.readers }, () => new Reader(world, shown));
   const run = { world, log, users, readers };
   void users.begin().then(() => {
     for (const reader of readers) void reader.listen();

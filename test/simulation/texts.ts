@@ -25,7 +25,7 @@ const corpora = [
 /** A text of `from` to `to` characters. */
 export function drawText(random: Random, from: number, to: number): string {
   const corpus = corpora[random.chance(0.6) ? 0 : random.int(1, corpora.length - 1)] ?? "";
-  const length = random.int(from, Math.max(from, random.chance(0.5) ? Math.ceil(to / 4) : to));
+  const length = random.int(Math.floor(from), Math.max(Math.floor(from), random.chance(0.5) ? Math.ceil(to / 4) : to));
   const start = random.int(0, LENGTH / 2 - 1);
   return corpus.slice(start, start + length).toWellFormed();
 }

@@ -1,16 +1,11 @@
 /** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted } from "../../src/app/session-views";
-import type { ToolDefinition } from "../../src/domain/message";
+import type { SessionService } from "../../src/session/service";
+import { attempt, changeSettings, compact, look, pin, startOver, TOOLS, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
-
-const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file"].map((name) => ({
-  name,
-  description: `${name}: a tool of the client`,
-  parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } },
-}));
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
@@ -27,6 +22,10 @@ const ORDINARY = {
   context: 1.5,
   cancel: 0.7,
   look: 1,
+  pins: 0.5,
+  compact: 0.5,
+  revert: 0.6,
+  reset: 0.2,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -40,6 +39,10 @@ const TYPIST: typeof ORDINARY = {
   context: 0,
   cancel: 0.5,
   look: 0,
+  pins: 0,
+  compact: 0,
+  revert: 0,
+  reset: 0,
 };
 
 export class Users {
@@ -57,7 +60,7 @@ export class Users {
     const { random, profile } = this.world;
     const input = {
       model: profile.startModel,
-      policy: "oneclaw",
+      policy: profile.startPolicy,
       system: random.chance(0.7) ? `You are terse. ${drawText(random, 0, 400)}` : null,
       tools: profile.toolCalls > 0 ? TOOLS : null,
       title: null,
@@ -100,23 +103,26 @@ export class Users {
       case "retry":
         return this.#retry();
       case "settings":
-        return this.#change();
+        return changeSettings(this.world);
       case "context":
         return this.#preview();
       case "cancel":
         return this.#cancel();
       case "look":
-        return this.#look();
+        return look(this.world);
+      case "pins":
+        return pin(this.world);
+      case "compact":
+        return compact(this.world);
+      case "revert":
+        return takeBack(this.world);
+      case "reset":
+        return startOver(this.world);
     }
   }
 
-  /** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
-  async #try<T>(label: string, work: Parameters<typeof this.world.call<T>>[2]): Promise<T | null> {
-    try {
-      return await this.world.call(this.world.clients, label, work);
-    } catch {
-      return null;
-    }
+  #try<T>(label: string, work: (service: SessionService) => Promise<T>): Promise<T | null> {
+    return attempt(this.world, label, work);
   }
 
   /** Again and again until there is an answer. */
@@ -134,7 +140,8 @@ export class Users {
     const { random, profile, scheduler } = this.world;
     const run = change.role === undefined && random.chance(0.88);
     const send: Send = {
-      text: `#${this.sends.length + 1} ${drawText(random, 3, profile.longest)}`,
+      text: `#${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      image: change.role === undefined && random.chance(profile.images),
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
       role: run ? "user" : random.pick(["user", "assistant", "system"]),
@@ -192,10 +199,9 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const { text } = send;
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: text } };
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: send.text } };
     const accepted = await this.#insist("send", () =>
-      this.world.call(this.world.clients, `send ${text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
+      this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
     );
     this.#noteAnswer(send, accepted);
   }
@@ -253,23 +259,10 @@ export class Users {
     await this.#insist("retry", () => this.world.call(this.world.clients, "retry", (service) => service.retry(CALLER, { idempotency })));
   }
 
-  async #change(): Promise<void> {
-    const { random, profile } = this.world;
-    const change = random.weighted({ model: 4, system: 1, tools: 1, title: 1 });
-    const input = {
-      model: { model: random.pick(["big", "small", "small"]) },
-      system: { system: drawText(random, 0, 600) },
-      tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
-      title: { title: drawText(random, 1, 40) },
-    }[change];
-    await this.#try(`patch ${change}`, (service) => service.patch(CALLER, input));
-  }
-
   /** Looks at what the next request would be, and then sends it. */
   async #preview(): Promise<void> {
     const send = this.#draw();
-    const content = [{ type: "text" as const, text: send.text }];
-    await this.#try("context", (service) => service.context(CALLER, { content }));
+    await this.#try("context", (service) => service.context(CALLER, { content: toSaid(send).parts ?? [] }));
     await this.#deliver(send, `key-${++this.#keys}`);
   }
 
@@ -280,11 +273,5 @@ export class Users {
     const { message_id } = this.world.random.pick(waiting);
     const cancelled = await this.#try("cancel", (service) => service.cancelQueued(CALLER, message_id));
     if (cancelled?.ok) this.world.stats.count("cancelled");
-  }
-
-  async #look(): Promise<void> {
-    const page = { after: null, limit: 50, order: this.world.random.pick(["asc", "desc"] as const) };
-    await this.#try("items", (service) => service.items(CALLER, page));
-    await this.#try("compactions", (service) => service.compactions(CALLER, page));
   }
 }

@@ -3,20 +3,25 @@
  * anew by the next call or the alarm. Calls to it are messages: the answer of one that was carried out may be lost.
  */
 import type { ModelDirectory } from "../../src/app/ports";
+import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
+import { readBodies } from "../../src/session/log/bodies";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
+import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
+import type { Owed } from "./request-rules";
 import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
 import { Stats } from "./stats";
+import { SummaryBook } from "./summary-book";
 import { Violations } from "./violation";
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
@@ -48,10 +53,14 @@ export class World {
   readonly model: SimModel;
   readonly queue: SimQueue;
   readonly clients = new Scope("clients");
+  readonly book = new SummaryBook();
+  readonly log: LogRules;
   life: Life | null = null;
   /** When the alarm rings; null: it is not set. */
   alarmAt: number | null = null;
   openCalls = 0;
+  /** Something was written, or the alarm moved: there is something to check. */
+  touched = true;
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
@@ -67,13 +76,14 @@ export class World {
     const base = createNodeSql();
     // The platform drops the alarm together with the data.
     this.sql = { ...base, wipe: () => this.#wipe(base) };
-    const { random, profile, scheduler, violations, stats } = this;
-    this.model = new SimModel({ scheduler, random, profile, violations, stats });
+    const { random, profile, scheduler, violations, stats, book } = this;
+    this.log = new LogRules(this);
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book });
     this.queue = new SimQueue({
       scheduler,
       profile,
       stats,
-      log: this.#log,
+      log: this.#logger,
       model: (scope) => this.model.for(scope, () => null),
       session: (scope) => ({
         leaseCompaction: async (caller, compaction) => {
@@ -84,9 +94,10 @@ export class World {
         // The worker never hears of its second delivery.
         recordCompaction: async (caller, input) => {
           const record = () => this.call(scope, "record", (service) => service.recordCompaction(caller, input));
-          const answer = await record();
+          const settled = await record();
           if (this.random.chance(this.profile.queueDoubles)) await record();
-          return answer;
+          if (settled.ok && settled.value.next === "continue") this.model.leases.set(settled.value.part.request, input.token);
+          return settled;
         },
       }),
     });
@@ -96,7 +107,7 @@ export class World {
     return this.violations.found.length === 0;
   }
 
-  readonly #log = {
+  readonly #logger = {
     info: () => {},
     warn: (event: string) => this.stats.count(`log ${event}`),
     error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
@@ -106,6 +117,7 @@ export class World {
   };
 
   #wipe(base: Sql): Promise<void> {
+    this.touched = true;
     this.alarmAt = null;
     this.#cancelAlarm();
     return base.wipe();
@@ -130,7 +142,10 @@ export class World {
       };
     };
     const guarded: Sql = {
-      all: guard(sql.all) as Sql["all"],
+      all: guard((query, ...params) => {
+        if (!query.startsWith("SELECT")) this.touched = true;
+        return sql.all(query, ...params);
+      }) as Sql["all"],
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
@@ -153,7 +168,7 @@ export class World {
     const pause = (ms: number): Promise<void> => scheduler.sleep(scope, ms, "D1 pause");
     const projection = createProjection(this.d1.reachedBy(scope, { scheduler, fails: () => profile.d1Fails }), { pause });
     return {
-      model: this.model.for(scope, () => this.life?.runtime.state ?? null),
+      model: this.model.for(scope, () => this.#owed()),
       models: () => this.#directory(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
@@ -162,7 +177,22 @@ export class World {
         return `digest-${text.length}`;
       },
       deadlines: DEADLINES,
-      log: this.#log,
+      log: this.#logger,
+    };
+  }
+
+  /** What a request of the session must show, by everything that is stored now. */
+  #owed(): Owed | null {
+    const { life, log, sql } = this;
+    if (life?.runtime.state.lifecycle !== "open") return null;
+    log.catchUp();
+    const { content, state } = life.runtime;
+    const id = log.question?.id;
+    const [asked] = id ? (JSON.parse(readBodies(sql, [id]).get(id) ?? "[]") as Part[]) : [];
+    return {
+      state,
+      question: asked?.type === "text" ? asked.text : null,
+      pins: state.pins.map((pin) => content.readText(pin.body) ?? ""),
     };
   }
 
@@ -179,6 +209,7 @@ export class World {
   }
 
   #setAlarm(at: number): void {
+    this.touched = true;
     this.#cancelAlarm();
     this.alarmAt = at;
     this.#cancelAlarm = this.scheduler.timer(this.#platform, { ms: at - this.scheduler.now, label: "alarm" }, () => this.#ring());
@@ -186,6 +217,7 @@ export class World {
 
   /** At least once. */
   #ring(): void {
+    this.touched = true;
     this.alarmAt = null;
     this.stats.count("alarms");
     ringAlarm(this.wake().runtime);

@@ -1,0 +1,129 @@
+/** A copy of the source in a directory of its own, in which one mutant at a time is put and tested. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { ROOT } from "../support/paths.ts";
+import type { Mutant } from "./list.ts";
+
+/** By whom it was noticed; or why it counts as not noticed. */
+export type Caught = { readonly ok: true; readonly by: string } | { readonly ok: false; readonly why: string };
+
+export interface Trial {
+  readonly mutant: Mutant;
+  readonly caught: Caught;
+  readonly seconds: number;
+}
+
+const COPIED = ["src", "test", "migrations", "package.json", "tsconfig.json"];
+const SIMULATION = ["test/simulation/seeds-"];
+/** The tests of the copy in plain Node: the mutants' own, so that nothing else is loaded. */
+const CONFIG = `export default { test: { include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };\n`;
+/** A test that hangs has noticed something, but nobody could tell what. */
+const PATIENCE_MS = 240_000;
+
+const report = z.object({
+  numTotalTests: z.number(),
+  numFailedTests: z.number(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      message: z.string().optional(),
+      assertionResults: z.array(z.object({ status: z.string(), title: z.string(), failureMessages: z.array(z.string()).nullish() })),
+    }),
+  ),
+});
+type Report = z.infer<typeof report>;
+
+export function createBench() {
+  const directory = mkdtempSync(join(tmpdir(), "longhand-mutants-"));
+  const children = new Set<ChildProcess>();
+  for (const name of COPIED) cpSync(join(ROOT, name), join(directory, name), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"), "dir");
+  writeFileSync(join(directory, "vitest.config.mjs"), CONFIG);
+  const runTests = (paths: readonly string[], seeds: number): Promise<Report | null> => runVitest({ directory, children, paths, seeds });
+
+  /** The tests that the mutants name, on the source as it is. Null: all is well. */
+  const checkSound = async (mutants: readonly Mutant[]): Promise<string | null> => {
+    const named = [...new Set(mutants.flatMap(({ tests }) => tests))];
+    const most = Math.max(...mutants.map(({ seeds }) => seeds ?? 0));
+    const results = [named.length > 0 ? await runTests(named, 0) : null, most > 0 ? await runTests(SIMULATION, most) : null];
+    return results.map((result) => (result && result.numFailedTests > 0 ? describe(result) : "")).find(Boolean) ?? null;
+  };
+
+  const tryOne = async (mutant: Mutant): Promise<Trial> => {
+    const startedAt = Date.now();
+    const path = join(directory, mutant.file);
+    const source = readFileSync(path, "utf8");
+    const times = source.split(mutant.find).length - 1;
+    const seconds = (): number => (Date.now() - startedAt) / 1_000;
+    if (times !== 1) return { mutant, caught: { ok: false, why: `applies ${times} times in ${mutant.file}` }, seconds: seconds() };
+    try {
+      writeFileSync(
+        path,
+        source.replace(mutant.find, () => mutant.replace),
+      );
+      return { mutant, caught: await judge(mutant, runTests), seconds: seconds() };
+    } finally {
+      writeFileSync(path, source);
+    }
+  };
+
+  const close = (): void => {
+    for (const child of children) child.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+  };
+  return { checkSound, tryOne, close };
+}
+
+async function judge(mutant: Mutant, runTests: (paths: readonly string[], seeds: number) => Promise<Report | null>): Promise<Caught> {
+  const stages: (readonly [readonly string[], number])[] = [];
+  if (mutant.tests.length > 0) stages.push([mutant.tests, 0]);
+  if (mutant.seeds) stages.push([SIMULATION, mutant.seeds]);
+  for (const [paths, seeds] of stages) {
+    const result = await runTests(paths, seeds);
+    if (!result) return { ok: false, why: `the tests of ${paths} did not come to an end` };
+    if (result.numTotalTests === 0) return { ok: false, why: `no test of ${paths} ran: it does not load` };
+    if (result.numFailedTests > 0) return { ok: true, by: describe(result) };
+  }
+  return { ok: false, why: "nothing noticed" };
+}
+
+/** The first failure: of the simulation what it broke, of any other test its title. */
+function describe({ testResults }: Report): string {
+  for (const { name, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === "failed");
+    if (!failed) continue;
+    const seed = /seed \d+ breaks I\d+[^\n]{0,60}/.exec(failed.failureMessages?.join("\n") ?? "")?.[0];
+    return seed ?? `${name.slice(name.lastIndexOf("test/"))}: ${failed.title}`;
+  }
+  return "a test file that does not load";
+}
+
+interface Run {
+  readonly directory: string;
+  readonly children: Set<ChildProcess>;
+  readonly paths: readonly string[];
+  /** Of the simulation; 0: it does not run. */
+  readonly seeds: number;
+}
+
+/** Null: it was given up. */
+function runVitest({ directory, children, paths, seeds }: Run): Promise<Report | null> {
+  const output = join(directory, "report.json");
+  rmSync(output, { force: true });
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const args = [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${output}`, ...paths];
+  const env = { ...process.env, SEED: "", SEEDS: seeds > 0 ? String(seeds) : "" };
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd: directory, env, stdio: "ignore" });
+    children.add(child);
+    const impatience = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
+    child.on("exit", (_code, signal) => {
+      clearTimeout(impatience);
+      children.delete(child);
+      resolve(signal ? null : report.parse(JSON.parse(readFileSync(output, "utf8"))));
+    });
+  });
+}

@@ -1,0 +1,92 @@
+/** What stays while everything around it is summarised, and what trimming hid: neither is lost, whoever goes next. */
+import { describe, expect, test } from "vitest";
+import { planCompaction } from "../../src/context/planner";
+import { resolvePolicy } from "../../src/context/policy-choice";
+import { propose } from "../../src/context/proposal";
+import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-events";
+import type { ItemMeta } from "../../src/domain/message";
+import type { OpenTurn, SessionState } from "../../src/domain/state";
+import { viewOf } from "../../src/domain/view";
+import { id, item, turnId, viewing } from "../support/builders";
+
+const limits = { model: "test-model", window: 8_000, maxOutput: 1_024, prices: null };
+const policy = resolvePolicy({ preset: "balanced", summary: { chain_ratio: 0.5 } });
+const input = (state: SessionState, trigger: CompactionTrigger = "manual") => ({ state, limits, policy, trigger, now: 0 });
+
+const chat = (from: number, to: number): ItemMeta[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => item(from + index, (from + index) % 2 === 1 ? "user" : "assistant", { tokens: 400 }));
+const summary: Overlay = {
+  id: id("ovl", 1),
+  kind: "summary",
+  from: 1,
+  to: 14,
+  items: 13,
+  tokens: 50,
+  boundary_timestamp: 15,
+  generation: 0,
+};
+const trimmed = (from: number, to: number): Overlay => ({ id: id("ovl", 2), kind: "dropped", from, to, items: to - from + 1, tokens: 0 });
+
+const showing = (overlays: readonly Overlay[], items: readonly ItemMeta[]): SessionState => {
+  const state = viewing(items);
+  return { ...state, view: viewOf({ ...state.view, overlays, items }) };
+};
+
+const summarizeOf = (state: SessionState) => {
+  const plan = planCompaction(input(state));
+  return plan.kind === "compact" ? plan.rungs.find((rung) => rung.rung === "summarize") : undefined;
+};
+
+describe("the next summary of a chain", () => {
+  test("reads a message that an earlier one left standing in its range", () => {
+    const state = showing([summary], [item(7, "user", { tokens: 300 }), ...chat(15, 30)]);
+    expect(summarizeOf(state)).toMatchObject({ merge: false, range: { from: 7 }, source: { from: 7 }, replaces: [] });
+  });
+
+  test("reads what was trimmed inside the range of an earlier one", () => {
+    const state = showing([summary, trimmed(7, 7)], chat(15, 30));
+    expect(summarizeOf(state)).toMatchObject({ range: { from: 7 }, source: { from: 7 }, replaces: [id("ovl", 2)] });
+  });
+
+  test("begins after the one before it when nothing was left behind", () => {
+    const state = showing([summary], chat(15, 30));
+    expect(summarizeOf(state)).toMatchObject({ range: { from: 15 }, source: { from: 15 } });
+  });
+});
+
+describe("a summary by the turn's own prefix", () => {
+  const warm = (state: SessionState): SessionState => ({
+    ...state,
+    anchor: { epoch: 0, model: "test-model", up_to: 30, input: 6_000, output: 0, reply_to: 30, tools: 0, at: 0 },
+  });
+
+  test("is asked for when reading it from the cache is cheaper", () => {
+    expect(propose(input(warm(showing([], chat(1, 30)))))?.priced.mode).toBe("same_prefix");
+  });
+
+  test("is never asked for over trimmed messages, which that request does not show", () => {
+    expect(propose(input(warm(showing([trimmed(1, 4)], chat(5, 30)))))?.priced.mode).toBe("transcript");
+  });
+});
+
+test("the question that is being answered stays when no summary can be had", () => {
+  const turn: OpenTurn = {
+    id: turnId(1),
+    incarnation: "a",
+    attempt: 1,
+    started_at: 0,
+    phase: "generating",
+    open_calls: [],
+    tools: null,
+    rounds: 3,
+  };
+  const rounds = Array.from({ length: 10 }, (_, index) => item(6 + index, "assistant", { tokens: 700 }));
+  const state = { ...viewing([...chat(1, 4), item(5, "user", { tokens: 300 }), ...rounds]), turn };
+
+  const plan = planCompaction(input(state, "overflow"));
+
+  expect(plan).toMatchObject({ kind: "compact" });
+  const drops = plan.kind === "compact" ? plan.fallback.flatMap((rung) => (rung.rung === "drop" ? [rung] : [])) : [];
+  expect(drops.length).toBeGreaterThan(1);
+  expect(drops.filter(({ from, to }) => from <= 5 && 5 <= to)).toEqual([]);
+});

@@ -1,0 +1,159 @@
+/** Who may change the view, how often a model is asked for it, and when not at all (I4, I20, I21). */
+import type { StoredEvent } from "../../src/domain/events";
+import type { CompactionId, OverlayId } from "../../src/domain/ids";
+import type { SessionState } from "../../src/domain/state";
+import { readBodies } from "../../src/session/log/bodies";
+import { leaseOf } from "./summary-book";
+import type { World } from "./world";
+
+type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
+
+/** As docs/design.md §5 says it: said here anew, so that the code is not its own judge. */
+const FAILURES = 3;
+const FRUITLESS = 2;
+const PROGRESS = 0.9;
+const GROWTH = 1.2;
+/** Attempts that any policy allows, and as many again by turns that wait. */
+const MOST_LEASES = 10;
+/** Parts of one fold (`context/fold`). */
+const MOST_PARTS = 32;
+/** Compactions that take effect inside one turn: more would be a loop. */
+const MOST_IN_TURN = 24;
+
+/** Judged by outcome: how many failed or gained nothing, and how large the view was when that was enough. */
+interface Breaker {
+  failures: number;
+  fruitless: number;
+  openedAt: number | null;
+}
+
+export class CompactionRules {
+  readonly #compacted = new Set<CompactionId>();
+  readonly #overlays = new Set<OverlayId>();
+  readonly #ranges = new Set<string>();
+  readonly #leases = new Map<CompactionId, number>();
+  readonly #parts = new Map<CompactionId, number>();
+  #newestToken = 0;
+  #usedToken = 0;
+  #inTurn = 0;
+  readonly #breaker: Breaker = { failures: 0, fruitless: 0, openedAt: null };
+
+  constructor(readonly world: World) {}
+
+  afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
+    switch (event.type) {
+      case "CompactionStarted":
+        return this.#started(event, before);
+      case "CompactionProgressed":
+        return this.#progressed(event, before);
+      case "EpochChanged":
+        return this.#changed(event, before, after);
+      case "TurnStarted":
+        this.#inTurn = 0;
+        return;
+      case "CompactionFailed":
+        return this.#failed(event, after);
+      case "CompactionRequested":
+        return event.trigger === "manual" ? this.#close() : undefined;
+      case "SettingsChanged":
+        return event.changes.model !== undefined || event.changes.policy !== undefined ? this.#close() : undefined;
+      default:
+    }
+  }
+
+  #close(): void {
+    Object.assign(this.#breaker, { failures: 0, fruitless: 0, openedAt: null });
+  }
+
+  #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction, view }: SessionState): void {
+    const { violations } = this.world;
+    const { token } = event;
+    violations.check(token > this.#newestToken, "I4", () => `lease token ${token} was given out after ${this.#newestToken}`);
+    this.#newestToken = Math.max(token, this.#newestToken);
+    const started = (this.#leases.get(event.compaction) ?? 0) + 1;
+    this.#leases.set(event.compaction, started);
+    violations.check(started <= MOST_LEASES, "I20", () => `${event.compaction} was leased ${started} times`);
+    violations.check(compaction.requested?.id === event.compaction, "I4", () => `${event.compaction} was leased and nobody asked for it`);
+    const { openedAt } = this.#breaker;
+    const open = openedAt !== null && view.tokens < openedAt * GROWTH;
+    violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${view.tokens} tokens, it opened at ${openedAt}`);
+  }
+
+  #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {
+    const { violations } = this.world;
+    const parts = (this.#parts.get(event.compaction) ?? 0) + 1;
+    this.#parts.set(event.compaction, parts);
+    violations.check(parts <= MOST_PARTS, "I20", () => `the fold of ${event.compaction} has ${parts} parts`);
+    const made = leaseOf(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
+    const same = made === String(event.token) && compaction.lease?.token === event.token;
+    violations.check(same, "I4", () => `a part made under lease ${made} was kept under ${event.token}`);
+  }
+
+  #changed(event: EpochChanged, before: SessionState, after: SessionState): void {
+    const { violations } = this.world;
+    const { compaction, base_epoch, epoch } = event;
+    const followsOn = base_epoch === before.view.epoch && epoch === base_epoch + 1;
+    violations.check(followsOn, "I4", () => `epoch ${epoch} on ${base_epoch} came at ${before.view.epoch}`);
+    violations.check(before.turn?.phase !== "awaiting_tools", "I4", () => `epoch ${epoch} began while a turn waits for its tools`);
+    if (compaction) {
+      violations.check(!this.#compacted.has(compaction), "I4", () => `compaction ${compaction} took effect twice`);
+      this.#compacted.add(compaction);
+    }
+    this.#inTurn += before.turn ? 1 : 0;
+    const { openedAt } = this.#breaker;
+    if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
+    violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
+    this.#checkOverlays(event, before);
+    if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before, after);
+    if (event.ops.some((op) => op.op === "summarize")) this.#judge(event, after);
+  }
+
+  #checkOverlays(event: EpochChanged, { view }: SessionState): void {
+    const { violations } = this.world;
+    const known = new Set(view.overlays.map((overlay) => overlay.id));
+    for (const op of event.ops) {
+      if (op.op !== "summarize" && op.op !== "drop") continue;
+      violations.check(!this.#overlays.has(op.overlay), "I4", () => `overlay ${op.overlay} was made twice`);
+      this.#overlays.add(op.overlay);
+      const foreign = op.replaces.filter((id) => !known.has(id));
+      violations.check(foreign.length === 0, "I4", () => `an overlay replaces ${foreign}, not in the view`);
+      const range = `${event.base_epoch}: ${op.from}..${op.to}`;
+      violations.check(!this.#ranges.has(range), "I4", () => `two changes of one range and base epoch: ${range}`);
+      this.#ranges.add(range);
+    }
+  }
+
+  /** Made under the newest lease, over the range that was leased, and each token at most once. */
+  #checkSummary(event: EpochChanged, before: SessionState, after: SessionState): void {
+    const { violations, sql } = this.world;
+    const { lease } = before.compaction;
+    for (const op of event.ops) {
+      if (op.op !== "summarize") continue;
+      const made = leaseOf(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
+      const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
+      violations.check(same, "I4", () => `a summary made under lease ${made} was committed under ${JSON.stringify(lease)}`);
+    }
+    const grows = after.view.tokens >= before.view.tokens;
+    violations.check(!grows, "I20", () => `a summary took the view from ${before.view.tokens} tokens to ${after.view.tokens}`);
+    const token = lease?.token ?? 0;
+    violations.check(
+      token === this.#newestToken && token > this.#usedToken,
+      "I4",
+      () => `token ${token} committed after ${this.#usedToken}`,
+    );
+    this.#usedToken = token;
+  }
+
+  #judge({ receipt }: EpochChanged, { view }: SessionState): void {
+    const breaker = this.#breaker;
+    breaker.failures = 0;
+    breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
+    breaker.openedAt = breaker.fruitless >= FRUITLESS ? view.tokens : null;
+  }
+
+  #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
+    if (!event.final || event.failure === "superseded" || event.failure === "nothing_to_do") return;
+    this.#breaker.failures++;
+    if (this.#breaker.failures >= FAILURES) this.#breaker.openedAt = view.tokens;
+  }
+}

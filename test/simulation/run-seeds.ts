@@ -1,0 +1,60 @@
+/**
+ * Seeds by the hundred, in several files so that they run side by side. `npm run simulate -- --seed N` replays one seed with its
+ * whole story, `--seeds N` runs the first N: they come here as SEED and SEEDS.
+ */
+import { afterAll, describe, expect, test } from "vitest";
+import { type RunResult, simulate } from "./simulate";
+import { Stats } from "./stats";
+
+/** Part of `npm test`; `.ci/run` asks for more by `npm run simulate`. */
+const SEEDS_IN_TESTS = 200;
+const PER_TEST = 50;
+/** So few run in the first part alone (`scripts/run.mjs`). */
+const FEW_SEEDS = 50;
+const SHOWN_STEPS = 60;
+const PARTS = 4;
+
+const one = Number(process.env.SEED ?? 0);
+const many = Number(process.env.SEEDS ?? 0);
+
+/** What broke, how to see it again, and what led to it. */
+function describeFailure({ seed, violation, trace, steps }: RunResult): string {
+  const shown = one ? trace : trace.slice(-SHOWN_STEPS);
+  const story = shown.map((line) => `  ${line}`).join("\n");
+  return `seed ${seed} breaks ${violation?.message}\nreplay it: npm run simulate -- --seed ${seed}\n${story}\nafter ${steps} steps`;
+}
+
+/** Every fourth seed, by fifties; few, all in the first part. */
+function seedsOf(part: number): number[][] {
+  if (one) return part === 1 ? [[one]] : [];
+  if (many > 0 && many < FEW_SEEDS) return part === 1 ? [Array.from({ length: many }, (_, index) => index + 1)] : [];
+  const all = Array.from({ length: many || SEEDS_IN_TESTS }, (_, index) => index + 1).filter((seed) => seed % PARTS === part % PARTS);
+  return Array.from({ length: Math.ceil(all.length / PER_TEST) }, (_, n) => all.slice(n * PER_TEST, (n + 1) * PER_TEST));
+}
+
+/** What must have happened in so many runs, or they say nothing. */
+const TRIED = ["event TurnCompleted", "event EpochChanged", "compaction requests", "compaction requests inside a turn", "crashes"];
+
+export function testPart(part: number): void {
+  const total = new Stats();
+  const startedAt = performance.now();
+
+  describe(`the simulation, part ${part} of ${PARTS}`, () => {
+    const groups = seedsOf(part).map((seeds) => [seeds[0] ?? 0, seeds.at(-1) ?? 0, seeds] as const);
+    test.each(groups)("seeds %i to %i hold every invariant", { timeout: 240_000 }, async (_first, _last, seeds) => {
+      for (const seed of seeds) {
+        const result = await simulate(seed);
+        total.add(result.stats);
+        total.count("steps", result.steps);
+        if (result.violation) expect.fail(describeFailure(result));
+      }
+      const never = seeds.length < PER_TEST ? [] : TRIED.filter((what) => !total.counts.has(what));
+      expect(never).toEqual([]);
+    });
+
+    afterAll(() => {
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+      if (one || many) process.stdout.write(`part ${part} of ${PARTS}, ${seconds} s: ${total}\n`);
+    });
+  });
+}

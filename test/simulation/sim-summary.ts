@@ -1,0 +1,62 @@
+/** What the simulated summariser says: a summary of the form that was asked for, or one of the ways in which it is none. */
+import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { ToolCallPart } from "../../src/domain/message";
+import type { FinishReason } from "../../src/domain/model-call";
+import type { Profile } from "./profile";
+import type { Random } from "./random";
+import { drawText } from "./texts";
+
+export interface Said {
+  readonly chunks: readonly ModelChunk[];
+  readonly finish: FinishReason;
+}
+
+const SECTIONS = ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"];
+const STRUCTURED = "You are a summarizer.";
+
+export function writeSummary(
+  request: ModelRequest,
+  by: { readonly random: Random; readonly profile: Profile; readonly heading: string },
+): Said {
+  const { random, profile } = by;
+  const text = `${by.heading} ${drawText(random, 20, random.chance(0.2) ? 2_500 : 700)}`;
+  const good = said(isStructured(request) ? inSections(text) : text);
+  if (!random.chance(profile.summaryFails)) return good;
+  const bad = random.weighted({ empty: 1, cut: 1, long: 1, grown: 1, refused: 1, called: 0.5, formless: 1 });
+  switch (bad) {
+    case "empty":
+      return { chunks: [], finish: "stop" };
+    case "cut":
+      return { ...good, finish: "length" };
+    case "long":
+      return said(drawText(random, 20_000, 30_000));
+    // Within what is allowed, and for a short conversation more than it was.
+    case "grown":
+      return said(inSections(text + drawText(random, 2_000, 4_000)));
+    case "formless":
+      return said(text);
+    case "refused":
+      return { chunks: [], finish: "content_filter" };
+    case "called":
+      return { chunks: drawCalls(random).map((call) => ({ type: "tool_call", call })), finish: "tool_calls" };
+  }
+}
+
+const said = (text: string): Said => ({ chunks: [{ type: "text", text }], finish: "stop" });
+
+const inSections = (text: string): string =>
+  SECTIONS.map((name, index) => `## ${name}\n${index === SECTIONS.length - 1 ? text : "none"}`).join("\n");
+
+function isStructured({ system, messages }: ModelRequest): boolean {
+  const [asked] = messages.at(-1)?.parts ?? [];
+  return (system ?? "").includes(STRUCTURED) || (asked?.type === "text" && asked.text.includes(STRUCTURED));
+}
+
+/** A provider's ids may repeat: they do here. */
+export const drawCalls = (random: Random): ToolCallPart[] =>
+  Array.from({ length: random.int(1, 3) }, () => ({
+    type: "tool_call",
+    call_id: `call_${random.int(1, 4)}`,
+    name: random.pick(["look_up", "write_file", "read_file"]),
+    arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
+  }));

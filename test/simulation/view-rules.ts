@@ -1,0 +1,150 @@
+/** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22). */
+import { isDeepStrictEqual } from "node:util";
+import type { Overlay } from "../../src/domain/compaction-events";
+import type { StoredEvent } from "../../src/domain/events";
+import type { CompactionId, ItemId, OverlayId } from "../../src/domain/ids";
+import type { Part } from "../../src/domain/message";
+import type { SessionState, View } from "../../src/domain/state";
+import { readBodies } from "../../src/session/log/bodies";
+import { markOf } from "./summary-book";
+import type { World } from "./world";
+
+type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
+
+/** A fold has 32 parts at most: the last one may leave out what is oldest (`context/fold`). */
+const MOST_PARTS_READ = 31;
+
+/** The same view up to a position: what came later is another matter. */
+const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position: number) => boolean) => ({
+  overlays,
+  items: items.filter((item) => item.position <= to && !isGone(item.position)).map((item) => item.position),
+  reduced: reduced.filter((entry) => entry.position <= to && !isGone(entry.position)),
+});
+
+export class ViewRules {
+  /** Positions that an overlay stands for. */
+  readonly #stands = new Map<OverlayId, ReadonlySet<number>>();
+  /** What no summary has read by policy: it left with a note in its place. */
+  readonly #noted = new Set<number>();
+  /** Cut-off replies that a retry took out of the view. */
+  readonly #retracted = new Set<number>();
+  readonly #before = new Map<CompactionId, { readonly view: View; readonly to: number }>();
+  /** The item at each position, from 1. */
+  readonly #items: ItemId[] = [];
+  readonly #marks = new Map<number, string | null>();
+
+  constructor(readonly world: World) {}
+
+  afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
+    for (const item of after.view.items) this.#items[item.position] = item.id;
+    if (event.type === "TurnStarted" && event.retry_of) this.#noteRetracted(before, after);
+    if (event.type === "EpochChanged") this.#noteEpoch(event, before, after);
+    if (event.type === "EpochChanged" || event.type === "TurnStarted") this.#checkCover(after);
+    this.#checkSum(after);
+  }
+
+  /** I18: the running sum is what a fresh one would be. */
+  #checkSum({ view, seq }: SessionState): void {
+    const shown = new Map(view.reduced.map((entry) => [entry.position, entry.tokens]));
+    let tokens = 0;
+    for (const overlay of view.overlays) tokens += overlay.tokens;
+    for (const item of view.items) tokens += shown.get(item.position) ?? item.tokens;
+    this.world.violations.check(tokens === view.tokens, "I18", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);
+  }
+
+  #noteRetracted(before: SessionState, after: SessionState): void {
+    const left = new Set(after.view.items.map((item) => item.position));
+    for (const { position } of before.view.items) if (!left.has(position)) this.#retracted.add(position);
+  }
+
+  #noteEpoch(event: EpochChanged, before: SessionState, after: SessionState): void {
+    const { violations } = this.world;
+    const back = event.ops.find((op) => op.op === "revert");
+    const reset = event.ops.some((op) => op.op === "reset");
+    if (event.compaction && !back && !reset) this.#before.set(event.compaction, { view: before.view, to: before.next_position - 1 });
+    if (back) {
+      const was = this.#before.get(back.compaction);
+      const gone = (position: number): boolean => this.#retracted.has(position);
+      const same = was && isDeepStrictEqual(upTo(was.view, was.to, gone), upTo(after.view, was.to, gone));
+      violations.check(same ?? false, "I22", () => `reverting ${back.compaction} did not bring back the view that it found`);
+      this.world.stats.count("reverted");
+    }
+    this.#noteOverlays(event, before, after);
+  }
+
+  #noteOverlays(event: EpochChanged, before: SessionState, after: SessionState): void {
+    const shown = new Set(after.view.items.map((item) => item.position));
+    const left = before.view.items.map((item) => item.position).filter((position) => !shown.has(position));
+    const within = ({ from, to }: Overlay, position: number): boolean => from <= position && position <= to;
+    for (const overlay of after.view.overlays) {
+      if (this.#stands.has(overlay.id)) continue;
+      const op = event.ops.find((known) => "overlay" in known && known.overlay === overlay.id);
+      const replaced = op && "replaces" in op ? op.replaces.flatMap((id) => [...(this.#stands.get(id) ?? [])]) : this.#hidden(after, shown);
+      const stands = new Set([...left, ...replaced].filter((position) => within(overlay, position)));
+      this.#stands.set(overlay.id, stands);
+      if (op?.op !== "summarize") continue;
+      const parts = before.compaction.requested?.folded?.parts ?? 0;
+      // With a note in its place, or past the most parts that are paid for, it is said to be left out, not read.
+      if (event.trigger === "fallback" || parts >= MOST_PARTS_READ) for (const position of stands) this.#noted.add(position);
+      this.#checkRead(event, overlay, stands);
+    }
+  }
+
+  /** What a reset leaves out: everything that is neither shown nor stood in for by what was there before. */
+  #hidden({ view, next_position }: SessionState, shown: ReadonlySet<number>): number[] {
+    const known = new Set(view.overlays.flatMap((overlay) => [...(this.#stands.get(overlay.id) ?? [])]));
+    const positions = Array.from({ length: next_position - 1 }, (_, index) => index + 1);
+    return positions.filter((position) => !shown.has(position) && !known.has(position) && !this.#retracted.has(position));
+  }
+
+  /** I19: whatever a summary stands for, a summariser has read, in this summary or in one that it goes on from. */
+  #checkRead(event: EpochChanged, overlay: Overlay, stands: ReadonlySet<number>): void {
+    const { sql, book, violations } = this.world;
+    const marks = book.marksIn(readBodies(sql, [overlay.id]).get(overlay.id) ?? "");
+    const unread = [...stands].filter((position) => {
+      const mark = this.#markAt(position);
+      return mark !== null && !marks.has(mark) && !this.#noted.has(position);
+    });
+    violations.check(
+      unread.length === 0,
+      "I19",
+      () => `the summary of ${overlay.from}..${overlay.to} never read ${unread}: ${JSON.stringify(event.ops)}`,
+    );
+  }
+
+  #markAt(position: number): string | null {
+    const known = this.#marks.get(position);
+    if (known !== undefined) return known;
+    const id = this.#items[position];
+    const text = id === undefined ? undefined : readBodies(this.world.sql, [id]).get(id);
+    const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
+    const mark = part?.type === "text" ? markOf(part.text) : null;
+    this.#marks.set(position, mark);
+    return mark;
+  }
+
+  /** I11: every position is shown, stood in for by exactly one overlay, or was taken back by a retry. */
+  #checkCover({ view, next_position, lifecycle }: SessionState): void {
+    const { violations } = this.world;
+    if (lifecycle !== "open") return;
+    const times = new Uint8Array(next_position);
+    const count = (position: number): void => {
+      times[position] = (times[position] ?? 0) + 1;
+    };
+    for (const item of view.items) count(item.position);
+    for (const overlay of view.overlays) for (const position of this.#stands.get(overlay.id) ?? []) count(position);
+    const sorted = view.items.every((item, index) => index === 0 || item.position > (view.items[index - 1]?.position ?? 0));
+    violations.check(sorted, "I11", () => "the items of the view are out of order");
+    for (let position = 1; position < next_position; position++) {
+      const fine = times[position] === 1 || (times[position] === 0 && this.#retracted.has(position));
+      violations.check(
+        fine,
+        "I11",
+        () => `position ${position} is in the view ${times[position]} times at seq ${this.world.scheduler.steps}`,
+      );
+    }
+    const reducedShown = new Set(view.items.map((item) => item.position));
+    const strayed = view.reduced.filter((entry) => !reducedShown.has(entry.position));
+    violations.check(strayed.length === 0, "I11", () => `positions ${strayed.map((entry) => entry.position)} are reduced and not shown`);
+  }
+}
