@@ -44,6 +44,8 @@ export class SimModel {
   readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
   /** Under which lease a worker asks for a summary; a turn asks under the newest. */
   readonly leases = new WeakMap<ModelRequest, number>();
+  /** Summary requests made under each lease: one for each part of a fold. */
+  readonly askedUnder = new Map<number, number>();
   #calls = 0;
   #replies = 0;
   readonly #running = new Set<Call>();
@@ -71,7 +73,7 @@ export class SimModel {
     stats.count(`${request.purpose} requests${request.purpose === "compaction" && at.owed ? " inside a turn" : ""}`);
     options.onRequest?.(render(request).body);
     if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
-    if (request.purpose === "compaction") this.leases.set(request, this.leases.get(request) ?? at.owed?.state.compaction.lease?.token ?? 0);
+    if (request.purpose === "compaction") this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0);
     const tooLarge = this.rules.check(request, at.owed) || this.#refuses(request);
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
@@ -80,6 +82,12 @@ export class SimModel {
     } finally {
       this.#running.delete(call);
     }
+  }
+
+  #noteLease(request: ModelRequest, newest: number): void {
+    const token = this.leases.get(request) ?? newest;
+    this.leases.set(request, token);
+    this.askedUnder.set(token, (this.askedUnder.get(token) ?? 0) + 1);
   }
 
   /** What the registry does not know: a window that is smaller than it says, a gateway that counts otherwise. */
