@@ -123,7 +123,11 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return newEpoch({ ...state, imported_calls: [] }, viewOf({ ...state.view, items: event.items }));
+      // What stood on the branch that was left cannot be taken back any more.
+      return newEpoch(
+        { ...state, imported_calls: [], compaction: { ...state.compaction, committed: [] } },
+        viewOf({ ...state.view, items: event.items }),
+      );
     default:
       return assertNever(event);
   }

@@ -3,7 +3,8 @@ import type { SessionSummary } from "../../app/read-api";
 import type { OpenInput, PatchInput } from "../../app/session-api";
 import type { ErasureReceipt, SessionDescription, TokenFigure } from "../../app/session-views";
 import type { TenantSettings } from "../../app/tenant-api";
-import { chainChoices, type PolicyChoice, parseLevel, toPolicyText } from "../../context/policy-choice";
+import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
+import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";
@@ -46,6 +47,12 @@ export function toOpenInput(input: z.infer<typeof createInput>, defaults: Sessio
     title: input.title ?? null,
     metadata: input.metadata ?? {},
   };
+}
+
+/** A contradiction, at the parameter that the client named. Whoever names no policy is not to blame for the levels above. */
+export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): PolicyFault | null {
+  const fault = named === undefined ? null : findPolicyFault(parsePolicyText(whole), named);
+  return fault && { ...fault, field: `policy.${fault.field}` };
 }
 
 export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>): PatchInput {

@@ -62,7 +62,8 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   // A dry run leaves nothing behind, and no key either.
   const key = asked.dryRun ? null : idempotency;
   const done = once<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
-  if (!done.ok || done.value.kind === "plan") return done as api.Outcome<Once<Extract<CompactOutcome, { kind: "plan" }>>>;
+  if (!done.ok) return done;
+  if (done.value.kind === "plan") return ok(done.value);
   const { kind, id, replayed } = done.value;
   const shown = showCompaction(runtime, id);
   return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;

@@ -35,8 +35,6 @@ export async function openSession(
   if (tooLarge) return tooLarge;
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
-  const misfit = refusePolicy(parsePolicyText(policy));
-  if (misfit) return misfit;
   const settings: SessionSettings = { model, policy, system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
@@ -55,7 +53,7 @@ function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcom
 }
 
 /** Values that contradict each other are refused at the parameter that the client named. */
-function refusePolicy(whole: PolicyChoice, named: PolicyChoice = whole): api.Outcome<never> | null {
+function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outcome<never> | null {
   const fault = findPolicyFault(whole, named);
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
@@ -68,7 +66,7 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   if (found && !found.ok) return err(refusal(found.error, asked));
   const { settings, pins } = runtime.state;
   const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
-  const misfit = policy && refusePolicy(policy, input.policy);
+  const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
   const text = policy && toPolicyText(policy);
   const { changes, bodies } = draftChanges(input, text === settings.policy ? null : text, ids);
