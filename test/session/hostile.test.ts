@@ -60,6 +60,12 @@ describe("a summary that cannot be had", () => {
     expect(kept.ok && kept.value.data.length).toBe((overlays[0]?.items ?? 0) + items.length);
   });
 
+  test("leaves a note with counts in its place (Opal compaction, truncate fallback)", async () => {
+    const { life, pilot } = await start("opal", { summary: failing });
+    for (let n = 0; pilot.summaries.length === 0; n++) await pilot.say(`${n} ${LONG}`);
+    expect(life.runtime.content.readSummaries()).toEqual([expect.stringMatching(/^\[Compacted \d+ messages: \d+ user, \d+ assistant\]$/)]);
+  });
+
   test("sends what there is, uncompacted, after one call (ADR 097, graceful failure)", async () => {
     const { life, pilot } = await start("yeoman", { summary: failing });
     for (let n = 0; pilot.summaries.length === 0; n++) await pilot.say(`${n} ${LONG}`);
