@@ -24,7 +24,7 @@ const summarize = (n: number, op: Partial<Extract<EpochOp, { op: "summarize" }>>
     type: "LeaseCompaction",
     at: n,
     compaction: id("cmp", n),
-    plan: { base_epoch: n - 1, ...summaryPlan(n, n) },
+    plan: { base_epoch: n - 1, ...summaryPlan(op.from ?? n, op.to ?? n, { keeps: op.keeps ?? [] }) },
     expiresAt: n + 100,
     attemptLimit: 2,
     takeOver: false,
@@ -97,6 +97,6 @@ describe("it closes", () => {
 });
 
 test("what a summary keeps stays in the view, in its place", () => {
-  const kept = having(...summarize(1, { from: 1, to: 1, keeps: [1] }));
-  expect(kept.view.items.map((known) => known.position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  const kept = having(...summarize(1, { from: 1, to: 3, keeps: [1] }));
+  expect(kept.view.items.map((known) => known.position)).toEqual([1, 4, 5, 6, 7, 8]);
 });
