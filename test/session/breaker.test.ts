@@ -90,7 +90,7 @@ describe("the breaker", () => {
 
   test("opens after two compactions that gained nothing to speak of", async () => {
     const life = new Life();
-    await life.open({ preset: "oneclaw", keep: { ratio: 0.8 }, trigger: { window_ratio: 0.5 } });
+    await life.open({ preset: "oneclaw", keep: { ratio: 0.7 }, trigger: { window_ratio: 0.75 } });
     await talk(life, 6);
     const swells = (now: Life): Promise<void> => now.summarize(`S ${"word ".repeat(900)}`);
 
