@@ -67,8 +67,8 @@ const fencing: readonly Mutant[] = [
     name: "a background result takes effect inside a turn",
     breaks: "design §5: inside a turn only inline work changes the epoch",
     file: "src/domain/decide-compaction.ts",
-    find: "if (state.turn && !isInside(command.inside, state)) return",
-    replace: "if (false) return",
+    find: 'if (state.turn && !isInside(command.inside, state)) return stale("not_idle");\n  if (command.change',
+    replace: "if (command.change",
     tests: DOMAIN,
   },
   {
@@ -248,7 +248,7 @@ const summaries: readonly Mutant[] = [
     name: "the earlier summary is not read when both become one",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/app/summary-request.ts",
-    find: "const summaries = plan.merge ? content.readSummaries() : [];",
+    find: "const summaries = plan.merge ? content.readSummaries().map(withoutFileOps) : [];",
     replace: "const summaries: string[] = [];",
     tests: SIMULATION,
     seeds: 100,
@@ -319,4 +319,39 @@ const life: readonly Mutant[] = [
   },
 ];
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life];
+const room: readonly Mutant[] = [
+  {
+    name: "a turn asks again after its answer has begun",
+    breaks: "design §5: an overflow is only rescued while nothing was said",
+    file: "src/app/rescue.ts",
+    find: " || called || live.parts.length > 0",
+    replace: "",
+    tests: ["test/session/rescue.test.ts"],
+  },
+  {
+    name: "a stop counts as an attempt of the summariser",
+    breaks: "design §9: a stop gives the lease back",
+    file: "src/domain/evolve-compaction.ts",
+    find: 'requested && failure === "aborted" ?',
+    replace: "requested && false ?",
+    tests: ["test/session/inline.test.ts"],
+  },
+  {
+    name: "nobody waits for a background worker",
+    breaks: "design §5: inline work waits for a running lease",
+    file: "src/app/make-room.ts",
+    find: "await ports.held.arrival(WAIT_FOR_LEASE_MS);",
+    replace: "",
+    tests: ["test/session/inline.test.ts"],
+  },
+  {
+    name: "a failed compaction is asked for again at once",
+    breaks: "design §9: after the next response",
+    file: "src/app/after-turn.ts",
+    find: "if (compaction.failed_after !== last_turn.id)",
+    replace: "",
+    tests: ["test/session/breaker.test.ts"],
+  },
+];
+
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room];
