@@ -67,7 +67,7 @@ function walkBack(input: PlanInput, groups: readonly Group[], budget: number): {
     kept += weigh(input.state, group) * scale;
     if (kept > budget) return { fits, fills: index, exceeded: index };
     fits = index;
-    if (kept === budget) return { fits, fills: index, exceeded: null };
+    if (kept === budget) return { fits, fills: index, exceeded: index > 0 ? index - 1 : null };
   }
   return { fits: 0, fills: 0, exceeded: null };
 }

@@ -80,6 +80,14 @@ describe("a summary is committed", () => {
     expect(play([record(1, epoch([summarize(1, { replaces: [id("ovl", 3)] })]))], leased()).rejected).toBe("stale");
   });
 
+  test("only on the epoch that it was drafted for", () => {
+    const late = play([record(1, epoch([summarize(1)], 1))], leased());
+    expect(late).toMatchObject({ rejected: "stale", events: [] });
+    const { compaction, ...state } = leased();
+    const older = { ...state, compaction: { ...compaction, lease: compaction.lease && { ...compaction.lease, base_epoch: 7 } } };
+    expect(play([record(1)], older).rejected).toBe("stale");
+  });
+
   test("never inside a turn", () => {
     const state = leased();
     const turn = {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
-import type { ItemMeta } from "../../src/domain/message";
+import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
@@ -15,6 +15,8 @@ export class LogRules {
   /** The fold of everything that is stored, from zero. */
   replayed: SessionState = initialState;
   readonly events: StoredEvent[] = [];
+  /** As they were last set: by the event, not by the state. */
+  pins: readonly TextRef[] = [];
   /** The message that the running turn answers. */
   question: ItemMeta | null = null;
   readonly #compactions: CompactionRules;
@@ -63,6 +65,7 @@ export class LogRules {
     }
     this.#checkTurn(event, before);
     this.replayed = evolve(before, event);
+    if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "TurnStarted" && (event.item || event.retry_of))
       this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
     this.#compactions.afterEvent(event, before, this.replayed);

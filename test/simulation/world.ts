@@ -189,7 +189,7 @@ export class World {
     return {
       state,
       question: asked?.type === "text" ? asked.text : null,
-      pins: state.pins.map((pin) => content.readText(pin.body) ?? ""),
+      pins: log.pins.map((pin) => content.readText(pin.body) ?? ""),
     };
   }
 

@@ -90,3 +90,24 @@ test("the question that is being answered stays when no summary can be had", () 
   expect(drops.length).toBeGreaterThan(1);
   expect(drops.filter(({ from, to }) => from <= 5 && 5 <= to)).toEqual([]);
 });
+
+describe("while the breaker is open", () => {
+  const refused = (breaker_at: number | null): SessionState => {
+    const state = showing([], chat(1, 30));
+    return { ...state, compaction: { ...state.compaction, breaker_at } };
+  };
+  const rungsOf = (state: SessionState): string[] => {
+    const plan = planCompaction(input(state, "threshold"));
+    return plan.kind === "compact" ? plan.rungs.map(({ rung }) => rung) : [];
+  };
+
+  test("no summary is asked for, and what must leave is dropped", () => {
+    expect(rungsOf(refused(null))).toEqual(["summarize"]);
+    expect(rungsOf(refused(12_000))).toEqual(["drop"]);
+  });
+
+  test("until the view has grown by a fifth", () => {
+    expect(rungsOf(refused(10_001))).toEqual(["drop"]);
+    expect(rungsOf(refused(10_000))).toEqual(["summarize"]);
+  });
+});

@@ -1,0 +1,102 @@
+/** The breaker is judged by outcome: what failed for good, and what gained nothing (docs/design.md §5). */
+import { describe, expect, test } from "vitest";
+import type { Command } from "../../src/domain/commands";
+import type { CompactionFailure, EpochOp } from "../../src/domain/compaction-events";
+import type { SessionState } from "../../src/domain/state";
+import { id, item, play, RECEIPT, summaryPlan, viewing } from "../support/builders";
+
+const items = Array.from({ length: 8 }, (_, index) => item(index + 1, index % 2 === 0 ? "user" : "assistant", { tokens: 100 }));
+
+const request = (n: number, trigger: "threshold" | "manual" = "threshold"): Command => ({
+  type: "RequestCompaction",
+  at: n,
+  compaction: id("cmp", n),
+  trigger,
+  options: null,
+});
+const fail = (n: number, failure: CompactionFailure = "empty"): Command[] => [
+  request(n),
+  { type: "FailCompaction", at: n, compaction: id("cmp", n), token: null, failure, attemptLimit: 1, call: null, fallback: null },
+];
+const summarize = (n: number, op: Partial<Extract<EpochOp, { op: "summarize" }>>, receipt = RECEIPT): Command[] => [
+  request(n),
+  {
+    type: "LeaseCompaction",
+    at: n,
+    compaction: id("cmp", n),
+    plan: { base_epoch: n - 1, ...summaryPlan(n, n) },
+    expiresAt: n + 100,
+    attemptLimit: 2,
+    takeOver: false,
+  },
+  {
+    type: "RecordCompaction",
+    at: n,
+    compaction: id("cmp", n),
+    token: n,
+    call: null,
+    inside: null,
+    change: {
+      base_epoch: n - 1,
+      receipt,
+      ops: [
+        {
+          op: "summarize",
+          overlay: id("ovl", n),
+          from: n,
+          to: n,
+          replaces: [],
+          keeps: [],
+          tokens: 99,
+          bytes: 9,
+          items: 1,
+          boundary_timestamp: 0,
+          generation: 0,
+          mode: "transcript",
+          ...op,
+        },
+      ],
+    },
+  },
+];
+const having = (...commands: Command[]): SessionState => play(commands, viewing(items)).state;
+const FRUITLESS = { ...RECEIPT, tokens_before: 100, tokens_after: 91 };
+
+describe("the breaker opens", () => {
+  test("at the third compaction that failed for good, and says how large the view was", () => {
+    expect(having(...fail(1), ...fail(2)).compaction).toMatchObject({ failures: 2, breaker_at: null });
+    expect(having(...fail(1), ...fail(2), ...fail(3)).compaction).toMatchObject({ failures: 3, breaker_at: 800 });
+  });
+
+  test("not for what was voided or had nothing to do", () => {
+    const idle = having(...fail(1, "superseded"), ...fail(2, "nothing_to_do"), ...fail(3), ...fail(4));
+    expect(idle.compaction).toMatchObject({ failures: 2, breaker_at: null });
+  });
+
+  test("at the second summary in a row that freed less than a tenth", () => {
+    const twice = having(...summarize(1, {}, FRUITLESS), ...summarize(2, {}, FRUITLESS));
+    expect(twice.compaction).toMatchObject({ fruitless: 2, breaker_at: twice.view.tokens });
+    expect(having(...summarize(1, {}, FRUITLESS), ...summarize(2, {})).compaction).toMatchObject({ fruitless: 0, breaker_at: null });
+  });
+});
+
+describe("it closes", () => {
+  const open = having(...fail(1), ...fail(2), ...fail(3));
+
+  test("when asked by hand", () => {
+    expect(play([request(4, "manual")], open).state.compaction).toMatchObject({ failures: 0, breaker_at: null });
+  });
+
+  test("with another model or policy, not with another title", () => {
+    const change = (changes: Extract<Command, { type: "ChangeSettings" }>["changes"]): number | null =>
+      play([{ type: "ChangeSettings", at: 9, changes }], open).state.compaction.breaker_at;
+    expect(change({ model: "other" })).toBeNull();
+    expect(change({ policy: "opal" })).toBeNull();
+    expect(change({ title: null })).toBe(800);
+  });
+});
+
+test("what a summary keeps stays in the view, in its place", () => {
+  const kept = having(...summarize(1, { from: 1, to: 1, keeps: [1] }));
+  expect(kept.view.items.map((known) => known.position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+});
