@@ -1,10 +1,12 @@
 /** Bindings and configuration: parsed once, and the only place that spells a variable's name. */
 import { z } from "zod";
-import type { SessionApi } from "./app/session-api";
+import type { WholeSessionApi } from "./app/control-api";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
+import { parsePolicyConfig } from "./context/policy-check";
+import { DEFAULT_POLICY } from "./context/presets";
 
 export interface Env {
-  readonly SESSIONS: DurableObjectNamespace<SessionApi & Rpc.DurableObjectBranded>;
+  readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
@@ -12,6 +14,7 @@ export interface Env {
   readonly ADMIN_KEY?: string;
   readonly ENVIRONMENT?: string;
   readonly MODELS?: string;
+  readonly POLICY?: string;
   readonly OPENAI_COMPATIBLE_API_KEY?: string;
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
 }
@@ -48,6 +51,16 @@ const config = z.object({
       }
     })
     .pipe(z.record(z.string(), deploymentModel)),
+  /** What a session gets whose tenant and client name none: a preset's name, or JSON that names what differs from one. */
+  POLICY: z
+    .string()
+    .default(DEFAULT_POLICY)
+    .transform((text, context) => {
+      const parsed = parsePolicyConfig(text);
+      if (parsed.ok) return parsed.value;
+      context.addIssue({ code: "custom", message: `POLICY: ${parsed.error}` });
+      return z.NEVER;
+    }),
   /** Sent to the deployment's own models only, never to a tenant's base URL. */
   OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
   /** For development: a tenant's base URL may be http and local. */

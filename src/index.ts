@@ -55,7 +55,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     newId,
     now: Date.now,
     log: createLog({ worker: "http" }),
-    config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS },
+    config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS, defaultPolicy: config.POLICY },
   });
   apps.set(env, made);
   return made;

@@ -20,10 +20,10 @@ const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? 
 const rankOf = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
 const show = ({ from, to }: Import): string => `${from} → ${to}`;
 
-/** `env.ts` names the objects' types for their bindings; whoever is not a composition root may name its types only. */
+/** `env.ts` names the objects' types for their bindings, and checks values by the rules of `context`; whoever is not a composition root may name its types only. */
 function isAllowed({ from, to, typeOnly }: Import): boolean {
   if (from === INDEX || COMPOSITION_ROOTS.has(from)) return to !== INDEX;
-  if (from === ENV) return typeOnly || to.startsWith("src/lib/");
+  if (from === ENV) return typeOnly || ["lib", "context"].includes(folderOf(to));
   if (to === ENV) return typeOnly && OUTER.has(folderOf(from));
   const source = folderOf(from);
   const target = folderOf(to);

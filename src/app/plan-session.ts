@@ -4,6 +4,7 @@ import type { Plan, PlanEconomy } from "../context/plan";
 import { planCompaction } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { CompactionOptions, CompactionTrigger } from "../domain/compaction-events";
+import { closedBreaker } from "../domain/evolve-compaction";
 import { limitsOf } from "./build-request";
 import type { ModelSpec } from "./ports";
 import type { SessionPorts } from "./session-ports";
@@ -20,7 +21,9 @@ export function planSession(
   { trigger, options = null }: Asked,
   { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
 ): Plan {
-  const { state } = writer;
+  // A request by hand closes the breaker (docs/design.md §5): a dry run shows what would then be done.
+  const { compaction } = writer.state;
+  const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
   return planCompaction({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), trigger, now: clock(), options });
 }
 

@@ -24,7 +24,9 @@ interface Failed {
 export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome {
   const { writer, clock, log } = ports;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  const { change, bodies } = failed.inside ? draftFallbackInside(spec, ports) : draftFallback(spec, ports);
+  // What was asked for by hand need not be done at any price.
+  const byHand = writer.state.compaction.requested?.trigger === "manual";
+  const { change, bodies } = byHand ? NO_FALLBACK : failed.inside ? draftFallbackInside(spec, ports) : draftFallback(spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return { next: "done" };
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });

@@ -2,8 +2,9 @@
  * What `http` and `queue` may ask of a session: plain data in, plain data out, so that it crosses RPC. Every call
  * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
+import type { PolicyChoice } from "../context/policy-choice";
 import type { OnBusy } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
+import type { CompactionFailure, CompactionTrigger } from "../domain/compaction-events";
 import type { FitReport, StoredEvent, TurnFailure } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
@@ -11,11 +12,15 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { TurnStatus } from "../domain/state";
 import type { Result } from "../lib/result";
+import type { CompactionView, ControlError, ControlledSettings } from "./control-views";
 import type { FoldNext, SummaryPart } from "./summary-request";
+
+export type { CompactionView } from "./control-views";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
 export type SessionError =
   | Rejection
+  | ControlError
   | { readonly code: "idempotency_conflict" }
   | { readonly code: "unknown_model"; readonly model: string }
   /** The registry of models is out of reach: nothing was changed, and the same request may succeed later. */
@@ -42,6 +47,7 @@ export interface Idempotency {
 
 export interface OpenInput {
   readonly model: string;
+  /** The deployment's, the tenant's and the session's own choice in one, as settings store it. */
   readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
@@ -52,7 +58,8 @@ export interface OpenInput {
 /** Absent: unchanged. Null: removed. */
 export interface PatchInput {
   readonly model?: string;
-  readonly policy?: string;
+  /** Over the session's present one: without a preset only what it names changes. */
+  readonly policy?: PolicyChoice;
   readonly system?: string | null;
   readonly tools?: readonly ToolDefinition[] | null;
   readonly title?: string | null;
@@ -67,10 +74,9 @@ export interface TokenFigure {
   readonly error_bound: number;
 }
 
-export interface SessionDescription {
+export interface SessionDescription extends ControlledSettings {
   readonly id: SessionId;
   readonly model: string;
-  readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[];
   readonly title: string | null;
@@ -185,7 +191,7 @@ export interface StreamInput {
 
 /** One message that the next request would hold, and what it weighs. */
 export interface ContextPart {
-  readonly part: "system" | "tools" | "summary" | "dropped" | "message";
+  readonly part: "system" | "tools" | "pins" | "summary" | "dropped" | "message";
   readonly position: number | null;
   readonly tokens: number;
   readonly source: "reported" | "estimated";
@@ -193,7 +199,7 @@ export interface ContextPart {
 
 export interface ContextReport {
   readonly model: string;
-  readonly policy: string;
+  readonly policy: PolicyChoice;
   readonly epoch: number;
   readonly context_window: number | null;
   /** window − reserve: what a request may weigh; null with an unknown window. */
@@ -207,23 +213,7 @@ export interface ContextReport {
   readonly request: { readonly url: string; readonly body: string };
 }
 
-export interface CompactionView {
-  readonly id: CompactionId;
-  /** The seq of the event that began it: its place in the list. */
-  readonly seq: number;
-  readonly trigger: CompactionTrigger;
-  readonly status: "requested" | "running" | "completed" | "failed";
-  readonly did_compact: boolean;
-  readonly requested_at: number;
-  readonly finished_at: number | null;
-  readonly attempts: number;
-  readonly failure: CompactionFailure | null;
-  readonly epoch: number | null;
-  readonly ops: readonly EpochOp[];
-  readonly summary: string | null;
-  readonly receipt: Receipt | null;
-}
-
+/** What the summariser came back with; the object judges it. */
 export type SummaryOutcome = {
   readonly usage: CallUsage | null;
   readonly ms: number;

@@ -1,4 +1,5 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
+import type { PolicyChoice } from "../context/policy-choice";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { ModelSpec } from "./ports";
@@ -30,7 +31,9 @@ export type TenantError =
   | { readonly code: "tenant_exists" }
   | { readonly code: "key_not_found"; readonly key: string }
   | { readonly code: "model_not_found"; readonly model: string }
-  | { readonly code: "idempotency_conflict" };
+  | { readonly code: "idempotency_conflict" }
+  /** `field` as the client wrote it: `default_policy.keep.ratio`. */
+  | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 
 export type TenantOutcome<T> = Result<T, TenantError>;
 
@@ -38,7 +41,15 @@ export interface TenantSettings {
   readonly name: string;
   /** What a session gets that names none. */
   readonly default_model: string;
+  /** A choice as settings store it; empty: what the deployment says. */
   readonly default_policy: string;
+}
+
+/** Absent: unchanged. A policy goes over the tenant's present one; null: again what the deployment says. */
+export interface TenantChanges {
+  readonly name?: string;
+  readonly default_model?: string;
+  readonly default_policy?: PolicyChoice | null;
 }
 
 export type ModelOverride = Omit<ModelSpec, "id" | "source">;
@@ -46,7 +57,7 @@ export type ModelOverride = Omit<ModelSpec, "id" | "source">;
 export interface TenantApi {
   create(input: { readonly tenant: TenantId; readonly name: string }): Promise<TenantOutcome<TenantSettings>>;
   settings(): Promise<TenantOutcome<TenantSettings>>;
-  changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>>;
+  changeSettings(changes: TenantChanges): Promise<TenantOutcome<TenantSettings>>;
 
   /** `hash`: the keyed hash of the whole key; the key itself is never stored. */
   addKey(input: {

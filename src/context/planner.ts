@@ -39,7 +39,8 @@ export function planCompaction(asked: PlanInput): Plan {
   const next = measureNext(state, limits.model, { estimator: policy.estimator });
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
-  const fit = isForced(input.trigger) ? fitReport(input) : null;
+  // If the floor does not fit, no rung is paid for.
+  const fit = isForced(input.trigger) || input.trigger === "manual" ? fitReport(input) : null;
   if (fit) return { kind: "cannot_fit", fit };
   const proposal = propose(input);
   return proposal ? toPlan(input, { proposal, next, trigger: input.trigger, over: true }) : { kind: "none", reason: "nothing_older", next };

@@ -39,8 +39,19 @@ export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): Polic
   };
 }
 
+/** The choice that several levels make together, from the farthest to the nearest; null: that level says nothing. */
+export function chainChoices(...levels: readonly (PolicyChoice | null | undefined)[]): PolicyChoice {
+  const named = levels.filter((level) => level != null);
+  return named.reduce((farther, nearer) => mergeChoices(farther, nearer), DEFAULT_POLICY as PolicyChoice);
+}
+
 /** As settings store it: a bare name, or JSON. */
-export const toPolicyText = (choice: PolicyChoice): string => (typeof choice === "string" ? choice : JSON.stringify(choice));
+export function toPolicyText(choice: PolicyChoice): string {
+  if (typeof choice === "string") return choice;
+  const { preset, ...changes } = choice;
+  const changed = Object.values(changes).some((value) => value !== undefined);
+  return preset !== undefined && !changed ? preset : JSON.stringify(choice);
+}
 
 /** A stored text that is no choice of this build (a log of another one) is the default. */
 export function parsePolicyText(text: string): PolicyChoice {
@@ -50,6 +61,9 @@ export function parsePolicyText(text: string): PolicyChoice {
   const parsed = policyChoiceSchema.safeParse(JSON.parse(text));
   return parsed.success ? parsed.data : DEFAULT_POLICY;
 }
+
+/** A stored text that may be empty, where a level says nothing. */
+export const parseLevel = (text: string): PolicyChoice | null => (text === "" ? null : parsePolicyText(text));
 
 export function resolvePolicy(choice: PolicyChoice): Policy {
   const { preset = DEFAULT_POLICY, ...over } = toChanges(choice);

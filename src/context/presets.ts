@@ -134,4 +134,16 @@ const verbatim: Policy = {
   summary: { ...balanced.summary, max_tokens: 4_000 },
 };
 
+/** What each is for, in one line: `GET /v1/policies`. */
+export const purposes: Readonly<Record<PolicyName, string>> = {
+  oneclaw: "RFC-011 and FEAT-011: summarised in the background above 0.85 of the window, the newest quarter stays",
+  opal: "Opal compaction: before a turn above 0.80, a structured summary, cut turns summarised for themselves",
+  odincode: "OdinCode plan: old tool results are cleared before each call; no summaries, the guard holds the window",
+  yeoman: "ADR 097: before a turn above 0.80, all but the last four messages become a context summary",
+  balanced: "Compaction that pays for itself, for most chat",
+  economy: "The cheapest of its kind: keeps less and compacts sooner, for bots and high volume",
+  retain: "Keeps more verbatim, for assistants and coding",
+  verbatim: "Compacts as late as it can, for when every word counts",
+};
+
 export const presets: Readonly<Record<PolicyName, Policy>> = { oneclaw, opal, odincode, yeoman, balanced, economy, retain, verbatim };

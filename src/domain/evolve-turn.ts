@@ -3,6 +3,7 @@ import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
 import type { StoredEvent, TurnEvent } from "./events";
 import { learnRatio } from "./learned-ratio";
+import type { ItemMeta } from "./message";
 import type { CallUsage } from "./model-call";
 import { type LastTurn, type OpenTurn, offeredTools, type SessionState, type UsageAnchor } from "./state";
 import { viewOf } from "./view";
@@ -56,9 +57,14 @@ function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState 
 
 /** A retry answers again: what the failed attempt had begun to say stays in the record and leaves the view. */
 function withoutCutOffReply(state: SessionState): SessionState {
-  const items = [...state.view.items];
-  while (items.at(-1)?.incomplete) items.pop();
-  return { ...state, view: viewOf({ ...state.view, items }) };
+  const { items } = state.view;
+  return { ...state, view: viewOf({ ...state.view, items: items.slice(0, items.length - cutOffReply(items).length) }) };
+}
+
+/** What a retry takes back: the unfinished words at the end of the view. */
+export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
+  const finished = items.findLastIndex((item) => !item.incomplete);
+  return items.slice(finished + 1);
 }
 
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {

@@ -82,7 +82,7 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
     case "SettingsChanged":
       return changeSettings(state, event.changes);
     case "PinsSet":
-      return { ...state, pins: event.pins, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+      return nextEpoch({ ...state, pins: event.pins });
     case "SessionForked":
       return state;
     case "SessionErased":
@@ -92,6 +92,14 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
   }
 }
 
+/** Another request than the provider has counted: a call under way was asked in the old epoch, and nothing was paid in the new one yet. */
+const nextEpoch = (state: SessionState): SessionState => ({
+  ...state,
+  anchor: null,
+  compaction: { ...state.compaction, rent: 0 },
+  view: { ...state.view, epoch: state.view.epoch + 1 },
+});
+
 /** Whether the next request is another one for it than the provider has counted. */
 export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
   changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
@@ -99,10 +107,8 @@ export const changesRequest = (changes: { readonly [K in "model" | "system" | "t
 function changeSettings(state: SessionState, changes: Partial<SessionSettings>): SessionState {
   const settings = { ...state.settings, ...changes };
   if (!changesRequest(changes)) return { ...state, settings };
-  // A call under way was asked in the old epoch: its count must not come back as this one's.
   const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
-  const compaction = { ...state.compaction, ...reopened, rent: 0 };
-  return { ...state, settings, compaction, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };
+  return nextEpoch({ ...state, settings, compaction: { ...state.compaction, ...reopened } });
 }
 
 function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
@@ -118,7 +124,13 @@ function evolveMessages(state: SessionState, event: MessageEvent): SessionState 
     case "MessageRedacted":
       return { ...state, redacted: [...state.redacted, event.item], anchor: null };
     case "HistoryRewound":
-      return { ...state, anchor: null, view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }) };
+      // What stood on the branch that was left cannot be taken back any more.
+      return {
+        ...state,
+        anchor: null,
+        compaction: { ...state.compaction, committed: [] },
+        view: viewOf({ ...state.view, epoch: state.view.epoch + 1, items: event.items }),
+      };
     default:
       return assertNever(event);
   }

@@ -1,9 +1,10 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
+import type { WholeSessionApi } from "../app/control-api";
 import type { Clock, Log } from "../app/ports";
 import type { SessionList } from "../app/read-api";
 import type { SessionRows } from "../app/rebuild";
-import type { SessionApi } from "../app/session-api";
 import type { Principal, TenantApi } from "../app/tenant-api";
+import type { PolicyChoice } from "../context/policy-choice";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
 
 export interface HttpConfig {
@@ -11,11 +12,13 @@ export interface HttpConfig {
   readonly adminKey: string | null;
   /** For development: a tenant's base URL may be http and local. */
   readonly allowPrivateModelUrls: boolean;
+  /** What a session gets whose tenant and client name none. */
+  readonly defaultPolicy: PolicyChoice;
 }
 
 export interface HttpDeps {
   /** A fresh stub at each call: after an object was reset, the old one stays broken. */
-  sessions(tenant: TenantId, session: SessionId): SessionApi;
+  sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
   /** A fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi;
   readonly sessionList: SessionList;

@@ -69,7 +69,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   session_not_found: () => notFound("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
-  turn_running: ({ turn }) => conflict("Turn running", "The session is busy, and on_busy is reject.", { turn_id: turn || null }),
+  turn_running: ({ turn }) => conflict("Turn running", "A turn of this session is under way.", { turn_id: turn || null }),
   queue_full: ({ limit }) => ({
     ...conflict("Queue full", `At most ${limit} messages can wait; send again once a turn has ended.`, { limit }),
     headers: { "Retry-After": "1" },
@@ -85,7 +85,23 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   compaction_running: ({ compaction }) =>
     conflict("Compaction running", "A compaction of this session is under way.", { compaction_id: compaction }),
   not_newest: ({ newest }) =>
-    conflict("Not the newest compaction", "Only the newest compaction that stands can be reverted.", { newest_compaction_id: newest }),
+    conflict(
+      "Not the newest compaction",
+      newest === null ? "No compaction stands that could be reverted." : `Only the newest that stands can be reverted: ${newest}.`,
+      { newest_compaction_id: newest },
+    ),
+  would_not_fit: ({ tokens, limit }) => ({
+    status: 422,
+    title: "Would not fit",
+    detail: `What would come back makes the next request about ${tokens} tokens; the model has room for ${limit}.`,
+    extra: { tokens, limit },
+  }),
+  too_many_items: ({ items }) => ({
+    status: 422,
+    title: "Too many messages",
+    detail: `${items} messages would come back: more than one change can carry.`,
+    extra: { items },
+  }),
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

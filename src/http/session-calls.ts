@@ -1,6 +1,7 @@
 /** One call to the session of the path, for the tenant of the key. */
 import type { Context } from "hono";
-import type { Caller, SessionApi } from "../app/session-api";
+import type { WholeSessionApi } from "../app/control-api";
+import type { Caller } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
 import { principalOf } from "./auth";
 import { callTwice } from "./calls";
@@ -8,8 +9,8 @@ import type { HttpDeps, HttpEnv } from "./deps";
 
 export interface SessionCalls {
   /** `work` may run twice: for what happens once however often it is asked. */
-  repeatable<T>(work: (api: SessionApi, caller: Caller) => Promise<T>): Promise<T>;
-  once<T>(work: (api: SessionApi, caller: Caller) => Promise<T>): Promise<T>;
+  repeatable<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
+  once<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
 }
 
 export function sessionCalls(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {

@@ -14,8 +14,10 @@ const toField = (path: Path): string => path.map(String).join(".") || "body";
 
 /** Of a union's branches the one that got furthest is the one that was meant: `content.0.text`, not `content`. */
 function pickBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
-  return branches.find((issues) => issues.length > 0 && issues.every((issue) => issue.path.length > 0)) ?? null;
+  return branches.find((issues) => issues.length > 0 && issues.every(isInside)) ?? null;
 }
+
+const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
 
 function toErrors(issue: Issue, base: Path): FieldError[] {
   const path = [...base, ...issue.path];

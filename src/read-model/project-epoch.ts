@@ -14,8 +14,12 @@ export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<Body
   const summaries = event.ops.flatMap((op) => (op.op === "summarize" ? [bodies.get(op.overlay) ?? ""] : []));
   // FEAT-011: a conversation that was trimmed after a failed summary was not compacted.
   const failed = event.trigger === "fallback" && event.compaction !== null;
+  const reverts = event.ops.flatMap((op) =>
+    op.op === "revert" ? [{ ...stamp, op: "revert_compaction" as const, id: op.compaction }] : [],
+  );
   return [
     ...overlays,
+    ...reverts,
     {
       ...stamp,
       op: "change_epoch",

@@ -47,6 +47,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
     case "request_compaction":
     case "start_compaction":
     case "fail_compaction":
+    case "revert_compaction":
     case "change_epoch":
       return changeCompaction(op);
     case "insert_usage":
@@ -98,7 +99,10 @@ function insertUsage(call: ModelCallFinished, { seq, at }: { readonly seq: numbe
   return insert("usage", { seq, turn_id: turn, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at });
 }
 
-type CompactionOp = Extract<RowOp, { op: "request_compaction" | "start_compaction" | "fail_compaction" | "change_epoch" }>;
+type CompactionOp = Extract<
+  RowOp,
+  { op: "request_compaction" | "start_compaction" | "fail_compaction" | "revert_compaction" | "change_epoch" }
+>;
 
 function changeCompaction(op: CompactionOp): readonly Statement[] {
   switch (op.op) {
@@ -113,6 +117,8 @@ function changeCompaction(op: CompactionOp): readonly Statement[] {
       const status = op.final ? "failed" : "requested";
       return [update("compactions", set, "id = ?4", [op.id, status, op.failure, op.attempt, op.final ? op.at : null, op.seq])];
     }
+    case "revert_compaction":
+      return [update("compactions", "status = 'reverted', last_seq = ?5", "id = ?4", [op.id, op.seq])];
     case "change_epoch":
       return changeEpoch(op.row, op);
     default:

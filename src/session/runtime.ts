@@ -219,8 +219,9 @@ export class SessionRuntime {
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, usage, context }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
-    // Inside a turn it is the turn that does the work, and waits for it.
-    if (events.some((event) => event.type === "CompactionRequested") && !states.after.turn) this.wakeCompaction();
+    // Inside a turn it is the turn that does the work, and waits for it; what was asked for by hand meanwhile waits for its end.
+    const asked = events.some((event) => event.type === "CompactionRequested") || (states.before.turn && isWaiting(states.after));
+    if (asked && !states.after.turn) this.wakeCompaction();
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     this.syncAlarm();
     this.#advanceSoon();
@@ -288,3 +289,6 @@ export class SessionRuntime {
 
 const COMPACTION_WATCHDOG_MS = 60_000;
 const COMPACTION_WATCHDOG_MAX_MS = 60 * 60_000;
+
+/** A compaction that nobody has taken up. */
+const isWaiting = ({ compaction }: SessionState): boolean => compaction.requested?.attempts === 0 && !compaction.lease;

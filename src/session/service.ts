@@ -2,11 +2,13 @@
  * What may be asked of a session (`SessionApi`), over its runtime. Every call first compares the caller's tenant with
  * the session's own: a foreign session does not exist.
  */
+import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type * as api from "../app/session-api";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
 import { showContext } from "./calls/context-call";
+import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
@@ -14,7 +16,7 @@ import { openEventStream, openFrameStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import type { SessionRuntime } from "./runtime";
 
-export class SessionService implements api.SessionApi {
+export class SessionService implements WholeSessionApi {
   constructor(readonly runtime: SessionRuntime) {}
 
   /** The caller's own, open session, recovered if it must be; else why not. */
@@ -71,6 +73,16 @@ export class SessionService implements api.SessionApi {
     this.#in(caller, (runtime) => showCompaction(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<api.ContextReport>> =>
     this.#in(caller, (runtime) => showContext(runtime, input.content));
+
+  compact = (caller: api.Caller, input: Parameters<ControlApi["compact"]>[1]): ReturnType<ControlApi["compact"]> =>
+    this.#in(caller, (runtime) => compactSession(runtime, input));
+  revertCompaction = (
+    caller: api.Caller,
+    input: Parameters<ControlApi["revertCompaction"]>[1],
+  ): ReturnType<ControlApi["revertCompaction"]> => this.#in(caller, (runtime) => revertFor(runtime, input));
+  resetSummary = (caller: api.Caller): ReturnType<ControlApi["resetSummary"]> => this.#in(caller, resetFor);
+  setPins = (caller: api.Caller, pins: readonly string[]): ReturnType<ControlApi["setPins"]> =>
+    this.#in(caller, (runtime) => setPins(runtime, pins));
 
   leaseCompaction = (caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> =>
     this.#in(caller, (runtime) => leaseFor(runtime, compaction));

@@ -3,6 +3,7 @@
  * and adds nothing; `service` says what may be asked, `runtime` is what lives.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
 import type * as api from "../app/session-api";
@@ -23,7 +24,7 @@ import { SessionService } from "./service";
 
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
 
-export class SessionObject extends DurableObject<Env> implements api.SessionApi {
+export class SessionObject extends DurableObject<Env> implements WholeSessionApi {
   readonly #runtime: SessionRuntime;
   readonly #service: SessionService;
 
@@ -119,6 +120,18 @@ export class SessionObject extends DurableObject<Env> implements api.SessionApi 
   }
   context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<api.ContextReport>> {
     return this.#service.context(caller, input);
+  }
+  compact(caller: api.Caller, input: Parameters<ControlApi["compact"]>[1]): ReturnType<ControlApi["compact"]> {
+    return this.#service.compact(caller, input);
+  }
+  revertCompaction(caller: api.Caller, input: Parameters<ControlApi["revertCompaction"]>[1]): ReturnType<ControlApi["revertCompaction"]> {
+    return this.#service.revertCompaction(caller, input);
+  }
+  resetSummary(caller: api.Caller): ReturnType<ControlApi["resetSummary"]> {
+    return this.#service.resetSummary(caller);
+  }
+  setPins(caller: api.Caller, pins: readonly string[]): ReturnType<ControlApi["setPins"]> {
+    return this.#service.setPins(caller, pins);
   }
   leaseCompaction(caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
     return this.#service.leaseCompaction(caller, compaction);

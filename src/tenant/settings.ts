@@ -4,7 +4,8 @@ import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
 export const DEFAULT_MODEL = "embedded";
-export const DEFAULT_POLICY = "oneclaw";
+/** None: what the deployment says. */
+export const DEFAULT_POLICY = "";
 
 export interface TenantIdentity {
   readonly tenant: TenantId;

@@ -13,12 +13,14 @@ import type {
   Scope,
   TenantApi,
   TenantChange,
+  TenantChanges,
   TenantError,
   TenantExport,
   TenantMaintenance,
   TenantOutcome,
   TenantSettings,
 } from "../app/tenant-api";
+import type { PolicyChoice } from "../context/policy-choice";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import { type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
@@ -26,6 +28,7 @@ import { err, ok } from "../lib/result";
 import { createTenantProjection } from "../read-model/tenant-projection";
 import { createDirectory, type Directory, type DirectoryPage, type Registration } from "./directory";
 import { createKeys, type Keys } from "./keys";
+import { mergePolicy } from "./merge-policy";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createSettings, type Settings } from "./settings";
@@ -45,6 +48,7 @@ const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 export class TenantObject extends DurableObject<Env> implements TenantApi, TenantMaintenance {
   readonly #sql: TenantSql;
   readonly #deployment: DeploymentModels;
+  readonly #deploymentPolicy: PolicyChoice;
   readonly #settings: Settings;
   readonly #keys: Keys;
   readonly #registry: Registry;
@@ -55,7 +59,9 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = createTenantSql(ctx.storage);
-    this.#deployment = buildDeploymentModels(parseConfig(env).MODELS);
+    const config = parseConfig(env);
+    this.#deployment = buildDeploymentModels(config.MODELS);
+    this.#deploymentPolicy = config.POLICY;
     this.#settings = createSettings(this.#sql);
     this.#keys = createKeys(this.#sql);
     this.#registry = createRegistry(this.#sql, this.#deployment);
@@ -87,11 +93,14 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     return this.#created ? ok(this.#settings.read()) : err(NOT_FOUND);
   }
 
-  async changeSettings(changes: Partial<TenantSettings>): Promise<TenantOutcome<TenantSettings>> {
+  async changeSettings({ default_policy: policy, ...changes }: TenantChanges): Promise<TenantOutcome<TenantSettings>> {
     if (!this.#created) return err(NOT_FOUND);
     const model = changes.default_model;
     if (model !== undefined && !this.#registry.resolve(model)) return err({ code: "model_not_found", model });
-    return this.#change(() => ok(this.#settings.change(changes)));
+    if (policy === undefined) return this.#change(() => ok(this.#settings.change(changes)));
+    const merged = mergePolicy(policy, { present: this.#settings.read().default_policy, deployment: this.#deploymentPolicy });
+    if (!merged.ok) return merged;
+    return this.#change(() => ok(this.#settings.change({ ...changes, default_policy: merged.value })));
   }
 
   async addKey(key: AddKeyInput): Promise<TenantOutcome<KeyView>> {

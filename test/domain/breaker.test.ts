@@ -16,7 +16,17 @@ const request = (n: number, trigger: "threshold" | "manual" = "threshold"): Comm
 });
 const fail = (n: number, failure: CompactionFailure = "empty"): Command[] => [
   request(n),
-  { type: "FailCompaction", at: n, compaction: id("cmp", n), token: null, failure, attemptLimit: 1, call: null, fallback: null },
+  {
+    type: "FailCompaction",
+    inside: null,
+    at: n,
+    compaction: id("cmp", n),
+    token: null,
+    failure,
+    attemptLimit: 1,
+    call: null,
+    fallback: null,
+  },
 ];
 const summarize = (n: number, op: Partial<Extract<EpochOp, { op: "summarize" }>>, receipt = RECEIPT): Command[] => [
   request(n),

@@ -120,7 +120,12 @@ describe("scopes", () => {
   const scoped = ofTenants.filter((route) => scopesOf(route).length > 0);
 
   it("are needed for everything but what any key may know", () => {
-    expect(ofTenants.filter((route) => scopesOf(route).length === 0).map(name)).toEqual(["GET /v1/models", "GET /v1/tenant"]);
+    expect(ofTenants.filter((route) => scopesOf(route).length === 0).map(name)).toEqual([
+      "GET /v1/policies",
+      "GET /v1/policies/:policy_name",
+      "GET /v1/models",
+      "GET /v1/tenant",
+    ]);
   });
 
   it.each(scoped.map((route) => [name(route), route] as const))(

@@ -1,8 +1,11 @@
 /** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { WholeSessionApi } from "../../src/app/control-api";
 import type { SessionRows } from "../../src/app/rebuild";
-import type { Accepted, Caller, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
+import type { Accepted, Caller, SessionDescription, TurnReport } from "../../src/app/session-api";
 import { type Principal, SCOPES, type Scope, type TenantApi } from "../../src/app/tenant-api";
+import { toPolicyText } from "../../src/context/policy-choice";
+import { presets } from "../../src/context/presets";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
@@ -55,6 +58,8 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     id: SESSION,
     model: "embedded",
     policy: "oneclaw",
+    effective_policy: presets.oneclaw,
+    pins: [],
     system: null,
     tools: [],
     title: null,
@@ -81,7 +86,7 @@ export function streamOf(text: string): ReadableStream<Uint8Array> {
 }
 
 /** A session that does not exist: what any object says that was never opened, a foreign one among them. */
-function unknownSession(): SessionApi {
+function unknownSession(): WholeSessionApi {
   const no = async () => err({ code: "session_not_found" } as const);
   return {
     open: no,
@@ -100,6 +105,10 @@ function unknownSession(): SessionApi {
     events: no,
     compactions: no,
     compaction: no,
+    compact: no,
+    revertCompaction: no,
+    resetSummary: no,
+    setPins: no,
     context: no,
     leaseCompaction: no,
     recordCompaction: no,
@@ -112,7 +121,8 @@ function emptyTenant(): TenantApi {
   return {
     create: async ({ name }) => ok({ ...settings, name }),
     settings: async () => ok(settings),
-    changeSettings: async (changes) => ok({ ...settings, ...changes }),
+    changeSettings: async ({ default_policy: policy, ...changes }) =>
+      ok({ ...settings, ...changes, ...(policy && { default_policy: toPolicyText(policy) }) }),
     addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
@@ -137,7 +147,7 @@ function emptyRows(): SessionRows {
 }
 
 export interface WorldInput {
-  readonly session?: Partial<SessionApi>;
+  readonly session?: Partial<WholeSessionApi>;
   readonly tenant?: Partial<TenantApi>;
   readonly principal?: Principal | null;
   readonly config?: Partial<HttpConfig>;
@@ -208,7 +218,7 @@ export function world(input: WorldInput = {}): World {
     newId: (prefix) => makeId(prefix, made++),
     now: () => NOW,
     log: noteLines(log),
-    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, ...input.config },
+    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, defaultPolicy: "oneclaw", ...input.config },
     ...input.deps,
   };
   const app = createApp(deps);
@@ -249,6 +259,7 @@ const params: Readonly<Record<string, string>> = {
   compaction_id: makeId("cmp"),
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
+  policy_name: "balanced",
   tenant_id: FOREIGN_TENANT,
 };
 
@@ -266,6 +277,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
   if (path.endsWith("/messages")) return { content: "Hello" };
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
+  if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SessionApi } from "../../src/app/session-api";
 import type { ModelOverride, TenantApi } from "../../src/app/tenant-api";
+import { presets } from "../../src/context/presets";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
 import { ADMIN_KEY, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
@@ -107,6 +108,7 @@ describe("the tenant", () => {
       name: "Acme",
       default_model: "embedded",
       default_policy: "oneclaw",
+      effective_policy: presets.oneclaw,
     });
   });
 

@@ -143,6 +143,17 @@ describe("events as row operations", () => {
     ]);
   });
 
+  test("a revert marks the compaction that it takes back, and is a change of its own", () => {
+    const log = new LogBuilder().open();
+    const [taken, by] = [idOf("cmp", 1), idOf("cmp", 2)];
+    const op = { op: "revert", compaction: taken, to: 0, overlays: [], items: [], reduced: [] } as const;
+    const ops = project(log.epoch({ trigger: "manual", compaction: by, ops: [op] }));
+    expect(ops.slice(2)).toMatchObject([
+      { op: "revert_compaction", id: taken },
+      { op: "change_epoch", row: { id: by, status: "completed", did_compact: 0 } },
+    ]);
+  });
+
   test("a trim after a failed summary is not a compaction that succeeded", () => {
     const log = new LogBuilder().open();
     const ops = project(

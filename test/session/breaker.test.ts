@@ -52,7 +52,7 @@ describe("the breaker", () => {
 
   test.each([
     ["another model", { model: "other" }],
-    ["another policy", { policy: JSON.stringify({ ...STUBBORN, keep: { ratio: 0.2 } }) }],
+    ["another policy", { policy: { ...STUBBORN, keep: { ratio: 0.2 } } }],
   ])("closes with %s", async (_, change) => {
     const life = await overThreshold();
     life.models = { resolve: async (id) => ({ ...SPEC, id }) };

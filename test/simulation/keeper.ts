@@ -1,5 +1,7 @@
 /** Who looks after a session: its model, policy, prompt and tools, what it must keep in mind, and what was compacted. */
+
 import type { ModelSpec } from "../../src/app/ports";
+import { parsePolicyText } from "../../src/context/policy-choice";
 import type { ToolDefinition } from "../../src/domain/message";
 import type { SessionRuntime } from "../../src/session/runtime";
 import type { SessionService } from "../../src/session/service";
@@ -28,7 +30,7 @@ export async function changeSettings(world: World): Promise<void> {
   const change = random.weighted({ model: 4, policy: 3, system: 1, tools: 1, title: 1 });
   const input = {
     model: { model: random.pick(["big", "small", "small", "tiny", "stingy", "endless"]) },
-    policy: { policy: drawPolicy(random) },
+    policy: { policy: parsePolicyText(drawPolicy(random)) },
     system: { system: drawText(random, 0, 600) },
     tools: { tools: profile.toolCalls > 0 && random.chance(0.7) ? TOOLS : null },
     title: { title: drawText(random, 1, 40) },

@@ -44,10 +44,10 @@ describe("the tables of a tenant", () => {
 });
 
 describe("settings", () => {
-  it("a new tenant gets the embedded model and the policy oneclaw", () => {
+  it("a new tenant gets the embedded model and no policy of its own", () => {
     const settings = createSettings(createMigratedSql());
     settings.insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
-    expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "oneclaw" });
+    expect(settings.read()).toEqual({ name: "Ada", default_model: "embedded", default_policy: "" });
     expect(settings.identity()).toEqual({ tenant: idOf("ten", 1), created_at: 5 });
   });
 

@@ -5,7 +5,7 @@ import { ulid } from "ulidx";
 import { inject } from "vitest";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { Accepted, DisplayItem, Page, SessionApi, SessionDescription, TurnReport } from "../../src/app/session-api";
-import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
+import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -203,7 +203,7 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const settings = { model: name, ...(system !== undefined && { system }), ...(tools && { tools }) };
   const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
   const chat = new Chat(tenant, id, model);
-  if (input.policy) await chat.api.patch(chat.caller, { policy: toPolicyText(input.policy) });
+  if (input.policy) await chat.api.patch(chat.caller, { policy: input.policy });
   return chat;
 }
 

@@ -96,11 +96,11 @@ describe("a tenant that was never created", () => {
 });
 
 describe("creating a tenant", () => {
-  it("gives it the embedded model and the policy oneclaw", async () => {
+  it("gives it the embedded model and no policy of its own", async () => {
     const { stub } = await givenTenant();
     expect(await stub.settings()).toMatchObject({
       ok: true,
-      value: { name: "Ada", default_model: "embedded", default_policy: "oneclaw" },
+      value: { name: "Ada", default_model: "embedded", default_policy: "" },
     });
   });
 

@@ -11,7 +11,16 @@ import { reachReadModel } from "../read-model";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
 import { limitQuery, listOf } from "../schemas/page";
-import { createInput, erasureView, patchInput, sessionView, summaryView, toOpenInput, toPatchInput } from "../schemas/session";
+import {
+  createInput,
+  erasureView,
+  faultOfPolicy,
+  patchInput,
+  sessionView,
+  summaryView,
+  toOpenInput,
+  toPatchInput,
+} from "../schemas/session";
 import { sessionCalls } from "../session-calls";
 
 type App = OpenAPIHono<HttpEnv>;
@@ -92,11 +101,15 @@ function registerCreate(app: App, deps: HttpDeps): void {
     if (!settings.ok) return sendProblem(c, settings.error);
     const { session, replayed } = registered.value;
     const calls = sessionCalls(deps, c, session);
-    const input = toOpenInput(c.req.valid("json"), settings.value);
+    const body = c.req.valid("json");
+    const input = toOpenInput(body, { ...settings.value, deploymentPolicy: deps.config.defaultPolicy });
+    const forget = isKeyed ? null : () => deps.tenants(tenant).forgetSession(session);
+    const fault = faultOfPolicy(input.policy, body.policy);
+    if (fault) return await refuseCreation(c, { code: "invalid_request", errors: [fault] }, forget);
     let opened = await calls.repeatable((api, caller) => api.open(caller, input));
     // Sent before, and the answer was lost, or the first attempt ended between the two objects.
     if (!opened.ok && opened.error.code === "session_exists") opened = await calls.repeatable((api, caller) => api.describe(caller));
-    if (!opened.ok) return await refuseCreation(c, opened.error, isKeyed ? null : () => deps.tenants(tenant).forgetSession(session));
+    if (!opened.ok) return await refuseCreation(c, opened.error, forget);
     if (replayed) c.header("idempotent-replayed", "true");
     return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
   });

@@ -6,7 +6,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { defined } from "../schemas/documents";
-import { tenantPatchInput, tenantView } from "../schemas/tenant";
+import { tenantPatchInput, tenantView, toTenantView } from "../schemas/tenant";
 
 const tag = "tenant";
 
@@ -37,7 +37,7 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       () => deps.tenants(tenant),
       (api) => api.settings(),
     );
-    return settings.ok ? c.json({ id: tenant, ...settings.value }, 200) : sendProblem(c, settings.error);
+    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
   });
 
   app.openapi(patch, async (c) => {
@@ -49,6 +49,6 @@ export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
       return sendProblem(c, { code: "invalid_request", errors: [{ field: "default_model", detail: "no such model" }] });
     }
     const settings = await api.changeSettings(changes);
-    return settings.ok ? c.json({ id: tenant, ...settings.value }, 200) : sendProblem(c, settings.error);
+    return settings.ok ? c.json(toTenantView(tenant, settings.value, deps.config.defaultPolicy), 200) : sendProblem(c, settings.error);
   });
 }

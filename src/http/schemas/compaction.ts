@@ -1,8 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import type { CompactionView, ContextReport } from "../../app/session-api";
-import { COMPACTION_TRIGGERS, type Receipt } from "../../domain/compaction-events";
+import type { CompactionView } from "../../app/control-views";
+import type { ContextReport } from "../../app/session-api";
+import { COMPACTION_TRIGGERS, type CoveredRange, type Receipt } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
+import { policyChoiceView } from "./policy";
 import { tokenFigure } from "./session";
 import { modelFailureKind, usageView } from "./turn";
 
@@ -39,6 +41,8 @@ const receiptView = documents<Receipt>()(
   }),
 );
 
+export const coveredRange = documents<CoveredRange>()(z.object({ from: z.int(), to: z.int() }));
+
 const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
 
 const described = documents<Omit<CompactionView, "ops">>()(
@@ -46,7 +50,7 @@ const described = documents<Omit<CompactionView, "ops">>()(
     id: id("cmp"),
     seq: z.int(),
     trigger: z.enum(COMPACTION_TRIGGERS),
-    status: z.enum(["requested", "running", "completed", "failed"]),
+    status: z.enum(["requested", "running", "completed", "failed", "reverted"]),
     did_compact: z.boolean(),
     requested_at: time,
     finished_at: time.nullable(),
@@ -67,8 +71,26 @@ const described = documents<Omit<CompactionView, "ops">>()(
       ])
       .nullable(),
     epoch: z.int().nullable(),
+    range: coveredRange.nullable().openapi({ description: "Positions that left the view, or are going to" }),
+    keep_recent: z.int().nullable().openapi({ description: "As asked for by hand; so are up_to and instructions" }),
+    up_to: z.int().nullable(),
+    instructions: z.string().nullable(),
     summary: z.string().nullable(),
     receipt: receiptView.nullable(),
+    cache: z
+      .object({
+        expected: z.number().nullable().openapi({ description: "Tokens of the next request that should still be cached" }),
+        first_call: z
+          .object({ model: z.string(), input: z.int(), cached: z.int(), at: time })
+          .nullable()
+          .openapi({ description: "The first call of a turn in the new epoch, as the provider counted it" }),
+      })
+      .nullable()
+      .openapi({ description: "What the change did to the provider's cache: expected, and as it turned out" }),
+    reverted: z
+      .object({ by: id("cmp"), at: time })
+      .nullable()
+      .openapi({ description: "The change that took it back" }),
   }),
 );
 
@@ -82,7 +104,7 @@ export const contextView = documents<ContextReport>()(
   z
     .object({
       model: z.string(),
-      policy: z.string(),
+      policy: policyChoiceView,
       epoch: z.int(),
       context_window: z.int().nullable(),
       limit: z.number().nullable().openapi({ description: "Window less reserve: what a request may weigh" }),
@@ -98,7 +120,7 @@ export const contextView = documents<ContextReport>()(
       parts: z
         .array(
           z.object({
-            part: z.enum(["system", "tools", "summary", "dropped", "message"]),
+            part: z.enum(["system", "tools", "pins", "summary", "dropped", "message"]),
             position: z.int().nullable(),
             tokens: z.number(),
             source: z.enum(["reported", "estimated"]),

@@ -2,17 +2,17 @@ import { z } from "@hono/zod-openapi";
 import type { SessionSummary } from "../../app/read-api";
 import type { ErasureReceipt, OpenInput, PatchInput, SessionDescription, TokenFigure } from "../../app/session-api";
 import type { TenantSettings } from "../../app/tenant-api";
-import { POLICY_NAMES } from "../../context/presets";
+import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
+import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";
+import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 import { toolCallView, toolsInput, toolView, toTools } from "./tool";
 import { turnFailureView, turnStatus } from "./turn";
 
 const MAX_TITLE = 200;
 const MAX_METADATA = 16;
-
-export const policyName = z.enum(POLICY_NAMES);
 
 const metadataInput = z
   .record(z.string().min(1).max(64), z.string().max(512))
@@ -21,7 +21,7 @@ const metadataInput = z
 
 const fields = {
   model: modelName.optional(),
-  policy: policyName.optional(),
+  policy: policyChoiceInput.optional(),
   system: z.string().min(1).nullable().optional(),
   tools: toolsInput.nullable().optional(),
   title: z.string().min(1).max(MAX_TITLE).nullable().optional(),
@@ -31,16 +31,27 @@ const fields = {
 export const createInput = z.strictObject(fields).openapi("CreateSession");
 export const patchInput = z.strictObject(fields).openapi("PatchSession");
 
-/** What the request leaves out comes from the tenant's settings. */
-export function toOpenInput(input: z.infer<typeof createInput>, defaults: TenantSettings): OpenInput {
+/** What a session gets that names nothing. */
+export interface SessionDefaults extends TenantSettings {
+  readonly deploymentPolicy: PolicyChoice;
+}
+
+/** What the request leaves out comes from the tenant's settings, and what those leave out from the deployment's. */
+export function toOpenInput(input: z.infer<typeof createInput>, defaults: SessionDefaults): OpenInput {
   return {
     model: input.model ?? defaults.default_model,
-    policy: input.policy ?? defaults.default_policy,
+    policy: toPolicyText(chainChoices(defaults.deploymentPolicy, parseLevel(defaults.default_policy), input.policy)),
     system: input.system ?? null,
     tools: toTools(input.tools),
     title: input.title ?? null,
     metadata: input.metadata ?? {},
   };
+}
+
+/** A contradiction, at the parameter that the client named. Whoever names no policy is not to blame for the levels above. */
+export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): PolicyFault | null {
+  const fault = named === undefined ? null : findPolicyFault(parsePolicyText(whole), named);
+  return fault && { ...fault, field: `policy.${fault.field}` };
 }
 
 export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>): PatchInput {
@@ -60,9 +71,11 @@ export const sessionView = documents<SessionDescription>()(
     .object({
       id: id("ses"),
       model: z.string(),
-      policy: z.string(),
+      policy: policyChoiceView,
+      effective_policy: policyView,
       system: z.string().nullable(),
       tools: z.array(toolView).readonly(),
+      pins: z.array(z.string()).readonly().openapi({ description: "Texts that every request to the model repeats" }),
       title: z.string().nullable(),
       metadata: z.record(z.string(), z.string()).readonly(),
       created_at: time,

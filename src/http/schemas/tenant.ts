@@ -1,21 +1,25 @@
 import { z } from "@hono/zod-openapi";
 import { type KeyView, SCOPES, type TenantSettings } from "../../app/tenant-api";
+import type { Policy } from "../../context/policy";
+import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../../context/policy-choice";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { modelName } from "./model";
-import { policyName } from "./session";
+import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
 const name = z.string().min(1).max(200);
 const scope = z.enum(SCOPES);
 
 export const createTenantInput = z.strictObject({ name }).openapi("CreateTenant");
 export const tenantPatchInput = z
-  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyName.optional() })
+  .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyChoiceInput.nullable().optional() })
   .openapi("PatchTenant");
 
-export interface TenantView extends TenantSettings {
+export interface TenantView extends Omit<TenantSettings, "default_policy"> {
   readonly id: TenantId;
+  readonly default_policy: PolicyChoice | null;
+  readonly effective_policy: Policy;
 }
 export const tenantView = documents<TenantView>()(
   z
@@ -23,10 +27,17 @@ export const tenantView = documents<TenantView>()(
       id: id("ten"),
       name: z.string(),
       default_model: z.string().openapi({ description: "What a session gets that names none" }),
-      default_policy: z.string(),
+      default_policy: policyChoiceView.nullable().describe("Null: what the deployment says"),
+      effective_policy: policyView.describe("What a session gets that names none"),
     })
     .openapi("Tenant"),
 );
+
+export function toTenantView(id: TenantId, settings: TenantSettings, deployment: PolicyChoice): TenantView {
+  const { name, default_model } = settings;
+  const default_policy = parseLevel(settings.default_policy);
+  return { id, name, default_model, default_policy, effective_policy: resolvePolicy(chainChoices(deployment, default_policy)) };
+}
 
 export const keyInput = z
   .strictObject({

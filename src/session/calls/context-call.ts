@@ -7,6 +7,7 @@ import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
+import { parsePolicyText } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -32,7 +33,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const limits = limitsOf(spec);
   return ok({
     model: spec.id,
-    policy: state.settings.policy,
+    policy: parsePolicyText(state.settings.policy),
     epoch,
     context_window: spec.context_window,
     limit: limitOf(limits),
@@ -84,9 +85,11 @@ function partsOf(state: SessionState, spec: ModelSpec): api.ContextPart[] {
     source: "estimated",
   });
   const tools = (state.turn?.tools ?? state.settings.tools)?.tokens ?? 0;
+  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return [
-    part("system", fixedTokens(state) - tools),
+    part("system", fixedTokens(state) - tools - pins),
     part("tools", tools),
+    ...(pins > 0 ? [part("pins", pins)] : []),
     ...state.view.overlays.map((overlay) => part(overlay.kind, overlay.tokens, overlay.from)),
     ...state.view.items.map((item) => part("message", itemTokens(state, item), item.position)),
   ];

@@ -1,11 +1,11 @@
 /** A session's beginning, settings and end. */
 
-import { limitsOf } from "../../app/build-request";
 import { draftText } from "../../app/drafts";
-import type { Ids, ModelSpec } from "../../app/ports";
+import type { Ids } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
-import { limitOf, PADDING } from "../../context/budget";
+import { findPolicyFault } from "../../context/policy-check";
+import { mergeChoices, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
@@ -15,6 +15,7 @@ import type { NewBody } from "../log/bodies";
 import { migrate, readMeta, writeMeta } from "../log/log-schema";
 import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
+import { refuseTooLarge } from "./refuse-too-large";
 
 export async function openSession(
   runtime: SessionRuntime,
@@ -29,7 +30,7 @@ export async function openSession(
   const system = draftText(input.system, ids);
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
   const title = draftText(input.title, ids);
-  const tooLarge = refuseTooLarge(spec, { system: system.ref, tools: tools.ref });
+  const tooLarge = refuseTooLarge(spec, { system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
@@ -39,7 +40,7 @@ export async function openSession(
   return opened.ok ? describeSession(runtime) : err(opened.error);
 }
 
-const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
+export const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
 /** The same session opened again, by a client that never heard the answer: the answer. */
@@ -50,16 +51,10 @@ function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcom
   return describeSession(runtime);
 }
 
-/** A system prompt and tools that leave no room for a conversation are refused, by name, before anything is stored. */
-function refuseTooLarge(spec: ModelSpec, fixed: { system: TextRef | null; tools: TextRef | null }): api.Outcome<never> | null {
-  const limit = limitOf(limitsOf(spec));
-  if (limit === null) return null;
-  const system = Math.ceil((fixed.system?.tokens ?? 0) * PADDING);
-  const tools = Math.ceil((fixed.tools?.tokens ?? 0) * PADDING);
-  if (system + tools < limit) return null;
-  const field = system >= tools ? "system" : "tools";
-  const weight = field === "system" ? system : tools;
-  return err({ code: "invalid", field, detail: `about ${weight} tokens, and ${spec.id} takes requests of ${limit}` });
+/** Values that contradict each other are refused at the parameter that the client named. */
+function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outcome<never> | null {
+  const fault = findPolicyFault(whole, named);
+  return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }
 
 export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<api.SessionDescription>> {
@@ -68,15 +63,20 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   const asked = input.model ?? runtime.state.settings.model;
   const found = changesRequest(input) ? await resolveModel(asked, runtime.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
-  const { changes, bodies } = draftChanges(input, ids);
-  const tooLarge = found ? refuseTooLarge(found.value, { ...runtime.state.settings, ...changes }) : null;
+  const { settings, pins } = runtime.state;
+  const policy = input.policy === undefined ? null : mergeChoices(parsePolicyText(settings.policy), input.policy);
+  const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
+  if (misfit) return misfit;
+  const text = policy && toPolicyText(policy);
+  const { changes, bodies } = draftChanges(input, text === settings.policy ? null : text, ids);
+  const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
   if (tooLarge) return tooLarge;
   const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
   return changed.ok ? describeSession(runtime) : err(changed.error);
 }
 
 /** Only what the client named changes; its texts become bodies. */
-function draftChanges(input: api.PatchInput, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
+function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
   const text = (value: string | null): TextRef | null => {
     const drafted = draftText(value, ids);
@@ -85,7 +85,7 @@ function draftChanges(input: api.PatchInput, ids: Ids): { changes: Partial<Sessi
   };
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(input.policy === undefined ? {} : { policy: input.policy }),
+    ...(policy === null ? {} : { policy }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),

@@ -7,9 +7,11 @@ import { truncateToolResult } from "../../context/tool-results";
 import type { Command, ToolResultDraft } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { recall, remember } from "../log/idempotency";
+import { readNewest } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { reportTurn } from "./turn-report";
 
@@ -123,10 +125,16 @@ export function stopTurn(runtime: SessionRuntime): api.Outcome<api.TurnReport> {
   return reportTurn(runtime, turn.id);
 }
 
+/** The newest message of the user: in the view, or, when it has left it, in the record. */
+function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
+  const shown = state.view.items.findLast((item) => item.kind === "user");
+  return shown ?? readNewest(deps.sql, "user");
+}
+
 export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<api.Accepted> {
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
-  const message = runtime.state.view.items.findLast((item) => item.kind === "user");
+  const message = lastAsked(runtime);
   if (!message) return err({ code: "no_turn" });
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
   const accept: Asked["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });

@@ -1,15 +1,18 @@
 /** One session, read strongly consistently from its object. */
 
+import type { CompactionView } from "../../app/control-views";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import { measureNext } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
+import { parsePolicyText, policyOf } from "../../context/policy-choice";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toCallView } from "../content";
+import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { readEvents, readEventsBackwards } from "../log/event-log";
-import { ALL_POSITIONS, type CompactionRow, readCompaction, readCompactions, readItems } from "../log/log-tables";
+import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<api.SessionDescription>> {
@@ -22,7 +25,9 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
   return ok({
     id: session,
     model: settings.model,
-    policy: settings.policy,
+    policy: parsePolicyText(settings.policy),
+    effective_policy: policyOf(settings.policy),
+    pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
     system: content.textOf(settings.system),
     tools: content.toolsOf(settings.tools),
     title: content.textOf(settings.title),
@@ -89,18 +94,19 @@ export function listEvents(runtime: SessionRuntime, { after, limit, order }: api
   return pageOf(rows, limit);
 }
 
-export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<api.CompactionView> {
+export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): api.Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
   return pageOf(rows, limit);
 }
 
-export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<api.CompactionView> {
+export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<CompactionView> {
   const row = readCompaction(runtime.deps.sql, id);
   return row ? ok(withSummary(runtime, row)) : err({ code: "compaction_not_found", compaction: id });
 }
 
-function withSummary(runtime: SessionRuntime, row: CompactionRow): api.CompactionView {
+function withSummary(runtime: SessionRuntime, row: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
-  return { ...row, summary: made ? runtime.content.readText(made.overlay) : null };
+  const { content } = runtime;
+  return { ...row, instructions: content.textOf(row.instructions), summary: made ? content.readText(made.overlay) : null };
 }

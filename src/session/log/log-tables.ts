@@ -2,13 +2,14 @@
  * What is older than the view: tables of the object, written in the same transaction as the events they come from.
  * All of it can be derived from the log again.
  */
-import type { CompactionView } from "../../app/session-api";
 import type { StoredEvent, TurnFailure } from "../../domain/events";
-import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
+import { cutOffReply } from "../../domain/evolve-turn";
+import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { CallUsage, FinishReason } from "../../domain/model-call";
 import type { SessionState, TurnStatus } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
+import { applyEpoch, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
 
@@ -22,6 +23,8 @@ export interface TurnRow {
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly usage: CallUsage | null;
+  /** A retry took back what it had begun to say. */
+  readonly taken_back?: true;
 }
 
 export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
@@ -50,6 +53,12 @@ export function readItems(
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
 }
 
+export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
+  const query = "SELECT meta FROM items WHERE json_extract(meta, '$.kind') = ? ORDER BY position DESC LIMIT 1";
+  const row = sql.all<{ meta: string }>(query, kind)[0];
+  return row ? (JSON.parse(row.meta) as ItemMeta) : null;
+}
+
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
 function writeItem(sql: Sql, item: ItemMeta): void {
@@ -69,6 +78,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       if (event.turn) changeTurn(sql, event.turn, { status: "stopped" });
       return;
     case "TurnStarted":
+      if (event.retry_of) takeBack(sql, before);
       startTurn(sql, event);
       return;
     case "AssistantReplied":
@@ -78,7 +88,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return;
     case "ModelCallFinished":
       addUsage(sql, event);
-      return;
+      return noteFirstCall(sql, event, before);
     case "TurnCompleted":
       changeTurn(sql, event.turn, { status: "completed", finish: event.finish });
       return;
@@ -92,11 +102,11 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       changeTurn(sql, event.turn, { status: "interrupted" });
       return;
     case "CompactionRequested":
-      return writeCompaction(sql, requested(event.compaction, event));
+      return requestRow(sql, event);
     case "CompactionProgressed":
       return;
     case "CompactionStarted":
-      return changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt }));
+      return startRow(sql, event);
     case "CompactionFailed":
       return failCompaction(sql, event);
     case "EpochChanged":
@@ -115,6 +125,11 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     default:
       assertNever(event);
   }
+}
+
+/** A turn has one such reply at most: with it, it ended. */
+function takeBack(sql: Sql, { view }: SessionState): void {
+  for (const { turn } of cutOffReply(view.items)) if (turn) changeTurn(sql, turn, { taken_back: true });
 }
 
 function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }>): void {
@@ -145,70 +160,4 @@ function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinish
     reasoning: sum.reasoning + usage.reasoning,
   };
   writeTurn(sql, { ...row, usage: total });
-}
-
-/** A compaction as it is listed, without the text of its summary. */
-export type CompactionRow = Omit<CompactionView, "summary">;
-
-export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null {
-  const row = sql.all<{ data: string }>("SELECT data FROM compactions WHERE id = ?", id)[0];
-  return row ? (JSON.parse(row.data) as CompactionRow) : null;
-}
-
-/** In order of their request, by the seq that requested them. */
-export function readCompactions(
-  sql: Sql,
-  page: { readonly after: number; readonly limit: number; readonly order: "asc" | "desc" },
-): CompactionRow[] {
-  const [compare, direction] = page.order === "asc" ? [">", "ASC"] : ["<", "DESC"];
-  const query = `SELECT data FROM compactions WHERE seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
-  return sql.all<{ data: string }>(query, page.after, page.limit).map(({ data }) => JSON.parse(data) as CompactionRow);
-}
-
-function writeCompaction(sql: Sql, row: CompactionRow): void {
-  const query = "INSERT INTO compactions (id, seq, data) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data";
-  sql.all(query, row.id, row.seq, JSON.stringify(row));
-}
-
-const changeCompaction = (sql: Sql, id: CompactionId, change: (row: CompactionRow) => CompactionRow): void => {
-  const row = readCompaction(sql, id);
-  if (row) writeCompaction(sql, change(row));
-};
-
-function failCompaction(sql: Sql, event: Extract<StoredEvent, { type: "CompactionFailed" }>): void {
-  const { final, failure } = event;
-  changeCompaction(sql, event.compaction, (row) => ({
-    ...row,
-    status: final ? "failed" : "requested",
-    failure,
-    finished_at: final ? event.at : null,
-  }));
-}
-
-const requested = (
-  id: CompactionId,
-  event: { readonly seq: number; readonly at: number; readonly trigger: CompactionRow["trigger"] },
-): CompactionRow => ({
-  id,
-  seq: event.seq,
-  trigger: event.trigger,
-  status: "requested",
-  did_compact: false,
-  requested_at: event.at,
-  finished_at: null,
-  attempts: 0,
-  failure: null,
-  epoch: null,
-  ops: [],
-  receipt: null,
-});
-
-/** Inline work has no request of its own: its row begins here. */
-function applyEpoch(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged" }>): void {
-  const id = event.compaction;
-  if (!id) return;
-  const row = readCompaction(sql, id) ?? requested(id, event);
-  const did_compact = event.ops.some((op) => op.op === "summarize");
-  const done = { ...row, did_compact, epoch: event.epoch, ops: event.ops, receipt: event.receipt, finished_at: event.at };
-  writeCompaction(sql, { ...done, ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }) });
 }

@@ -1,0 +1,22 @@
+/** What a person may do to the model's view of a session: compact, take back, forget the summary, pin. Part of what a session's object answers. */
+import type { CompactionId } from "../domain/ids";
+import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
+import type { Caller, Idempotency, Outcome, SessionApi, SessionDescription } from "./session-api";
+
+/** `replayed`: the idempotency key had been seen; this is the first request's outcome, as it stands now. */
+export type Once<T> = T & { readonly replayed: boolean };
+
+export interface ControlApi {
+  compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;
+  /** Takes the newest compaction that stands back. The answer is that compaction. */
+  revertCompaction(
+    caller: Caller,
+    input: { readonly compaction: CompactionId; readonly idempotency: Idempotency | null },
+  ): Promise<Outcome<Once<{ readonly compaction: CompactionView }>>>;
+  /** FEAT-011, reset. Null: there is no summary. */
+  resetSummary(caller: Caller): Promise<Outcome<CompactionView | null>>;
+  setPins(caller: Caller, pins: readonly string[]): Promise<Outcome<SessionDescription>>;
+}
+
+/** Everything that a session's object answers. */
+export type WholeSessionApi = SessionApi & ControlApi;

@@ -1,0 +1,78 @@
+/** What people see of a compaction, and what may be asked of one: plain data. */
+import type { Plan } from "../context/plan";
+import type { Policy } from "../context/policy";
+import type { PolicyChoice } from "../context/policy-choice";
+import type { CompactionFailure, CompactionTrigger, CoveredRange, EpochOp, Receipt } from "../domain/compaction-events";
+import type { CompactionId } from "../domain/ids";
+
+/** Why taking a compaction back was refused, beyond the domain's reasons. */
+export type ControlError =
+  /** The view as it was before, with what came since, would weigh more than a request may. */
+  | { readonly code: "would_not_fit"; readonly tokens: number; readonly limit: number }
+  /** More messages would come back than one change can carry. */
+  | { readonly code: "too_many_items"; readonly items: number };
+
+type TakingBack = Extract<EpochOp, { op: "revert" | "reset" }>;
+/** Of the items that came back the number only. */
+type Counted<T> = T extends unknown ? Omit<T, "items"> & { readonly items: number } : never;
+export type ShownOp = Exclude<EpochOp, TakingBack> | Counted<TakingBack>;
+
+export interface CompactionView {
+  readonly id: CompactionId;
+  /** The seq of the event that began it: its place in the list. */
+  readonly seq: number;
+  readonly trigger: CompactionTrigger;
+  readonly status: "requested" | "running" | "completed" | "failed" | "reverted";
+  readonly did_compact: boolean;
+  readonly requested_at: number;
+  readonly finished_at: number | null;
+  readonly attempts: number;
+  readonly failure: CompactionFailure | null;
+  readonly epoch: number | null;
+  /** Positions that left the view, or are going to. */
+  readonly range: CoveredRange | null;
+  /** What was asked for by hand. */
+  readonly keep_recent: number | null;
+  readonly up_to: number | null;
+  readonly instructions: string | null;
+  readonly ops: readonly ShownOp[];
+  readonly summary: string | null;
+  readonly receipt: Receipt | null;
+  readonly cache: CacheEffect | null;
+  /** The change that took it back. */
+  readonly reverted: { readonly by: CompactionId; readonly at: number } | null;
+}
+
+/** What the change did to the provider's cache. */
+export interface CacheEffect {
+  /** Tokens at the start of the next request that should still be cached; null: nobody planned it. */
+  readonly expected: number | null;
+  /** The first call of a turn afterwards, as the provider counted it; null: there was none, or it was not counted. */
+  readonly first_call: { readonly model: string; readonly input: number; readonly cached: number; readonly at: number } | null;
+}
+
+/** A compaction by hand. */
+export interface CompactInput {
+  readonly dryRun: boolean;
+  /** What the summary should look after. */
+  readonly instructions: string | null;
+  /** Tokens that stay verbatim; null: as the policy says. */
+  readonly keepRecent: number | null;
+  /** Nothing after this position is compacted. */
+  readonly upTo: number | null;
+}
+
+/** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker does it. */
+export type CompactOutcome =
+  | { readonly kind: "plan"; readonly plan: Plan }
+  | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
+
+/** What of a session is chosen by hand, as its description shows it. */
+export interface ControlledSettings {
+  /** What was chosen: a preset, or one with changes. */
+  readonly policy: PolicyChoice;
+  /** What that comes to. */
+  readonly effective_policy: Policy;
+  /** Texts that are sent again with every request, before the summaries. */
+  readonly pins: readonly string[];
+}

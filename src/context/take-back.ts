@@ -1,0 +1,113 @@
+/**
+ * Taking a compaction back: the operation that shows again what had left the view. Pure; what the view was, and what the
+ * record holds, is handed in.
+ */
+import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
+import type { CompactionId, OverlayId } from "../domain/ids";
+import type { ItemMeta } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { assumeWindow, fixedTokens, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
+import { startsGroup } from "./groups";
+import type { Policy } from "./policy";
+
+/** The items that come back travel in one event, which is one row: UTF-16 units of their JSON, well under the platform's 2 MB. */
+export const MAX_RESTORED_UNITS = 1_000_000;
+
+/** A view as a compaction found it. */
+export interface ViewBefore {
+  readonly overlays: readonly Overlay[];
+  /** Positions of the items that it showed. */
+  readonly shown: readonly CoveredRange[];
+  readonly reduced: readonly Reduced[];
+  /** Its last position: what is newer came later. */
+  readonly to: number;
+}
+
+type RevertOp = Extract<EpochOp, { op: "revert" }>;
+type ResetOp = Extract<EpochOp, { op: "reset" }>;
+
+/** `items`: those of `before.shown` that were not taken back since, in order. */
+export function revertOp(compaction: CompactionId, before: ViewBefore, items: readonly ItemMeta[]): RevertOp {
+  const shown = new Set(items.map((item) => item.position));
+  const reduced = before.reduced.filter((entry) => shown.has(entry.position));
+  return { op: "revert", compaction, to: before.to, overlays: before.overlays, items, reduced };
+}
+
+export interface ResetInput {
+  readonly state: SessionState;
+  readonly limits: ModelLimits;
+  readonly policy: Policy;
+  /** The whole conversation, newest first, without what was taken back; read only as far as it is needed. */
+  readonly history: Iterable<ItemMeta>;
+  readonly newOverlay: () => OverlayId;
+}
+
+/** FEAT-011, reset: the summaries go, the newest of what they covered comes back up to the guard's target, the rest is trimmed. */
+export function resetOp(input: ResetInput): ResetOp {
+  const { overlays, items, reduced } = input.state.view;
+  const to = overlays.reduce((last, overlay) => Math.max(last, overlay.to), 0);
+  const { back, whole } = comeBack(input);
+  const covered = overlays.reduce((sum, overlay) => sum + overlay.items, 0);
+  const from = overlays.reduce((first, overlay) => Math.min(first, overlay.from), to);
+  const rest: Overlay = {
+    id: input.newOverlay(),
+    kind: "dropped",
+    from,
+    to: (back[0]?.position ?? to + 1) - 1,
+    items: Math.max(1, covered - back.length),
+    tokens: 0,
+  };
+  return {
+    op: "reset",
+    to,
+    overlays: whole ? [] : [rest],
+    items: [...items.filter((item) => item.position <= to), ...back].sort((a, b) => a.position - b.position),
+    reduced: reduced.filter((entry) => entry.position <= to),
+  };
+}
+
+interface Back {
+  /** In order of position. */
+  readonly back: readonly ItemMeta[];
+  /** Everything came back. */
+  readonly whole: boolean;
+}
+
+/** Whole groups, newest first, while they fit. */
+function comeBack({ state, limits, policy, history }: ResetInput): Back {
+  const shown = new Set(state.view.items.map((item) => item.position));
+  let room = roomOf(state, limits, policy);
+  let units = MAX_RESTORED_UNITS;
+  const back: ItemMeta[] = [];
+  let group: ItemMeta[] = [];
+  for (const [item, older] of withNext(history)) {
+    if (!shown.has(item.position)) {
+      group.unshift(item);
+      room -= item.tokens;
+      units -= JSON.stringify(item).length;
+    }
+    if (room < 0 || units < 0) return { back, whole: false };
+    if (!startsGroup(item, older)) continue;
+    back.unshift(...group);
+    group = [];
+  }
+  return { back, whole: true };
+}
+
+/** Raw tokens that may come back beside what is shown already. */
+function roomOf(state: SessionState, limits: ModelLimits, policy: Policy): number {
+  const limit = limitOf(assumeWindow(limits, policy));
+  if (limit === null) return Number.POSITIVE_INFINITY;
+  const stays = state.view.items.reduce((sum, item) => sum + itemTokens(state, item), fixedTokens(state));
+  return (limit * policy.guard_target_ratio) / scaleOf(state, limits.model) - stays;
+}
+
+/** Each value with the one after it. */
+function* withNext<T>(values: Iterable<T>): Iterable<[T, T | undefined]> {
+  let held: { readonly value: T } | null = null;
+  for (const value of values) {
+    if (held) yield [held.value, value];
+    held = { value };
+  }
+  if (held) yield [held.value, undefined];
+}

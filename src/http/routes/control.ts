@@ -1,0 +1,117 @@
+/** The model's view of a session, changed by hand: compacted, taken back, its summary forgotten, pins set. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Once } from "../../app/control-api";
+import type { CompactOutcome } from "../../app/control-views";
+import type { SessionId } from "../../domain/ids";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { prefersAsync } from "../negotiate";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { compactionView } from "../schemas/compaction";
+import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
+import { id, sessionPath } from "../schemas/ids";
+import { sessionView } from "../schemas/session";
+import { sessionCalls } from "../session-calls";
+
+const tag = "context";
+const scope = "sessions:write";
+const path = "/v1/sessions/{session_id}";
+
+const compact = tenantRoute({
+  method: "post",
+  path: `${path}/compactions`,
+  tag,
+  scope,
+  summary: "Compact now; dry_run shows the plan",
+  request: {
+    params: sessionPath,
+    headers: idempotencyHeaders.extend({ Prefer: z.string().optional().openapi({ description: "respond-async is what is done anyway" }) }),
+    body: jsonBody(compactInput, false),
+  },
+  responses: {
+    200: json("The plan: of a dry run, or because there is nothing to do (kind none); nothing was stored", planView),
+    201: json("Done: no model was needed", compactionView),
+    202: json("A worker does it, after the running turn if there is one", compactionView),
+  },
+});
+
+const revert = tenantRoute({
+  method: "post",
+  path: `${path}/compactions/{compaction_id}/revert`,
+  tag,
+  scope,
+  summary: "Take the newest compaction back: the view as it was, and what came since",
+  request: {
+    params: sessionPath.extend({ compaction_id: id("cmp") }),
+    headers: idempotencyHeaders,
+    body: jsonBody(z.strictObject({}), false),
+  },
+  responses: { 200: json("The compaction, reverted; `reverted.by` names the change", compactionView) },
+});
+
+const reset = tenantRoute({
+  method: "delete",
+  path: `${path}/summary`,
+  tag,
+  scope,
+  summary: "Forget the summary: what fits of the messages comes back",
+  request: { params: sessionPath },
+  responses: { 200: json("What was done", compactionView), 204: { description: "There is no summary" } },
+});
+
+const pin = tenantRoute({
+  method: "put",
+  path: `${path}/pins`,
+  tag,
+  scope,
+  summary: "Set the texts that every request repeats; an empty list clears them",
+  request: { params: sessionPath, body: jsonBody(pinsInput) },
+  responses: { 200: json("The session", sessionView) },
+});
+
+function answerCompact(c: Context<HttpEnv>, session: SessionId, outcome: Once<CompactOutcome>) {
+  if (outcome.replayed) c.header("idempotent-replayed", "true");
+  if (outcome.kind === "plan") return c.json(outcome.plan, 200);
+  c.header("Location", `/v1/sessions/${session}/compactions/${outcome.compaction.id}`);
+  if (outcome.kind === "done") return c.json(outcome.compaction, 201);
+  if (prefersAsync(c.req.header("prefer"))) c.header("Preference-Applied", "respond-async");
+  return c.json(outcome.compaction, 202);
+}
+
+export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(compact, async (c) => {
+    const { session_id } = c.req.valid("param");
+    const input = toCompactInput(c.req.valid("json"));
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, session_id);
+    const send = idempotency || input.dryRun ? calls.repeatable : calls.once;
+    const outcome = await send((api, caller) => api.compact(caller, { ...input, idempotency }));
+    return outcome.ok ? answerCompact(c, session_id, outcome.value) : sendProblem(c, outcome.error);
+  });
+
+  app.openapi(revert, async (c) => {
+    const { session_id, compaction_id: compaction } = c.req.valid("param");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const reverted = await send((api, caller) => api.revertCompaction(caller, { compaction, idempotency }));
+    if (!reverted.ok) return sendProblem(c, reverted.error);
+    if (reverted.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json(reverted.value.compaction, 200);
+  });
+
+  app.openapi(reset, async (c) => {
+    const done = await sessionCalls(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
+    if (!done.ok) return sendProblem(c, done.error);
+    return done.value ? c.json(done.value, 200) : c.body(null, 204);
+  });
+
+  app.openapi(pin, async (c) => {
+    const { pins } = c.req.valid("json");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const session = await calls.repeatable((api, caller) => api.setPins(caller, pins));
+    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+  });
+}

@@ -1,0 +1,37 @@
+/** The policies that have a name, and what each parameter means. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { POLICY_NAMES } from "../../context/presets";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { json, tenantRoute } from "../routing";
+import { toWholeList } from "../schemas/page";
+import { allPolicies, namedPolicyView, policyListView, toNamedPolicy } from "../schemas/policy";
+
+const tag = "policies";
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/policies",
+  tag,
+  scope: null,
+  summary: "List the policies that have a name, with every parameter explained",
+  request: {},
+  responses: { 200: json("All of them", policyListView) },
+});
+
+const get = tenantRoute({
+  method: "get",
+  path: "/v1/policies/{policy_name}",
+  tag,
+  scope: null,
+  summary: "Read a policy",
+  request: { params: z.object({ policy_name: z.enum(POLICY_NAMES) }) },
+  responses: { 200: json("The policy", namedPolicyView) },
+});
+
+export function registerPolicies(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, (c) => {
+    const { data, parameters } = allPolicies();
+    return c.json({ ...toWholeList(data), parameters, deployment: deps.config.defaultPolicy }, 200);
+  });
+  app.openapi(get, (c) => c.json(toNamedPolicy(c.req.valid("param").policy_name), 200));
+}

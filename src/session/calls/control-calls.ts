@@ -1,0 +1,131 @@
+/** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
+import { type ByHand, compactByHand } from "../../app/compact-by-hand";
+import type { ControlApi, Once } from "../../app/control-api";
+import type { CompactionView, CompactOutcome } from "../../app/control-views";
+import { draftText } from "../../app/drafts";
+import type { ModelSpec } from "../../app/ports";
+import { resolveModel } from "../../app/resolve-model";
+import type * as api from "../../app/session-api";
+import { type PastItems, resetSummary, revertCompaction } from "../../app/take-back";
+import type { CompactionId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import { recallOutcome, rememberOutcome } from "../log/idempotency";
+import { ALL_POSITIONS, readItems, readTurn } from "../log/log-tables";
+import type { Sql } from "../log/sql";
+import type { Step } from "../log/store";
+import { readViewBefore } from "../log/views-before";
+import type { SessionRuntime } from "../runtime";
+import { refusal } from "./lifecycle-calls";
+import { describeSession, showCompaction } from "./read-calls";
+import { refuseTooLarge } from "./refuse-too-large";
+
+type InputOf<M extends keyof ControlApi> = Parameters<ControlApi[M]>[1];
+
+async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
+  const { model } = runtime.state.settings;
+  const found = await resolveModel(model, runtime.ports());
+  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  return found.ok ? found : err(refusal(found.error, model));
+}
+
+/** Looks the key up, works, remembers: one transaction, so that a key never leads to two outcomes. */
+function once<T extends object>(
+  runtime: SessionRuntime,
+  idempotency: api.Idempotency | null,
+  work: (step: Step) => api.Outcome<T>,
+): api.Outcome<Once<T>> {
+  const { sql, clock } = runtime.deps;
+  const seen = recallOutcome<T>(sql, idempotency, clock());
+  if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
+  if (seen.kind === "seen") return ok({ ...seen.outcome, replayed: true });
+  return runtime.store.transact((step) => {
+    const done = work(step);
+    if (!done.ok) return done;
+    rememberOutcome(sql, idempotency, { outcome: done.value, now: clock() });
+    return ok({ ...done.value, replayed: false });
+  });
+}
+
+const portsOf = (runtime: SessionRuntime, writer: Step) => ({
+  writer,
+  clock: runtime.deps.clock,
+  ids: runtime.deps.ids,
+  past: pastItems(runtime.deps.sql),
+});
+
+export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<Once<CompactOutcome>>> {
+  const spec = await modelOf(runtime);
+  if (!spec.ok) return spec;
+  const { idempotency, ...asked } = input;
+  // A dry run leaves nothing behind, and no key either.
+  const key = asked.dryRun ? null : idempotency;
+  const done = once<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
+  if (!done.ok) return done;
+  if (done.value.kind === "plan") return ok(done.value);
+  const { kind, id, replayed } = done.value;
+  const shown = showCompaction(runtime, id);
+  return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;
+}
+
+export async function revertFor(
+  runtime: SessionRuntime,
+  { compaction: id, idempotency }: InputOf<"revertCompaction">,
+): Promise<api.Outcome<Once<{ readonly compaction: CompactionView }>>> {
+  const known = showCompaction(runtime, id);
+  if (!known.ok) return known;
+  const spec = await modelOf(runtime);
+  if (!spec.ok) return spec;
+  const done = once<{ by: CompactionId }>(runtime, idempotency, (step) => {
+    const reverted = revertCompaction(id, spec.value, portsOf(runtime, step));
+    return reverted.ok ? ok({ by: reverted.value }) : reverted;
+  });
+  if (!done.ok) return done;
+  const shown = showCompaction(runtime, id);
+  return shown.ok ? ok({ compaction: shown.value, replayed: done.value.replayed }) : shown;
+}
+
+export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<CompactionView | null>> {
+  const spec = await modelOf(runtime);
+  if (!spec.ok) return spec;
+  const reset = runtime.store.transact((step) => resetSummary(spec.value, portsOf(runtime, step)));
+  if (!reset.ok) return reset;
+  return reset.value === null ? ok(null) : showCompaction(runtime, reset.value);
+}
+
+/** Pins that are there already, in that order, change nothing: a change costs the provider's cache. */
+export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<api.SessionDescription>> {
+  // Clearing them fits any model.
+  const spec = pins.length > 0 ? await modelOf(runtime) : null;
+  if (spec && !spec.ok) return spec;
+  const { state, content, deps } = runtime;
+  const present = state.pins.map((pin) => content.textOf(pin));
+  if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(runtime);
+  const drafted = pins.map((text) => draftText(text, deps.ids));
+  const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));
+  const tooLarge = spec && refuseTooLarge(spec.value, { ...state.settings, pins: refs }, "pins");
+  if (tooLarge) return tooLarge;
+  const bodies = drafted.flatMap((text) => text.bodies);
+  const set = runtime.execute({ type: "SetPins", at: deps.clock(), pins: refs }, bodies);
+  return set.ok ? describeSession(runtime) : err(set.error);
+}
+
+const PAGE = 64;
+
+/** The conversation beyond the view. What a retry took back is not part of it. */
+function pastItems(sql: Sql): PastItems {
+  const stands = (item: ItemMeta): boolean => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
+  return {
+    viewBefore: (compaction) => readViewBefore(sql, compaction),
+    itemsAt: (ranges) => ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" }).filter(stands)),
+    *history() {
+      for (let to = ALL_POSITIONS; ; ) {
+        const page = readItems(sql, { from: 1, to, limit: PAGE, order: "desc" });
+        yield* page.filter(stands);
+        const oldest = page.at(-1)?.position ?? 1;
+        if (oldest <= 1) return;
+        to = oldest - 1;
+      }
+    },
+  };
+}

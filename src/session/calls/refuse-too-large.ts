@@ -1,0 +1,32 @@
+/** What every request carries, whatever is compacted, must leave room for a conversation. */
+import { limitsOf } from "../../app/build-request";
+import type { ModelSpec } from "../../app/ports";
+import type { Outcome } from "../../app/session-api";
+import { limitOf, PADDING } from "../../context/budget";
+import type { TextRef } from "../../domain/message";
+import { err } from "../../lib/result";
+
+export interface FixedTexts {
+  readonly system: TextRef | null;
+  readonly tools: TextRef | null;
+  readonly pins: readonly TextRef[];
+}
+
+/**
+ * System prompt, tools and pins that leave no room are refused before anything is stored: by the name of what was changed, or,
+ * when that may be several, of the heaviest.
+ */
+export function refuseTooLarge(spec: ModelSpec, { system, tools, pins }: FixedTexts, changed?: keyof FixedTexts): Outcome<never> | null {
+  const limit = limitOf(limitsOf(spec));
+  if (limit === null) return null;
+  const weights = { system: planned([system]), tools: planned([tools]), pins: planned(pins) };
+  const all = weights.system + weights.tools + weights.pins;
+  if (all < limit) return null;
+  const fields = ["system", "tools", "pins"] as const;
+  const field = changed ?? fields.reduce((most, next) => (weights[next] > weights[most] ? next : most));
+  const detail = `about ${weights[field]} tokens of ${all} that every request carries, and ${spec.id} takes requests of ${limit}`;
+  return err({ code: "invalid", field, detail });
+}
+
+const planned = (texts: readonly (TextRef | null)[]): number =>
+  Math.ceil(texts.reduce((sum, text) => sum + (text?.tokens ?? 0), 0) * PADDING);

@@ -1,0 +1,124 @@
+/** Compactions as they are listed: a table of the object, written in the transaction of the events it comes from. */
+import type { CompactionView, ShownOp } from "../../app/control-views";
+import type { CoveredRange, EpochOp } from "../../domain/compaction-events";
+import type { StoredEvent } from "../../domain/events";
+import type { CompactionId } from "../../domain/ids";
+import type { TextRef } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import type { Sql } from "./sql";
+
+/** Without its texts: the summary, and what the person asked for. */
+export type CompactionRow = Omit<CompactionView, "summary" | "instructions"> & { readonly instructions: TextRef | null };
+
+type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
+
+const emptyRow = {
+  status: "requested",
+  did_compact: false,
+  finished_at: null,
+  attempts: 0,
+  failure: null,
+  epoch: null,
+  range: null,
+  keep_recent: null,
+  up_to: null,
+  instructions: null,
+  ops: [],
+  receipt: null,
+  cache: null,
+  reverted: null,
+} as const;
+
+const parseRow = (data: string): CompactionRow => ({ ...emptyRow, ...(JSON.parse(data) as CompactionRow) });
+
+export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null {
+  const row = sql.all<{ data: string }>("SELECT data FROM compactions WHERE id = ?", id)[0];
+  return row ? parseRow(row.data) : null;
+}
+
+/** In order of their request, by the seq that requested them. */
+export function readCompactions(
+  sql: Sql,
+  page: { readonly after: number; readonly limit: number; readonly order: "asc" | "desc" },
+): CompactionRow[] {
+  const [compare, direction] = page.order === "asc" ? [">", "ASC"] : ["<", "DESC"];
+  const query = `SELECT data FROM compactions WHERE seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
+  return sql.all<{ data: string }>(query, page.after, page.limit).map(({ data }) => parseRow(data));
+}
+
+function writeCompaction(sql: Sql, row: CompactionRow): void {
+  const query = "INSERT INTO compactions (id, seq, data) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET data = excluded.data";
+  sql.all(query, row.id, row.seq, JSON.stringify(row));
+}
+
+const changeCompaction = (sql: Sql, id: CompactionId, change: (row: CompactionRow) => CompactionRow): void => {
+  const row = readCompaction(sql, id);
+  if (row) writeCompaction(sql, change(row));
+};
+
+const newRow = (
+  id: CompactionId,
+  event: { readonly seq: number; readonly at: number; readonly trigger: CompactionRow["trigger"] },
+): CompactionRow => ({ ...emptyRow, id, seq: event.seq, trigger: event.trigger, requested_at: event.at });
+
+export function requestRow(sql: Sql, event: Of<"CompactionRequested">): void {
+  const { keep_recent = null, up_to = null, instructions = null } = event.options ?? {};
+  writeCompaction(sql, { ...newRow(event.compaction, event), keep_recent, up_to, instructions });
+}
+
+export const startRow = (sql: Sql, event: Of<"CompactionStarted">): void =>
+  changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt, range: event.range }));
+
+export function failCompaction(sql: Sql, event: Of<"CompactionFailed">): void {
+  const { final, failure } = event;
+  changeCompaction(sql, event.compaction, (row) => ({
+    ...row,
+    status: final ? "failed" : "requested",
+    failure,
+    finished_at: final ? event.at : null,
+  }));
+}
+
+/** Inline work has no request of its own: its row begins here. */
+export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
+  const id = event.compaction;
+  if (!id) return;
+  const row = readCompaction(sql, id) ?? newRow(id, event);
+  const did_compact = event.ops.some((op) => op.op === "summarize");
+  const { cache_kept = null } = event.receipt.economy ?? {};
+  writeCompaction(sql, {
+    ...row,
+    ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }),
+    did_compact,
+    epoch: event.epoch,
+    range: rangeOf(event.ops) ?? row.range,
+    ops: event.ops.map(toShownOp),
+    receipt: event.receipt,
+    finished_at: event.at,
+    cache: { expected: cache_kept, first_call: null },
+  });
+  for (const op of event.ops) if (op.op === "revert") markReverted(sql, op.compaction, { by: id, at: event.at });
+}
+
+const markReverted = (sql: Sql, id: CompactionId, reverted: NonNullable<CompactionRow["reverted"]>): void =>
+  changeCompaction(sql, id, (row) => ({ ...row, status: "reverted", reverted }));
+
+function rangeOf(ops: readonly EpochOp[]): CoveredRange | null {
+  const ranges = ops.flatMap((op) => (op.op === "summarize" || op.op === "drop" ? [op] : []));
+  if (ranges.length === 0) return null;
+  return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };
+}
+
+/** The items that came back would make a row as large as the history: their number is enough. */
+const toShownOp = (op: EpochOp): ShownOp => (op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op);
+
+/** What the provider said of its cache, the first time that it read the new view. */
+export function noteFirstCall(sql: Sql, event: Of<"ModelCallFinished">, { compaction }: SessionState): void {
+  const newest = compaction.committed.at(-1);
+  const { usage, model, epoch, at } = event;
+  if (!newest || !usage || event.purpose !== "turn") return;
+  const row = readCompaction(sql, newest);
+  if (row?.epoch !== epoch || !row.cache || row.cache.first_call) return;
+  const first_call = { model, input: usage.input, cached: usage.cached, at };
+  writeCompaction(sql, { ...row, cache: { ...row.cache, first_call } });
+}

@@ -1,0 +1,21 @@
+/** A tenant's default policy: what it names goes over what it named before, and both over the deployment's. */
+import type { TenantOutcome } from "../app/tenant-api";
+import { findPolicyFault } from "../context/policy-check";
+import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
+import { err, ok } from "../lib/result";
+
+export interface PolicyLevels {
+  /** The tenant's stored choice; empty: none. */
+  readonly present: string;
+  readonly deployment: PolicyChoice;
+}
+
+/** What is to be stored: without the deployment's own choice, so that a new one reaches this tenant too. Null: none any more. */
+export function mergePolicy(named: PolicyChoice | null, { present, deployment }: PolicyLevels): TenantOutcome<string> {
+  if (named === null) return ok("");
+  const before = parseLevel(present);
+  const choice = before === null ? named : mergeChoices(before, named);
+  const fault = findPolicyFault(chainChoices(deployment, choice), named);
+  if (fault) return err({ code: "invalid", field: `default_policy.${fault.field}`, detail: fault.detail });
+  return ok(toPolicyText(choice));
+}

@@ -1,0 +1,154 @@
+/** Policies by level: what the deployment, the tenant and the session choose, and what is shown of it. */
+import { describe, expect, it } from "vitest";
+import type { SessionApi } from "../../src/app/session-api";
+import type { TenantApi } from "../../src/app/tenant-api";
+import type { PolicyChoice } from "../../src/context/policy-choice";
+import { POLICY_NAMES, presets } from "../../src/context/presets";
+import { ok } from "../../src/lib/result";
+import { description, problemOf, SESSION, world } from "./support";
+
+interface Listed {
+  readonly data: readonly { readonly name: string; readonly policy: unknown }[];
+  readonly parameters: readonly { readonly path: string; readonly description: string }[];
+  readonly deployment: unknown;
+}
+
+describe("the policies", () => {
+  it("are listed by name with all their values, every parameter explained, and the deployment's choice", async () => {
+    const defaultPolicy: PolicyChoice = { preset: "opal", keep: { ratio: 0.3 } };
+    const listed = await (await world({ config: { defaultPolicy } }).call("GET", "/v1/policies")).json<Listed>();
+
+    expect(listed.data.map(({ name }) => name)).toEqual([...POLICY_NAMES]);
+    expect(listed.data.map(({ policy }) => policy)).toEqual(POLICY_NAMES.map((name) => presets[name]));
+    expect(listed.parameters.find(({ path }) => path === "keep.ratio")?.description).toContain("verbatim");
+    expect(listed.deployment).toEqual(defaultPolicy);
+  });
+
+  it("are read one by one; another name is unknown", async () => {
+    const one = await world().call("GET", "/v1/policies/yeoman");
+    const none = await world().call("GET", "/v1/policies/yolo");
+
+    expect(await one.json()).toMatchObject({ name: "yeoman", policy: presets.yeoman });
+    expect(none.status).toBe(404);
+  });
+});
+
+const named =
+  (default_policy: string): TenantApi["settings"] =>
+  async () =>
+    ok({ name: "Acme", default_model: "embedded", default_policy });
+
+describe("a new session's policy", () => {
+  const levels: readonly [string, PolicyChoice, string, PolicyChoice | undefined, string][] = [
+    ["the deployment's when nobody else says anything", "balanced", "", undefined, "balanced"],
+    ["the tenant's before the deployment's", "balanced", "yeoman", undefined, "yeoman"],
+    ["the session's before the tenant's", "balanced", "yeoman", "opal", "opal"],
+    [
+      "the tenant's, but for what the session names",
+      "balanced",
+      "yeoman",
+      { keep: { messages: 6 } },
+      '{"preset":"yeoman","keep":{"messages":6}}',
+    ],
+    [
+      "the deployment's, but for what tenant and session name",
+      { preset: "balanced", keep: { ratio: 0.2 } },
+      '{"keep":{"max_tokens":4000}}',
+      { keep: { min_tokens: 500 } },
+      '{"preset":"balanced","keep":{"ratio":0.2,"max_tokens":4000,"min_tokens":500}}',
+    ],
+  ];
+
+  it.each(levels)("is %s", async (_, defaultPolicy, ofTenant, policy, expected) => {
+    const seen: string[] = [];
+    const open: SessionApi["open"] = async (_caller, input) => {
+      seen.push(input.policy);
+      return ok(description());
+    };
+    const { call } = world({ config: { defaultPolicy }, session: { open }, tenant: { settings: named(ofTenant) } });
+
+    await call("POST", "/v1/sessions", { body: { ...(policy && { policy }) } });
+
+    expect(seen).toEqual([expected]);
+  });
+
+  it("of a patch is handed on as it was named", async () => {
+    const seen: unknown[] = [];
+    const patch: SessionApi["patch"] = async (_, input) => {
+      seen.push(input);
+      return ok(description());
+    };
+    await world({ session: { patch } }).call("PATCH", `/v1/sessions/${SESSION}`, { body: { policy: { keep: { ratio: 0.2 } } } });
+
+    expect(seen).toEqual([{ policy: { keep: { ratio: 0.2 } } }]);
+  });
+});
+
+describe("the tenant's default", () => {
+  it.each([
+    ["", null, presets.balanced],
+    ["opal", "opal", presets.opal],
+    ['{"keep":{"ratio":0.2}}', { keep: { ratio: 0.2 } }, { ...presets.balanced, keep: { ...presets.balanced.keep, ratio: 0.2 } }],
+  ])("%j is shown with what it comes to", async (stored, chosen, effective) => {
+    const { call } = world({ config: { defaultPolicy: "balanced" }, tenant: { settings: named(stored) } });
+
+    expect(await (await call("GET", "/v1/tenant")).json()).toMatchObject({ default_policy: chosen, effective_policy: effective });
+  });
+
+  it("is a name, an object or null in a patch", async () => {
+    const seen: unknown[] = [];
+    const changeSettings: TenantApi["changeSettings"] = async (changes) => {
+      seen.push(changes);
+      return ok({ name: "Acme", default_model: "embedded", default_policy: "" });
+    };
+    const { call } = world({ tenant: { changeSettings } });
+
+    for (const default_policy of ["opal", { keep: { ratio: 0.2 } }, null]) await call("PATCH", "/v1/tenant", { body: { default_policy } });
+
+    expect(seen).toEqual([{ default_policy: "opal" }, { default_policy: { keep: { ratio: 0.2 } } }, { default_policy: null }]);
+  });
+});
+
+describe("a policy that contradicts itself", () => {
+  const settings = named('{"preset":"balanced","keep":{"ratio":0.3}}');
+
+  it("with what the tenant says is refused at the parameter that the client named, and the session is forgotten", async () => {
+    const forgotten: string[] = [];
+    const forgetSession: TenantApi["forgetSession"] = async (session) => {
+      forgotten.push(session);
+      return ok(null);
+    };
+    const { call } = world({ tenant: { settings, forgetSession } });
+
+    const response = await call("POST", "/v1/sessions", { body: { policy: { trigger: { window_ratio: 0.25 } } } });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["policy.trigger.window_ratio"]);
+    expect(forgotten).toHaveLength(1);
+  });
+
+  it("by the levels above is not the fault of a client that names none", async () => {
+    const config = { defaultPolicy: { preset: "balanced", trigger: { window_ratio: 0.2 } } } as const;
+    const open: SessionApi["open"] = async () => ok(description());
+    const { call } = world({ config, session: { open }, tenant: { settings: named('{"keep":{"ratio":0.3}}') } });
+
+    expect((await call("POST", "/v1/sessions", { body: {} })).status).toBe(201);
+  });
+});
+
+describe("a policy that is none", () => {
+  it.each([
+    ["yolo", "policy"],
+    [{ preset: "yolo" }, "policy.preset"],
+    [{ keep: { ratio: 0.95 } }, "policy.keep.ratio"],
+    [{ keep: { ratio: "a quarter" } }, "policy.keep.ratio"],
+    [{ kept: { ratio: 0.2 } }, "policy.kept"],
+    [{ keep: { share: 0.2 } }, "policy.keep.share"],
+    [7, "policy"],
+  ])("such as %j is refused by the parameter's name", async (policy, field) => {
+    const response = await world().call("POST", "/v1/sessions", { body: { policy } });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+  });
+});

@@ -1,0 +1,151 @@
+/** Taking back what a compaction did: the view is as if it had never been, and what came since is still there. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { REVERTIBLE } from "../../src/domain/state";
+import { CALLER } from "./life";
+import { change, hear, policies, steps, talked } from "./script";
+import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, trim, viewOf, work } from "./talk";
+
+describe("a conversation whose compactions were all taken back", () => {
+  test.each(policies)("sends the request that it would send had there been none: %s", async (policy) => {
+    let taken = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        const [compacted, plain] = [await newLife({ policy }), await newLife({ policy })];
+        for (const [n, step] of script.entries()) {
+          await hear(plain, step, n);
+          await hear(compacted, step, n);
+          await change(compacted, step);
+        }
+        while (newest(compacted)) {
+          expect(await revert(compacted)).toMatchObject({ ok: true, value: { compaction: { status: "reverted" } } });
+          taken += 1;
+        }
+        expect(viewOf(compacted)).toEqual(viewOf(plain));
+        expect(requestOf(compacted)).toBe(requestOf(plain));
+      }),
+      { numRuns: 100, seed: 7 },
+    );
+    expect(taken).toBeGreaterThan(50);
+  });
+});
+
+describe("a revert", () => {
+  test("is of the newest only, and says which that is", async () => {
+    const life = await talked(6);
+    await compact(life, 300);
+    const first = newest(life);
+    await compact(life, 50);
+
+    expect(await revert(life, first)).toEqual({ ok: false, error: { code: "not_newest", newest: newest(life) } });
+  });
+
+  test("is done once: what was reverted does not stand any more", async () => {
+    const life = await talked(6);
+    await compact(life, 300);
+    const only = newest(life);
+    await revert(life);
+
+    expect(await revert(life, only)).toEqual({ ok: false, error: { code: "not_newest", newest: null } });
+  });
+
+  test("sent again with its key is the first one", async () => {
+    const life = await talked(6);
+    await compact(life, 300);
+    const compaction = newest(life);
+    if (!compaction) throw new Error("nothing stands");
+    const send = () => life.service.revertCompaction(CALLER, { compaction, idempotency: { key: "k", digest: "d" } });
+
+    const first = await send();
+    const second = await send();
+
+    expect(first).toMatchObject({ ok: true, value: { replayed: false, compaction: { status: "reverted" } } });
+    expect(second).toMatchObject({ ok: true, value: { replayed: true, compaction: { status: "reverted" } } });
+  });
+
+  test("can be followed by another, as far back as compactions are kept, and no further", async () => {
+    const life = await talked(40, 5);
+    const before = requestOf(life);
+    for (let upTo = 2; upTo <= 78; upTo += 2) {
+      await ask(life, { keepRecent: 1, upTo });
+      await work(life, `Summary up to ${upTo}.`);
+    }
+    const stood = life.runtime.state.compaction.committed.length;
+    while (newest(life)) expect(await revert(life)).toMatchObject({ ok: true });
+
+    expect(stood).toBe(REVERTIBLE);
+    expect(requestOf(life)).not.toBe(before);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+  });
+
+  test("waits for no turn: while one runs it is refused", async () => {
+    const life = await talked(6);
+    await compact(life, 300);
+    await life.send("still there?");
+
+    expect(await revert(life)).toMatchObject({ ok: false, error: { code: "turn_running" } });
+  });
+
+  test("is refused with both figures when what comes back would not fit the model", async () => {
+    const life = await talked(6, 400);
+    await compact(life, 50);
+    life.models = { resolve: async () => ({ ...ROOMY, context_window: 2_000, max_output: 100 }) };
+    const before = requestOf(life);
+
+    const refused = await revert(life);
+
+    expect(refused).toMatchObject({ ok: false, error: { code: "would_not_fit", limit: 1_900 } });
+    expect(!refused.ok && refused.error.code === "would_not_fit" && refused.error.tokens).toBeGreaterThan(1_900);
+    expect(requestOf(life)).toBe(before);
+  });
+
+  test("does not bring back what a retry took back meanwhile", async () => {
+    const life = await talked(4);
+    await cutOff(life, "and then?", "Then there was a dra");
+    await compact(life, 100);
+    await retry(life, "Then it ended.");
+    await revert(life);
+
+    expect(requestOf(life)).not.toContain("there was a dra");
+    expect(requestOf(life)).toContain("Then it ended.");
+  });
+
+  test("suspends the soft trigger until the view has grown by a fifth", async () => {
+    const life = await talked(6);
+    await compact(life, 50);
+    await revert(life);
+
+    const { compaction, view } = life.runtime.state;
+    expect(compaction.quiet_until).toBe(Math.ceil(view.tokens * 1.2));
+  });
+
+  test("is told by the log where an older build kept no view", async () => {
+    const life = await talked(6);
+    const before = requestOf(life);
+    await compact(life, 50);
+    life.sql.all("DELETE FROM views_before");
+
+    expect(await revert(life)).toMatchObject({ ok: true });
+    expect(requestOf(life)).toBe(before);
+  });
+
+  test("of more messages than one change can carry is refused", async () => {
+    const life = await newLife();
+    const call_id = "c".repeat(20_000);
+    for (let n = 0; n < 60; n++) {
+      await life.send("look");
+      life.calls.at(-1)?.say({ type: "tool_call", call: { type: "tool_call", call_id, name: "look_up", arguments: "{}" } });
+      life.calls.at(-1)?.say({ type: "finish", finish: "tool_calls", usage: null });
+      await new Promise((resolve) => setImmediate(resolve));
+      await life.service.toolResults(CALLER, {
+        results: [{ execution_id: null, call_id, output: "x", is_error: false }],
+        idempotency: null,
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      await life.answer("ok");
+    }
+    trim(life);
+
+    expect(await revert(life)).toMatchObject({ ok: false, error: { code: "too_many_items", items: 240 } });
+  });
+});
