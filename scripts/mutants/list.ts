@@ -178,8 +178,8 @@ const view: readonly Mutant[] = [
     name: "settings change the request and not the epoch",
     breaks: "I7: between two epochs a request only grows at its end",
     file: "src/domain/evolve.ts",
-    find: "return { ...state, settings, compaction, anchor: null, view: { ...state.view, epoch: state.view.epoch + 1 } };",
-    replace: "return { ...state, settings, compaction, anchor: null };",
+    find: "return nextEpoch({ ...state, settings, compaction: { ...state.compaction, ...reopened } });",
+    replace: "return { ...state, settings, anchor: null, compaction: { ...state.compaction, ...reopened } };",
     tests: DOMAIN,
   },
   {
