@@ -3,6 +3,8 @@
  * to notice. `find` occurs exactly once in its file, so that a change of the code that makes a mutant meaningless is seen.
  */
 
+import { room } from "./room.ts";
+
 export interface Mutant {
   readonly name: string;
   /** Whose promise it breaks: of docs/invariants.md or docs/design.md. */
@@ -313,4 +315,4 @@ const life: readonly Mutant[] = [
   },
 ];
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room];

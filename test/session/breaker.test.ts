@@ -43,6 +43,7 @@ describe("the breaker", () => {
   test("opens after three failures, one a response, and no model is asked while it is open", async () => {
     const life = await overThreshold();
     await work(life, fails);
+    expect(life.runtime.state.compaction).toMatchObject({ failures: 1, requested: null });
     for (let n = 1; n <= 6; n++) await goOn(life, 6_850 + 10 * n);
 
     expect(summaries(life)).toBe(3);
