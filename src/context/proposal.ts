@@ -114,9 +114,11 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const newest = summaries.at(-1);
   // Only what a summary has read already: the question that it left standing.
   if (!last || (newest && last.to <= newest.to)) return null;
-  const keeps = keptPositions(input, proposal);
   const { covered, range, source } = coverage(state, proposal, last);
-  const leaving = sum(older, (group) => group.items.length) - keeps.length;
+  const staying = tail.flatMap((group) => group.items).filter((item) => item.position <= range.to);
+  const kept = keptPositions(input, proposal);
+  const keeps = [...kept, ...staying.map((item) => item.position)];
+  const leaving = sum(older, (group) => group.items.length) - kept.length;
   if (leaving === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
@@ -144,8 +146,10 @@ interface Coverage {
   readonly source: CoveredRange;
 }
 
-function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: Proposal, { from, to }: Group): Coverage {
-  const covered = view.overlays.filter((overlay) => overlay.from <= to && (overlay.kind === "dropped" || merge));
+function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: Proposal, { from, to: last }: Group): Coverage {
+  const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
+  // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
+  const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
   const start = Math.min(view.overlays[0]?.from ?? from, older[0]?.from ?? from);
   const newest = summaries.at(-1);
   if (!newest) return { covered, range: { from: start, to }, source: { from: start, to } };

@@ -54,6 +54,14 @@ describe("the next summary of a chain", () => {
   });
 });
 
+test("what was trimmed is covered to its end, though a message inside it is the last that goes, and what is newer stays shown", () => {
+  const few = resolvePolicy({ preset: "oneclaw", keep: { messages: 3 } });
+  const shown = [item(7, "user"), item(15, "user"), item(18, "user"), item(19, "assistant"), ...chat(21, 21)];
+  const plan = planCompaction({ ...input(showing([trimmed(1, 20)], shown)), policy: few });
+  const rung = plan.kind === "compact" ? plan.rungs.find((step) => step.rung === "summarize") : undefined;
+  expect(rung).toMatchObject({ range: { from: 1, to: 20 }, keeps: [18, 19], replaces: [id("ovl", 2)], items: 22 });
+});
+
 describe("a summary by the turn's own prefix", () => {
   const warm = (state: SessionState): SessionState => ({
     ...state,
