@@ -90,18 +90,21 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const last = older.at(-1);
   if (!last) return null;
   const { overlays } = state.view;
-  const keeps = keptPositions(input, proposal);
   const covered = overlays.filter((overlay) => overlay.from <= last.to && (overlay.kind === "dropped" || merge));
+  // A message that was left standing inside an earlier summary may be the last that goes: the range reaches to that summary's end.
+  const to = Math.max(last.to, ...covered.map((overlay) => overlay.to));
+  const staying = tail.flatMap((group) => group.items).filter((item) => item.position <= to);
+  const keeps = [...keptPositions(input, proposal), ...staying.map((item) => item.position)];
   const start = Math.min(overlays[0]?.from ?? last.from, older[0]?.from ?? last.from);
   const newest = summaries.at(-1);
   // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
   const unread = [...older, ...covered.filter((overlay) => overlay.kind === "dropped")].map(({ from }) => from);
-  const source = { from: newest && !rebuild ? Math.min(newest.to + 1, ...unread) : start, to: last.to };
+  const source = { from: newest && !rebuild ? Math.min(newest.to + 1, ...unread) : start, to };
   const items = older.flatMap((group) => group.items).filter((item) => !keeps.includes(item.position));
   if (items.length === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
-    range: { from: merge || !newest ? start : source.from, to: last.to },
+    range: { from: merge || !newest ? start : source.from, to },
     source,
     replaces: covered.map((overlay) => overlay.id),
     keeps,

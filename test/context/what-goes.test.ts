@@ -54,6 +54,15 @@ describe("the next summary of a chain", () => {
   });
 });
 
+test("a summary that is merged into another is covered to its end, though a message inside it is the last that goes", () => {
+  const inside = { ...summary, to: 20 };
+  const policy = resolvePolicy({ preset: "oneclaw", keep: { messages: 3 } });
+  const state = showing([inside], [item(7, "user"), item(15, "user"), item(18, "user"), item(19, "assistant"), ...chat(21, 21)]);
+  const plan = planCompaction({ ...input(state), policy });
+  const rung = plan.kind === "compact" ? plan.rungs.find((step) => step.rung === "summarize") : undefined;
+  expect(rung).toMatchObject({ merge: true, range: { from: 1, to: 20 }, keeps: [18, 19], items: 15 });
+});
+
 describe("a summary by the turn's own prefix", () => {
   const warm = (state: SessionState): SessionState => ({
     ...state,
