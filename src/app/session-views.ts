@@ -106,6 +106,8 @@ export interface ContextPart {
   readonly position: number | null;
   readonly tokens: number;
   readonly source: "reported" | "estimated";
+  /** How far off `tokens` may be, in tokens, either way. */
+  readonly error_bound: number;
 }
 
 export interface ContextReport {

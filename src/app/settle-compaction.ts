@@ -2,10 +2,9 @@
  * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
  * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
  */
-import { viewGroups } from "../context/cut";
 import { draftFromSummary, stateAfter } from "../context/epoch-draft";
 import { withFileOps } from "../context/file-ops";
-import { previewRungs } from "../context/ladder";
+import type { Plan, Rung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { joinStages } from "../context/prompts";
 import { summaryCap } from "../context/proposal";
@@ -14,7 +13,7 @@ import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
 import type { CompactionLease, SessionState } from "../domain/state";
-import { limitsOf, windowOf } from "./build-request";
+import { windowOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
 import { draftText } from "./drafts";
 import { leaseUntil } from "./lease-until";
@@ -113,6 +112,15 @@ function completeSummary(text: string, lease: CompactionLease, { writer, content
   return { text: whole, tokens: estimateTokens(whole) };
 }
 
+/** What else the plan rewrites, behind the summary: messages of the tail that are shown by their ends. */
+function shorteningsOf(plan: Plan, to: number): Rung[] {
+  return (plan.kind === "compact" ? plan.rungs : []).flatMap((rung) => {
+    if (rung.rung !== "shorten") return [];
+    const items = rung.items.filter((item) => item.position > to);
+    return items.length > 0 ? [{ ...rung, items }] : [];
+  });
+}
+
 interface Committing {
   readonly summary: AcceptedSummary;
   readonly outcome: Accepted;
@@ -130,9 +138,8 @@ function commit(
   const { requested } = state.compaction;
   const trigger = requested?.trigger ?? "threshold";
   const overlay = ids.newId("ovl");
-  const tail = viewGroups(state).filter((group) => group.from > lease.range.to);
-  const also = previewRungs({ state, policy: policyOf(state.settings.policy), limits: limitsOf(spec) }, { tail });
   const plan = planSession(spec, { trigger, options: requested?.options ?? null }, ports);
+  const also = shorteningsOf(plan, lease.range.to);
   const summarizer = { model: spec.id, usage: outcome.usage, ms: outcome.ms, attempts: lease.attempt };
   const economy = plan.kind === "compact" ? plan.economy : null;
   const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));

@@ -73,6 +73,18 @@ describe("a turn that has no room for its next call", () => {
   });
 });
 
+test("a result that is too large even for the kept messages is shown by its ends, in the same change as the summary", async () => {
+  const life = await nearlyFull();
+  await life.send("look it up");
+  await life.useTool("call_1", "row of the table, ".repeat(2_000), 5_500);
+  await life.summarize(SUMMARY);
+
+  const changes = life.events().filter((event) => event.type === "EpochChanged");
+  expect(changes).toMatchObject([{ trigger: "inline", ops: [{ op: "summarize" }, { op: "shorten", items: [{}] }] }]);
+  expect(life.call.request.purpose).toBe("turn");
+  expect(JSON.stringify(life.call.request.messages.at(-1))).toContain("characters left out of this view");
+});
+
 describe("a background worker that is at it", () => {
   /** Its lease runs, and a turn has no room. */
   async function racing() {

@@ -124,6 +124,7 @@ export const contextView = documents<ContextReport>()(
             position: z.int().nullable(),
             tokens: z.number(),
             source: z.enum(["reported", "estimated"]),
+            error_bound: z.number(),
           }),
         )
         .readonly(),

@@ -84,6 +84,7 @@ function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
     position,
     tokens: Math.ceil(tokens * scale),
     source: "estimated",
+    error_bound: Math.ceil(tokens * scale * (PADDING - 1)),
   });
   const tools = (state.turn?.tools ?? state.settings.tools)?.tokens ?? 0;
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
