@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { ROOT } from "../support/paths.ts";
-import type { Mutant } from "./list.ts";
+import type { Mutant } from "./mutant.ts";
 
 /** By whom it was noticed; or why it counts as not noticed. */
 export type Caught = { readonly ok: true; readonly by: string } | { readonly ok: false; readonly why: string };

@@ -1,5 +1,5 @@
 /** Breakages of how a turn makes room, and of what follows a failure. */
-import type { Mutant } from "./list.ts";
+import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {

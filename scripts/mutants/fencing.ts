@@ -1,0 +1,71 @@
+/** Who may change the view, and when: leases, tokens, epochs. */
+import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
+
+export const fencing: readonly Mutant[] = [
+  {
+    name: "the lease's token is not compared",
+    breaks: "I4: a lower token never commits",
+    file: "src/domain/decide-compaction.ts",
+    find: 'return lease?.token === command.token ? null : "lease_lost";',
+    replace: "return null;",
+    tests: DOMAIN,
+  },
+  {
+    name: "a running lease is given out again",
+    breaks: "I4: one worker at a time",
+    file: "src/domain/decide-compaction.ts",
+    find: "if (runs && !command.takeOver) return",
+    replace: "if (runs && false) return",
+    tests: DOMAIN,
+  },
+  {
+    name: "a token is given out twice",
+    breaks: "I4: each lease token at most once",
+    file: "src/domain/evolve-compaction.ts",
+    find: "next_token: token + 1,",
+    replace: "next_token: token,",
+    tests: SIMULATION,
+    seeds: 60,
+  },
+  {
+    name: "the base epoch is not compared",
+    breaks: "I4: an epoch is changed on the epoch that stands",
+    file: "src/domain/decide-compaction.ts",
+    find: "if (command.change.base_epoch !== state.view.epoch || lease.base_epoch !== state.view.epoch) return",
+    replace: "if (false) return",
+    tests: DOMAIN,
+  },
+  {
+    name: "the covered range is not compared",
+    breaks: "I4: a summary covers what was leased",
+    file: "src/domain/decide-compaction.ts",
+    find: "op.from === lease.range.from && op.to === lease.range.to && op.keeps",
+    replace: "op.keeps",
+    tests: DOMAIN,
+  },
+  {
+    name: "a background result takes effect inside a turn",
+    breaks: "design §5: inside a turn only inline work changes the epoch",
+    file: "src/domain/decide-compaction.ts",
+    find: 'if (state.turn && !isInside(command.inside, state)) return stale("not_idle");\n  if (command.change',
+    replace: "if (command.change",
+    tests: DOMAIN,
+  },
+  {
+    name: "any compaction can be taken back, not only the newest",
+    breaks: "I22: newest first",
+    file: "src/domain/decide-compaction.ts",
+    find: "return newest === command.reverts ? decideTakingBack",
+    replace: "return newest !== null ? decideTakingBack",
+    tests: DOMAIN,
+  },
+  {
+    name: "an idempotency key is not looked up",
+    breaks: "I1: one key leads to one outcome",
+    file: "src/session/calls/message-calls.ts",
+    find: 'if (seen.kind === "seen") return ok(seen.accepted);',
+    replace: "",
+    tests: SIMULATION,
+    seeds: 60,
+  },
+];

@@ -1,0 +1,39 @@
+/** What outlives a crash, a retry, a second delivery. */
+import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
+
+export const life: readonly Mutant[] = [
+  {
+    name: "a turn that a crash left open is not found",
+    breaks: "I3: every turn ends",
+    file: "src/session/runtime.ts",
+    find: 'if (turn?.phase === "generating" && turn.incarnation !== this.deps.incarnation) {',
+    replace: 'if (turn?.phase === "generating" && turn.incarnation === "") {',
+    tests: SIMULATION,
+    seeds: 100,
+  },
+  {
+    name: "a stopped turn goes on speaking",
+    breaks: "I12: a turn that ended says nothing more",
+    file: "src/app/run-turn.ts",
+    find: "if (live.abort.signal.aborted) break;",
+    replace: "",
+    tests: ["test/session/runtime.test.ts"],
+  },
+  {
+    name: "whoever waits longer comes later",
+    breaks: "I1: acknowledged messages keep their order",
+    file: "src/domain/evolve.ts",
+    find: "queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };",
+    replace: "queue: [event.message, ...state.queue] };",
+    tests: DOMAIN,
+  },
+  {
+    name: "the rows' checkpoint runs ahead of what was written",
+    breaks: "I16: the rows are what the log makes",
+    file: "src/app/project.ts",
+    find: "if (source.checkpoint() === from) source.setCheckpoint(last.seq);",
+    replace: "if (source.checkpoint() === from) source.setCheckpoint(last.seq + 1);",
+    tests: ["test/app"],
+    seeds: 60,
+  },
+];
