@@ -4,7 +4,8 @@
  */
 import { availableParallelism } from "node:os";
 import { type Caught, createBench, type Trial } from "./mutants/bench.ts";
-import { MUTANTS, type Mutant } from "./mutants/list.ts";
+import { MUTANTS } from "./mutants/list.ts";
+import type { Mutant } from "./mutants/mutant.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 
