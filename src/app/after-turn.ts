@@ -10,7 +10,7 @@ import { settleHeld } from "./settle-held";
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
   readonly incarnation: string;
-  /** Asks for another worker: a held failure allows one more attempt. */
+  /** Asks for another worker: what was held allows one more attempt, or was a part. */
   readonly wakeCompaction: () => void;
 }
 

@@ -1,16 +1,9 @@
-/** What background workers brought while a turn ran: it takes effect between turns, or where a turn waits for it (docs/design.md §5). */
-import type { CompactionId } from "../domain/ids";
-import type { SummaryOutcome } from "./session-api";
-
-export interface HeldOutcome {
-  readonly compaction: CompactionId;
-  readonly token: number;
-  readonly outcome: SummaryOutcome;
-}
+/** What background workers brought while it could not be judged: it is, between turns or where a turn waits for it (docs/design.md §5). */
+import type { Settled } from "./session-api";
 
 export interface HeldOutcomes {
   /** Those of them that are wanted, which are then held no more. */
-  take(isWanted: (held: HeldOutcome) => boolean): HeldOutcome[];
+  take(isWanted: (held: Settled) => boolean): Settled[];
   /** Resolves when one has arrived, or after `ms`. */
   arrival(ms: number): Promise<void>;
 }

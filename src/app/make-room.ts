@@ -13,13 +13,13 @@ import type { CompactionId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
 import { applyRungs, fitRequest, limitsOf, windowOf } from "./build-request";
-import { compactionCall } from "./compaction-call";
+import { giveBack } from "./give-back";
 import { leaseCompaction } from "./lease-compaction";
 import type { LiveTurn } from "./live-turn";
 import { type CompactionPorts, type CompactPlan, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { draftFallbackInside } from "./record-failure";
-import type { LeaseOutcome, SettleOutcome, SummaryOutcome } from "./session-api";
+import type { LeaseOutcome, SettleOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
 import { type Inside, settleCompaction } from "./settle-compaction";
 import { type HeldPorts, settleHeld } from "./settle-held";
@@ -144,27 +144,18 @@ interface Work extends Inline {
 /** All parts of one lease, each within the policy's time and all within the deadline. */
 async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SettleOutcome["next"]> {
   const { spec, id, leased, deadline } = work;
+  const lease = { compaction: id, token: leased.token };
   let { part, timeoutMs } = leased;
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
-    if (!isCurrent(live, ports)) return giveBack(work, outcome, ports);
-    const inside = insideOf(live);
-    const settled = settleCompaction({ compaction: id, token: leased.token, outcome, next: part.next, inside }, spec, ports);
+    // Nobody waits any more.
+    if (!isCurrent(live, ports)) return giveBack({ ...lease, outcome }, ports);
+    const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, spec, ports);
     if (settled.next !== "continue") return settled.next;
-    if (ports.clock() >= deadline) return giveBack(work, null, ports);
+    if (ports.clock() >= deadline) return giveBack({ ...lease, outcome: null }, ports);
     ({ part, timeoutMs } = settled);
   }
-}
-
-/** Nobody waits any more: the lease is free for a background worker, finished parts stay, and it counts as no attempt. */
-function giveBack({ id, leased }: Work, outcome: SummaryOutcome | null, { writer, clock }: RoomPorts): "done" {
-  const { token } = leased;
-  const call = outcome && compactionCall({ outcome, token }, writer.state);
-  const command = { type: "FailCompaction", at: clock(), compaction: id, token, failure: "aborted", call } as const;
-  const given = writer.execute({ ...command, attemptLimit: Number.POSITIVE_INFINITY, fallback: null, inside: null });
-  if (!given.ok && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
-  return "done";
 }
 
 /** The provider refused what we thought would fit, so the guard will not: the oldest go, down to the emergency's share. */

@@ -36,7 +36,7 @@ async function workOff(job: CompactionJob, lease: Leased, ports: CompactionPorts
   for (;;) {
     const outcome = await summarize(part.request, { timeoutMs }, ports);
     if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
-    const settled = { compaction: job.compaction, token: lease.token, outcome, next: part.next };
+    const settled = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next };
     const recorded = await ports.session.recordCompaction(job, settled);
     if (!recorded.ok) return "done";
     if (recorded.value.next !== "continue") return recorded.value.next;

@@ -133,6 +133,8 @@ export interface Settled {
   readonly compaction: CompactionId;
   readonly token: number;
   readonly outcome: SummaryOutcome;
+  /** Which part it is of: how many were done before it. */
+  readonly part: number;
   readonly next: FoldNext | null;
 }
 

@@ -16,13 +16,14 @@ import type { CompactionLease, SessionState } from "../domain/state";
 import { windowOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
 import { draftText } from "./drafts";
+import { giveBack } from "./give-back";
 import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, draftInput, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
 import { filesOf } from "./summary-files";
-import { buildSummaryPart, type FoldNext } from "./summary-request";
+import { buildSummaryPart, type FoldNext, partsDone } from "./summary-request";
 
 /** The turn that waits for it. */
 export type Inside = TurnRun;
@@ -40,10 +41,16 @@ export const isCurrentLease = (
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
+/** A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way. */
+const isSettledPart = (settled: Settled, state: SessionState): boolean => isCurrentLease(settled, state) && settled.part < partsDone(state);
+
 /** What comes to nothing is still a call that was made, and is recorded as one. `spec` null: the model is gone. */
 export function settleCompaction(settled: Settling, spec: ModelSpec | null, ports: CompactionPorts): SettleOutcome {
   const { writer, clock } = ports;
-  const judged = spec && isCurrentLease(settled, writer.state) ? judge(settled, { spec, ports }) : "stale";
+  if (isSettledPart(settled, writer.state)) return { next: "done" };
+  const isCurrent = isCurrentLease(settled, writer.state);
+  if (isCurrent && !spec) return { next: giveBack(settled, ports) };
+  const judged = isCurrent && spec ? judge(settled, { spec, ports }) : "stale";
   if (judged !== "stale") return judged;
   writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state) });
   return { next: "done" };
@@ -59,15 +66,22 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
-  const policy = policyOf(state.settings.policy);
-  const { text, finish } = outcome;
-  const checked = checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(windowOf(spec, policy), policy) });
+  const checked = check(outcome, spec, state);
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, ports);
   const committed = commit(settled, { summary, outcome, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
 }
+
+function check({ text, finish }: Accepted, spec: ModelSpec, { settings }: SessionState): ReturnType<typeof checkSummary> {
+  const policy = policyOf(settings.policy);
+  return checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(windowOf(spec, policy), policy) });
+}
+
+/** It is a part of a fold, and one that is kept. */
+export const isPartDone = ({ outcome, next }: Settled, spec: ModelSpec, state: SessionState): boolean =>
+  next !== null && outcome.ok && check(outcome, spec, state).ok;
 
 interface World {
   readonly spec: ModelSpec;

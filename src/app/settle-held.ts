@@ -1,4 +1,5 @@
 /** What background workers brought while it could not take effect is judged now, each once. */
+import { giveBack } from "./give-back";
 import type { HeldOutcomes } from "./held-outcomes";
 import type { CompactionPorts } from "./plan-session";
 import type { ModelSpec } from "./ports";
@@ -9,11 +10,16 @@ export interface HeldPorts extends CompactionPorts {
 }
 
 /**
- * True: an attempt failed and another is allowed. Without the model's facts no result can be judged: the current one waits
+ * True: another worker is to go on. Without the model's facts no result can be judged: the current one waits
  * on, the others come to nothing in any case.
  */
 export function settleHeld(spec: ModelSpec | null, ports: HeldPorts, inside: Inside | null = null): boolean {
   const held = ports.held.take((each) => spec !== null || !isCurrentLease(each, ports.writer.state));
-  const settled = held.map((each) => settleCompaction({ ...each, next: null, inside }, spec, ports));
-  return settled.some(({ next }) => next === "retry");
+  const settled = held.map((each) => {
+    const { next } = settleCompaction({ ...each, inside }, spec, ports);
+    // A part is done, and nobody reads the next one: the worker that brought it is gone.
+    if (next === "continue") giveBack({ ...each, outcome: null }, ports);
+    return next;
+  });
+  return settled.some((next) => next !== "done");
 }

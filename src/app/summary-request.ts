@@ -33,6 +33,8 @@ export interface FoldNext extends FoldPoint {
 
 export interface SummaryPart {
   readonly request: ModelRequest;
+  /** How many parts were done before it: what is delivered twice is told by it. */
+  readonly part: number;
   /** Null: with this part's answer the summary is complete. */
   readonly next: FoldNext | null;
 }
@@ -48,6 +50,9 @@ export interface PartInput {
 const CHAT_FRAME_TOKENS = 32;
 /** Raw tokens of transcript at least: a fold must go on. */
 const LEAST_ROOM = 200;
+
+/** Parts of the compaction under way that are done. */
+export const partsDone = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
 
 export function buildSummaryPart(input: PartInput): SummaryPart {
   return input.plan.mode === "same_prefix" ? buildSamePrefix(input) : buildTranscriptPart(input);
@@ -75,7 +80,7 @@ function buildSamePrefix(input: PartInput): SummaryPart {
     tools: content.readTools(),
     maxOutput: capOf(spec, policy),
   };
-  return { request, next: null };
+  return { request, part: partsDone(state), next: null };
 }
 
 function buildTranscriptPart(input: PartInput): SummaryPart {
@@ -94,7 +99,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const request: ModelRequest = { model: spec, purpose: "compaction", system, messages, tools: [], maxOutput: cap };
-  return { request, next: nextOf(input.plan, stage, chunk) };
+  return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
 }
 
 /** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
@@ -139,7 +144,7 @@ function readPart(
   { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
 ): FoldChunk {
   const { state, content } = input;
-  const parts = state.compaction.requested?.folded?.parts ?? 0;
+  const parts = partsDone(state);
   const isUnread = unreadBy(input);
   if (parts < MAX_PARTS - 1) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
   const lines: string[] = [];

@@ -92,7 +92,11 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
 /** A compaction whose view moved under it, or that had nothing to do, is nobody's failure. */
 function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
   const { compaction } = state;
-  if (!event.final) return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event) });
+  if (!event.final) {
+    // Who gives a lease back makes no more calls under it.
+    const unsettled = event.failure === "aborted" ? compaction.unsettled.filter((token) => token !== event.token) : compaction.unsettled;
+    return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
+  }
   const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;

@@ -4,10 +4,10 @@
  */
 import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
 import { draftItem } from "../app/drafts";
-import type { HeldOutcome } from "../app/held-outcomes";
 import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
 import { runTurn } from "../app/run-turn";
+import type { Settled } from "../app/session-api";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
 import { measureNext } from "../context/budget";
 import type { CutShort } from "../domain/commands";
@@ -183,7 +183,7 @@ export class SessionRuntime {
   }
 
   /** Keeps what a worker brought until it may take effect. */
-  hold(outcome: HeldOutcome): void {
+  hold(outcome: Settled): void {
     holdOutcome(this.deps.sql, outcome);
     this.#settled.give();
   }

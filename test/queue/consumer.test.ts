@@ -40,7 +40,7 @@ const leased = (token: number): LeaseOutcome => ({
   kind: "leased",
   token,
   timeoutMs: 15_000,
-  part: { request: { model: spec, purpose: "compaction", system: "s", messages: [], tools: [], maxOutput: 100 }, next: null },
+  part: { request: { model: spec, purpose: "compaction", system: "s", messages: [], tools: [], maxOutput: 100 }, part: 0, next: null },
 });
 
 /** A model that answers each call with the next list of chunks. */

@@ -61,7 +61,7 @@ describe("a dry run", () => {
         const leased = await life.service.leaseCompaction(CALLER, id);
         if (!leased.ok || leased.value.kind !== "leased") break;
         const outcome = { ok: false, failure: "refused", model: "m", estimate: 1, usage: null, ms: 1 } as const;
-        await life.service.recordCompaction(CALLER, { compaction: id, token: leased.value.token, outcome, next: null });
+        await life.service.recordCompaction(CALLER, { compaction: id, token: leased.value.token, outcome, part: 0, next: null });
       }
     }
 

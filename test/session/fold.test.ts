@@ -1,5 +1,6 @@
 /** A source larger than the summariser's window is read in parts, and a part that is done is done. */
 import { describe, expect, test } from "vitest";
+import type { Settled } from "../../src/app/session-api";
 import { huge, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
@@ -65,7 +66,69 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     const leased = requested && (await life.service.leaseCompaction(CALLER, requested.id));
     expect(JSON.stringify(leased)).toContain("Part 1.");
   });
+
+  test("records a part's call once, however often it is delivered", async () => {
+    const { life, settled } = await inBackground();
+
+    const first = await life.service.recordCompaction(CALLER, settled);
+    const second = await life.service.recordCompaction(CALLER, settled);
+
+    expect(first).toMatchObject({ ok: true, value: { next: "continue", part: { part: settled.part + 1 } } });
+    expect(second).toEqual({ ok: true, value: { next: "done" } });
+    expect(callsUnder(life, settled.token)).toBe(1);
+    expect(life.runtime.state.compaction.requested?.folded?.parts).toBe(settled.part + 1);
+  });
+
+  test("keeps a part that came while the models were out of reach, and goes on from it", async () => {
+    const { life, settled } = await inBackground();
+    const { models } = life;
+    life.models = { resolve: () => Promise.reject(new Error("the tenant's object is out of reach")) };
+
+    const answered = await life.service.recordCompaction(CALLER, settled);
+
+    expect(answered).toEqual({ ok: true, value: { next: "done" } });
+    expect(callsUnder(life, settled.token)).toBe(0);
+    life.models = models;
+    const leased = await life.service.leaseCompaction(CALLER, settled.compaction);
+    await life.service.recordCompaction(CALLER, settled);
+    expect(callsUnder(life, settled.token)).toBe(1);
+    expect(JSON.stringify(leased)).toContain("Part 2.");
+    expect(life.runtime.state.compaction.requested).toMatchObject({ attempts: 1, folded: { parts: settled.part + 1 } });
+  });
+
+  test("a part that is refused while a turn runs is a failure when it has ended, and its call is recorded once", async () => {
+    const { life, settled } = await inBackground();
+    life.models = { resolve: async () => ({ ...SPEC, context_window: 32_000 }) };
+    await life.send("in between");
+    const refused = { ...settled, outcome: { ...settled.outcome, text: "" } } as Settled;
+
+    await life.service.recordCompaction(CALLER, refused);
+    await life.service.recordCompaction(CALLER, refused);
+    expect(callsUnder(life, settled.token)).toBe(0);
+    await life.answer("Done.");
+
+    expect(callsUnder(life, settled.token)).toBe(1);
+    expect(life.events()).toContainEqual(expect.objectContaining({ type: "CompactionFailed", token: settled.token, failure: "empty" }));
+  });
 });
+
+const callsUnder = (life: Life, token: number): number =>
+  life.events().filter((event) => event.type === "ModelCallFinished" && event.lease === token).length;
+
+/** The turn that waited was stopped, and a background worker has read the next part. */
+async function inBackground(): Promise<{ readonly life: Life; readonly settled: Settled }> {
+  const life = await switched();
+  await life.summarize("Part 1.");
+  await life.service.stop(CALLER);
+  await settle();
+  const { requested } = life.runtime.state.compaction;
+  const leased = requested && (await life.service.leaseCompaction(CALLER, requested.id));
+  if (!requested || !leased?.ok || leased.value.kind !== "leased" || !leased.value.part.next)
+    throw new Error("no part of a fold was leased");
+  const { part, token } = leased.value;
+  const outcome = { ok: true, text: "Part 2.", finish: "stop", model: "small", estimate: 1, usage: null, ms: 1 } as const;
+  return { life, settled: { compaction: requested.id, token, outcome, part: part.part, next: part.next } };
+}
 
 test("a chain of summaries that was written for a larger window leaves half of a small one to what is new", async () => {
   const life = new Life();
@@ -82,7 +145,13 @@ test("a chain of summaries that was written for a larger window leaves half of a
   if (!leased.ok || leased.value.kind !== "leased") throw new Error("not leased");
   const outcome = { ok: true, text: huge("CHAIN"), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
   const { token } = leased.value;
-  await life.service.recordCompaction(CALLER, { compaction: requested.id, token, outcome, next: leased.value.part.next });
+  await life.service.recordCompaction(CALLER, {
+    compaction: requested.id,
+    token,
+    outcome,
+    part: leased.value.part.part,
+    next: leased.value.part.next,
+  });
   await life.service.patch(CALLER, { model: SMALL.id });
   await settle();
 

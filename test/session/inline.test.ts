@@ -98,7 +98,7 @@ describe("a background worker that is at it", () => {
     const { token } = leased.value;
     const report = (text: string) => {
       const outcome = { ok: true, text, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
-      return life.service.recordCompaction(CALLER, { compaction, token, outcome, next: null });
+      return life.service.recordCompaction(CALLER, { compaction, token, outcome, part: 0, next: null });
     };
     return { life, report };
   }

@@ -151,7 +151,7 @@ describe("an outcome that came during a turn", () => {
     const compaction = requestedId(life);
     const token = await lease(life);
     await life.send("one more thing");
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, part: 0, next: null });
     const reachable = life.models;
     life.models = unreachable;
     life.calls.at(-1)?.say({ type: "failure", failure: { kind: "unavailable", status: 503 } });
@@ -170,7 +170,7 @@ describe("an outcome that came during a turn", () => {
     const token = await lease(life);
     const reachable = life.models;
     life.models = unreachable;
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, part: 0, next: null });
 
     life.models = reachable;
     await life.service.leaseCompaction(CALLER, compaction);
@@ -236,7 +236,7 @@ describe("an outcome that is held back", () => {
     const compaction = requestedId(life);
     const token = await lease(life);
     await life.send("one more thing");
-    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, next: null });
+    await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, part: 0, next: null });
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toHaveLength(1);
 
     const change = { base_epoch: 0, ops: [], receipt: RECEIPT };
@@ -251,7 +251,7 @@ describe("an outcome that is held back", () => {
 
   test("and that nobody waits for any more is not held: its call is recorded at once, and once", async () => {
     const life = await overThreshold();
-    const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, next: null };
+    const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, part: 0, next: null };
     await life.service.patch(CALLER, { system: "Be brief." });
     await life.send("one more thing");
     await life.service.recordCompaction(CALLER, input);

@@ -99,7 +99,7 @@ async function attempt(life: Life, id: CompactionId, text: string): Promise<void
   const leased = await life.service.leaseCompaction(CALLER, id);
   if (!leased.ok || leased.value.kind !== "leased") return;
   const outcome = { ok: true, text, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
-  await life.service.recordCompaction(CALLER, { compaction: id, token: leased.value.token, outcome, next: null });
+  await life.service.recordCompaction(CALLER, { compaction: id, token: leased.value.token, outcome, part: 0, next: null });
   await settle();
 }
 

@@ -19,7 +19,7 @@ async function readParts(life: Life): Promise<string[]> {
     parts.push(asked?.type === "text" ? asked.text : "");
     const text = `Summary ${parts.length} of what was said.`;
     const outcome = { ok: true, text, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
-    const settled = await life.service.recordCompaction(CALLER, { compaction, token, outcome, next: part.next });
+    const settled = await life.service.recordCompaction(CALLER, { compaction, token, outcome, part: part.part, next: part.next });
     if (!settled.ok || settled.value.next !== "continue") return parts;
     part = settled.value.part;
   }

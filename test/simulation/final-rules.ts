@@ -62,7 +62,11 @@ function checkLedger({ world, log }: Run): void {
     const made = (stats.counts.get(`${purpose} requests`) ?? 0) + (stats.counts.get(`${purpose} requests inside a turn`) ?? 0);
     const recorded = calls.filter((call) => call.purpose === purpose).length;
     const fine = calm ? recorded === made : recorded <= made;
-    violations.check(fine, "I18", () => `${made} ${purpose} requests were made and ${recorded} are in the ledger`);
+    const byLease = (): string =>
+      [...world.model.askedUnder]
+        .map(([token, asked]) => `${token}: ${asked}/${calls.filter((call) => call.lease === token).length}`)
+        .join(" ");
+    violations.check(fine, "I18", () => `${made} ${purpose} requests were made and ${recorded} are in the ledger (${byLease()})`);
   }
 }
 

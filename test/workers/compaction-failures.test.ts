@@ -160,7 +160,7 @@ describe("a worker that dies with its lease", () => {
 
     const usage = { input: 900, output: 60, cached: 0, reasoning: 0 };
     const late = { ok: true, text: words(60, "LATE"), finish: "stop", model: chat.model.upstream, estimate: 800, usage, ms: 1 } as const;
-    const input = { compaction: job.compaction, token, outcome: late, next: null };
+    const input = { compaction: job.compaction, token, outcome: late, part: 0, next: null };
     const recorded = await chat.api.recordCompaction(chat.caller, input);
     await chat.api.recordCompaction(chat.caller, input);
 

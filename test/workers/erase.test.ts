@@ -169,7 +169,7 @@ describe("late writers", () => {
 
     await eraseOf(chat);
     const outcome = { ok: true, text: words(60, MARK), finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
-    const settled = { compaction: job.compaction, token: lease.value.token, outcome, next: null };
+    const settled = { compaction: job.compaction, token: lease.value.token, outcome, part: 0, next: null };
     const recorded = await chat.api.recordCompaction(chat.caller, settled);
     const delivered = await deliver(job);
 

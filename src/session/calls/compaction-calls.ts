@@ -4,7 +4,7 @@ import { leaseCompaction } from "../../app/lease-compaction";
 import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
-import { isCurrentLease, settleCompaction } from "../../app/settle-compaction";
+import { isCurrentLease, isPartDone, settleCompaction } from "../../app/settle-compaction";
 import { settleHeld } from "../../app/settle-held";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
@@ -33,14 +33,13 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
-/** While a turn runs a summary is kept, durably, and takes effect when it ends (docs/design.md §5). A part of one changes no view. */
+/** While a turn runs an outcome is kept, durably, and takes effect when it ends (docs/design.md §5). A part that is done changes no view. */
 export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
   const { state } = runtime;
-  const { compaction, token, outcome, next } = settled;
-  const isPart = next !== null && outcome.ok;
-  if (isCurrentLease(settled, state) && (found === "unreachable" || (state.turn && !isPart))) {
-    if (!isPart) runtime.hold({ compaction, token, outcome });
+  const waits = found === "unreachable" || (state.turn !== null && !(found && isPartDone(settled, found, state)));
+  if (waits && isCurrentLease(settled, state)) {
+    runtime.hold(settled);
     return ok({ next: "done" });
   }
   return ok(settleCompaction({ ...settled, inside: null }, found === "unreachable" ? null : found, runtime.ports()));

@@ -1,23 +1,38 @@
 /** What a summariser brought while a turn ran: kept durably until it may take effect. */
-import type { HeldOutcome } from "../../app/held-outcomes";
+import type { Settled } from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
-export function holdOutcome(sql: Sql, held: HeldOutcome): void {
+/** What the column `place` holds: which part of a fold it is, and where it ended. */
+type Place = Pick<Settled, "part" | "next">;
+/** A row of a build that held back whole summaries only. */
+const WHOLE: Place = { part: 0, next: null };
+
+type Row = {
+  readonly compaction: CompactionId;
+  readonly token: number;
+  readonly outcome: string;
+  readonly place: string | null;
+};
+
+export function holdOutcome(sql: Sql, { compaction, token, outcome, part, next }: Settled): void {
   const query =
-    "INSERT INTO pending_outcomes (compaction, token, outcome) VALUES (?, ?, ?) ON CONFLICT (compaction) DO UPDATE SET token = excluded.token, outcome = excluded.outcome";
-  sql.all(query, held.compaction, held.token, JSON.stringify(held.outcome));
+    "INSERT INTO pending_outcomes (compaction, token, outcome, place) VALUES (?, ?, ?, ?) ON CONFLICT (compaction) DO UPDATE SET token = excluded.token, outcome = excluded.outcome, place = excluded.place";
+  const place: Place = { part, next };
+  sql.all(query, compaction, token, JSON.stringify(outcome), JSON.stringify(place));
 }
 
 export const isHeld = (sql: Sql, compaction: CompactionId): boolean =>
   sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
 
 /** Those of them that are wanted, which are then held no more. */
-export function takeOutcomes(sql: Sql, isWanted: (held: HeldOutcome) => boolean): HeldOutcome[] {
-  const rows = sql.all<{ compaction: CompactionId; token: number; outcome: string }>(
-    "SELECT compaction, token, outcome FROM pending_outcomes",
-  );
-  const wanted = rows.map((row): HeldOutcome => ({ ...row, outcome: JSON.parse(row.outcome) as HeldOutcome["outcome"] })).filter(isWanted);
+export function takeOutcomes(sql: Sql, isWanted: (held: Settled) => boolean): Settled[] {
+  const wanted = sql.all<Row>("SELECT compaction, token, outcome, place FROM pending_outcomes").map(readRow).filter(isWanted);
   for (const { compaction } of wanted) sql.all("DELETE FROM pending_outcomes WHERE compaction = ?", compaction);
   return wanted;
+}
+
+function readRow({ compaction, token, outcome, place }: Row): Settled {
+  const { part, next } = place === null ? WHOLE : (JSON.parse(place) as Place);
+  return { compaction, token, outcome: JSON.parse(outcome) as Settled["outcome"], part, next };
 }

@@ -32,6 +32,9 @@ const migrations: readonly string[] = [
   `
   CREATE TABLE views_before (compaction TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
+  `,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

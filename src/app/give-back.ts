@@ -1,0 +1,21 @@
+/** A lease that its holder can do nothing more with: it is free for the next worker, and it counts as no attempt. */
+import type { CompactionId } from "../domain/ids";
+import { compactionCall } from "./compaction-call";
+import type { CompactionPorts } from "./plan-session";
+import type { SummaryOutcome } from "./session-api";
+
+export interface GivenBack {
+  readonly compaction: CompactionId;
+  readonly token: number;
+  /** A call that was made comes to nothing, and is recorded. Null: none was. */
+  readonly outcome: SummaryOutcome | null;
+}
+
+/** Finished parts of a fold stay. */
+export function giveBack({ compaction, token, outcome }: GivenBack, { writer, clock }: Pick<CompactionPorts, "writer" | "clock">): "done" {
+  const call = outcome && compactionCall({ outcome, token }, writer.state);
+  const command = { type: "FailCompaction", at: clock(), compaction, token, failure: "aborted", call } as const;
+  const given = writer.execute({ ...command, attemptLimit: Number.POSITIVE_INFINITY, fallback: null, inside: null });
+  if (!given.ok && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
+  return "done";
+}
