@@ -88,7 +88,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const policy = policyOf(state.settings.policy);
   const cap = capOf(spec, policy);
   const window = limitOf(windowOf(spec, policy)) ?? Number.POSITIVE_INFINITY;
-  const whole = (window - cap) / (ratioOf(state, spec.id) * marginOf(state, spec));
+  const whole = (window - cap) / factorOf(state, spec);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
   const previous = stand.previous && shortenToWithin(stand.previous, whole / 2);
@@ -105,9 +105,14 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
 /** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
 const COUNTED_MARGIN = 1.1;
 
-function marginOf({ ratio, totals, compaction }: SessionState, spec: ModelSpec): number {
+/**
+ * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, so that
+ * it is never taken for less than its raw estimate.
+ */
+function factorOf(state: SessionState, spec: ModelSpec): number {
+  const { ratio, totals, compaction } = state;
   const isCounted = ratio.model === spec.id && totals.calls > 0 && (compaction.requested?.attempts ?? 0) <= 1;
-  return isCounted ? COUNTED_MARGIN : PADDING;
+  return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 
 interface Stand {
