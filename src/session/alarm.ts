@@ -2,7 +2,8 @@
 import { assertNever } from "../lib/assert-never";
 import { finishErasure } from "./calls/lifecycle-calls";
 import { type Job, needsWatch } from "./log/jobs";
-import { RECOVER_AFTER_MS, type SessionRuntime } from "./runtime";
+import type { SessionRuntime } from "./runtime";
+import { RECOVER_AFTER_MS } from "./watch";
 
 /** Never throws: the platform drops an alarm that keeps failing, and with it everything that is due. */
 export function ringAlarm(runtime: SessionRuntime): void {

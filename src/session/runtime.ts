@@ -18,7 +18,7 @@ import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
-import { createJobs, type Jobs, needsWatch } from "./log/jobs";
+import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn } from "./log/log-tables";
 import type { Sql } from "./log/sql";
 import { SessionStore } from "./log/store";
@@ -26,6 +26,7 @@ import { createSignal, type Signal } from "./signal";
 import { readPartial } from "./stream/partial";
 import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
+import { armJobs, asksForWorker, sendWakeUp } from "./watch";
 
 export interface RuntimeDeps {
   readonly sql: Sql;
@@ -46,14 +47,8 @@ export interface RuntimeDeps {
   readonly log: Log;
 }
 
-/** An orphaned turn is found within this time without any call (docs/design.md §4). */
-export const RECOVER_AFTER_MS = 30_000;
-const TOOLS_EXPIRE_MS = 24 * 60 * 60 * 1_000;
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
-/** The projection is tried again this much after an append, should the drain be lost with the object. */
-const PROJECT_WATCHDOG_MS = 10_000;
-
 export class SessionRuntime {
   readonly store: SessionStore;
   readonly buffer: StreamBuffer;
@@ -79,7 +74,7 @@ export class SessionRuntime {
     this.#settled = createSignal(schedule);
     this.jobs = createJobs(sql);
     this.store = new SessionStore(sql, {
-      onAppend: (events, state) => this.#armJobs(events, state),
+      onAppend: (events, state) => armJobs({ jobs: this.jobs, state }, events, clock()),
       onCommit: (events, states) => this.#committed(events, states),
     });
     this.content = createContent(sql, () => this.store.state);
@@ -166,20 +161,9 @@ export class SessionRuntime {
     return this.store.execute(command, bodies);
   }
 
-  /**
-   * Sends the wake-up, and looks again later: a queue may lose it. Less and less often, as it may have to wait for a turn
-   * that waits for its tools.
-   */
   wakeCompaction(): void {
-    const { requested } = this.state.compaction;
-    const { tenant, session } = this.state;
-    if (!requested || !tenant || !session) return this.jobs.disarm("wake_compaction");
-    const tries = this.jobs.get("wake_compaction")?.attempts ?? 0;
-    const wait = Math.min(COMPACTION_WATCHDOG_MS * 2 ** tries, COMPACTION_WATCHDOG_MAX_MS);
-    this.jobs.arm("wake_compaction", this.deps.clock() + wait, tries + 1);
+    sendWakeUp(this, this.deps);
     this.syncAlarm();
-    const sent = this.deps.queue.send({ tenant, session, compaction: requested.id });
-    this.deps.background(sent.catch(() => this.deps.log.warn("queue_unreachable", { session })));
   }
 
   /** Keeps what a worker brought until it may take effect. */
@@ -200,16 +184,6 @@ export class SessionRuntime {
     this.#alarmAt = null;
   }
 
-  #armJobs(events: readonly StoredEvent[], state: SessionState): void {
-    if (state.lifecycle === "erased") return;
-    const now = this.deps.clock();
-    this.jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
-    if (needsWatch(state)) this.jobs.armIfIdle("recover_turn", now + RECOVER_AFTER_MS);
-    if (events.some((event) => event.type === "ToolCalled")) this.jobs.arm("expire_tools", now + TOOLS_EXPIRE_MS);
-    if (events.some((event) => event.type === "CompactionRequested") && !state.turn) this.jobs.arm("wake_compaction", now);
-    else if (state.compaction.requested) this.jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
-  }
-
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const context = () => ({ context_window: this.spec?.context_window ?? null, current_context_tokens: this.contextTokens() });
     const display = (item: Parameters<ContentReader["display"]>[0][number]) => {
@@ -221,9 +195,7 @@ export class SessionRuntime {
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, usage, context }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
-    // Inside a turn it is the turn that does the work, and waits for it; what was asked for by hand meanwhile waits for its end.
-    const asked = events.some((event) => event.type === "CompactionRequested") || (states.before.turn && isWaiting(states.after));
-    if (asked && !states.after.turn) this.wakeCompaction();
+    if (asksForWorker(events, states)) this.wakeCompaction();
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
     this.syncAlarm();
     this.#advanceSoon();
@@ -288,9 +260,3 @@ export class SessionRuntime {
     this.live = null;
   }
 }
-
-const COMPACTION_WATCHDOG_MS = 60_000;
-const COMPACTION_WATCHDOG_MAX_MS = 60 * 60_000;
-
-/** A compaction that nobody has taken up. */
-const isWaiting = ({ compaction }: SessionState): boolean => compaction.requested?.attempts === 0 && !compaction.lease;
