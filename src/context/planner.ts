@@ -20,8 +20,9 @@ import { keptPositions, type Proposal, propose } from "./proposal";
 export function boundOf(limits: ModelLimits, policy: Policy): number | null {
   const usable = limitOf(limits);
   if (limits.window === null || usable === null) return null;
-  const { window_ratio, usable_ratio } = policy.trigger;
-  const bounds = [window_ratio && Math.floor(limits.window * window_ratio), usable_ratio && Math.floor(usable * usable_ratio)];
+  const { window_ratio, usable_ratio, bound } = policy.trigger;
+  const allowed = (tokens: number): number => (bound === "reached" ? Math.ceil(tokens) - 1 : Math.floor(tokens));
+  const bounds = [window_ratio && allowed(limits.window * window_ratio), usable_ratio && allowed(usable * usable_ratio)];
   const known = bounds.filter((bound) => bound !== null);
   return known.length > 0 ? Math.min(...known) : null;
 }

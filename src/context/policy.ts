@@ -20,6 +20,9 @@ const trigger = z.strictObject({
     .min(0.1)
     .nullable()
     .describe("Compact when it would exceed this share of what a request may weigh (window less reserve); null: no such bound"),
+  bound: z
+    .enum(["exceeded", "reached"])
+    .describe("Whether exactly so many tokens are not enough for that (`exceeded`), or are (`reached`)"),
   rent_factor: z
     .number()
     .min(0.1)

@@ -22,7 +22,7 @@ const resultsInFull = {
 
 /** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
 const oneclaw: Policy = {
-  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: null, rent_factor: null, min_gain_ratio: 0 },
+  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: null, bound: "exceeded", rent_factor: null, min_gain_ratio: 0 },
   keep: {
     ratio: 0.25,
     of: "window",
@@ -54,7 +54,7 @@ const oneclaw: Policy = {
 /** Opal compaction. */
 const opal: Policy = {
   ...oneclaw,
-  trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8 },
+  trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8, bound: "reached" },
   keep: { ...oneclaw.keep, manual_tokens: 20_000, cut: "next_user", split_turn_messages: 5 },
   summary: { ...oneclaw.summary, form: "structured", placement: "user-message" },
   on_failure: "note",
@@ -81,7 +81,7 @@ const yeoman: Policy = {
 
 /** The default once recall works: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
 const balanced: Policy = {
-  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, rent_factor: 2, min_gain_ratio: 0.2 },
+  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, bound: "exceeded", rent_factor: 2, min_gain_ratio: 0.2 },
   keep: {
     ratio: 0.21,
     of: "usable",
@@ -137,7 +137,7 @@ const verbatim: Policy = {
 /** What each is for, in one line: `GET /v1/policies`. */
 export const purposes: Readonly<Record<PolicyName, string>> = {
   oneclaw: "RFC-011 and FEAT-011: summarised in the background above 0.85 of the window, the newest quarter stays",
-  opal: "Opal compaction: before a turn above 0.80, a structured summary, cut turns summarised for themselves",
+  opal: "Opal compaction: before a turn at 0.80 of the window, a structured summary, cut turns summarised for themselves",
   odincode: "OdinCode plan: old tool results are cleared before each call; no summaries, the guard holds the window",
   yeoman: "ADR 097: before a turn above 0.80, all but the last four messages become a context summary",
   balanced: "Compaction that pays for itself, for most chat",

@@ -88,10 +88,10 @@ describe("opal", () => {
   const opal = (state: SessionState, asked = {}) => planUnder("opal", state, { limits: limitsOf(40_000), ...asked });
   const full = counted(viewing(chat(80, 500)), 40_000);
 
-  test("looks at the start of a turn and compacts above 80 % of the window", () => {
+  test("looks at the start of a turn and compacts from 80 % of the window on", () => {
     expect(presets.opal.trigger.at).toBe("before_turn");
     const holding = (tokens: number) => opal(counted(viewing(chat(80, 500)), tokens)).kind;
-    expect([holding(32_000), holding(32_001)]).toEqual(["none", "compact"]);
+    expect([holding(31_999), holding(32_000)]).toEqual(["none", "compact"]);
   });
 
   test.each([
@@ -129,7 +129,7 @@ describe("opal", () => {
 
   test("takes an unknown window for 128,000", () => {
     const holding = (tokens: number) => planUnder("opal", counted(viewing(chat(300, 500)), tokens), { limits: limitsOf(null) }).kind;
-    expect([holding(102_400), holding(102_401)]).toEqual(["none", "compact"]);
+    expect([holding(102_399), holding(102_400)]).toEqual(["none", "compact"]);
   });
 
   test("updates its summary, in sections, as a message of the user; a note takes its place when there is none", () => {
