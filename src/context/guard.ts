@@ -11,6 +11,7 @@ import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import type { Plan, PlanInput, Rung } from "./plan";
+import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
 
 type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
@@ -73,7 +74,7 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
   // After the change the anchor is void and all is estimated: both measures must come down.
   const weight = Math.max(by.tokens, rawViewTokens(state) * scale) / scale;
-  const going = oldest(state, mayGo, weight - (by.limit * policy.guard_target_ratio) / scale);
+  const going = oldest(state, keptLast(mayGo, policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = weight - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const drops: Rung[] = dropRungs(state, going, { scale, reason: "the next request would not fit" });
   const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
@@ -90,7 +91,13 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   };
 }
 
-/** The oldest of `groups` that together weigh at least `excess` raw tokens; all of them if they do not. */
+/** What the policy keeps verbatim goes only when nothing else is left to go. */
+function keptLast(groups: readonly Group[], { keep }: Policy): readonly Group[] {
+  const isKept = ({ items }: Group): boolean => keep.system_messages && items.some((item) => item.kind === "system");
+  return [...groups.filter((group) => !isKept(group)), ...groups.filter(isKept)];
+}
+
+/** The first of `groups` that together weigh at least `excess` raw tokens; all of them if they do not. */
 function oldest(state: SessionState, groups: readonly Group[], excess: number): readonly Group[] {
   let gained = 0;
   const count = groups.findIndex((group) => {

@@ -109,6 +109,16 @@ describe("oneclaw", () => {
 });
 
 describe("the guard", () => {
+  test.each([
+    ["oneclaw", 100, [{ rung: "drop", from: 1 }]],
+    ["balanced", 100, [{ rung: "drop", from: 2 }]],
+    // Without it nothing would fit.
+    ["balanced", 15_000, [{ rung: "drop", from: 1 }]],
+  ])("under %s drops a system message of %i tokens that the policy keeps only when nothing else is left", (name, tokens, drops) => {
+    const state = viewing([item(1, "system", { tokens }), ...chat(20, 900).map((each) => ({ ...each, position: each.position + 1 }))]);
+    expect(planGuard({ state, limits, policy: policyOf(name) })).toMatchObject({ kind: "compact", rungs: drops });
+  });
+
   const guard = (state: SessionState, change = {}) => planGuard({ state, limits: { ...limits, ...change }, policy });
 
   test("leaves alone what fits, and what has no known window", () => {
