@@ -45,7 +45,17 @@ export function buildConversation({ shown, compacted }: { readonly shown: number
   const overlays = compacted > 0 ? [{ ...covered, kind: "summary" as const, id: id("ovl", 1) }] : [];
   const empty = viewing(items);
   const counted = last - SHAPE.length;
-  const anchor = { epoch: 0, model: "bench", up_to: counted - 1, input: 60 * shown, output: 40, reply_to: counted, tools: 0, at: 1 };
+  const anchor = {
+    epoch: 0,
+    holds_in: 0,
+    model: "bench",
+    up_to: counted - 1,
+    input: 60 * shown,
+    output: 40,
+    reply_to: counted,
+    fixed: 0,
+    at: 1,
+  };
   const state = { ...empty, anchor, view: viewOf({ ...empty.view, overlays }) };
   const entries = items.map((meta): ViewEntry => ({ meta, parts: [partOf(meta)] }));
   const summaries = compacted > 0 ? [SUMMARY] : [];

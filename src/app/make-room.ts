@@ -83,8 +83,8 @@ export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" 
 function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {
   const limit = limitOf(windowOf(spec, policy));
   if (limit !== null && measureNext(state, spec.id).tokens > limit) {
-    const { model } = state.ratio;
-    return model !== "" && model !== spec.id ? "model_switch" : "inline";
+    const last = state.ratios[0]?.model ?? spec.id;
+    return last === spec.id ? "inline" : "model_switch";
   }
   const isFirst = (state.turn?.rounds ?? 0) === 0;
   const { at } = policy.trigger;

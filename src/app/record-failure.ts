@@ -10,6 +10,7 @@ import { type CompactionPorts, type CompactPlan, draftInput, planSession } from 
 import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";
+import { capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 
 interface Failed {
@@ -61,7 +62,7 @@ function draftNote(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): 
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   if (!rung) return null;
   const items = writer.state.view.items.filter((item) => item.position <= rung.range.to && !rung.keeps.includes(item.position));
-  const text = fallbackNote(items, filesOf(rung, writer.state, content));
+  const text = fallbackNote(items, filesOf(rung, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
   const summary = { text, tokens: estimateTokens(text) };
   const overlay = ids.newId("ovl");
   const draft: SummaryDraft = { summary, plan: rung, overlay, also: [] };

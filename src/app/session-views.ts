@@ -115,7 +115,9 @@ export interface ContextReport {
   readonly policy: PolicyChoice;
   readonly epoch: number;
   readonly context_window: number | null;
-  /** window − reserve: what a request may weigh; null with an unknown window. */
+  /** What the policy takes an unknown window to be; null: it is known, or the policy takes it for nothing. */
+  readonly assumed_window: number | null;
+  /** window − reserve: what a request may weigh; null with no window, known or assumed. */
   readonly limit: number | null;
   readonly reserve: number | null;
   readonly total: TokenFigure;

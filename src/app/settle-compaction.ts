@@ -7,13 +7,11 @@ import { withFileOps } from "../context/file-ops";
 import type { Plan, Rung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { joinStages } from "../context/prompts";
-import { summaryCap } from "../context/proposal";
 import { type AcceptedSummary, checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
 import type { CompactionLease, SessionState } from "../domain/state";
-import { windowOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
 import { draftText } from "./drafts";
 import { giveBack } from "./give-back";
@@ -22,6 +20,7 @@ import { type CompactionPorts, draftInput, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
+import { answerCapOf, capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 import { buildSummaryPart, type FoldNext, partsDone } from "./summary-request";
 
@@ -69,14 +68,15 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   const checked = check(outcome, spec, state);
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
-  const summary = completeSummary(checked.value.text, lease, ports);
+  const summary = completeSummary(checked.value.text, lease, world);
   const committed = commit(settled, { summary, outcome, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
-function check({ text, finish }: Accepted, spec: ModelSpec, { settings }: SessionState): ReturnType<typeof checkSummary> {
+function check({ text, finish }: Accepted, spec: ModelSpec, { settings, compaction }: SessionState): ReturnType<typeof checkSummary> {
   const policy = policyOf(settings.policy);
-  return checkSummary({ text, finish, form: policy.summary.form, cap: summaryCap(windowOf(spec, policy), policy) });
+  const cap = compaction.lease ? answerCapOf(compaction.lease, spec, policy) : capOf(spec, policy);
+  return checkSummary({ text, finish, form: policy.summary.form, cap });
 }
 
 /** It is a part of a fold, and one that is kept. */
@@ -118,11 +118,12 @@ function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: W
   return { next: "continue", part: buildSummaryPart({ plan: done.lease, state: writer.state, spec, content }), timeoutMs };
 }
 
-/** Both stages of a split turn as one text, with the files that the conversation touched. */
-function completeSummary(text: string, lease: CompactionLease, { writer, content }: CompactionPorts): AcceptedSummary {
+/** Both stages of a split turn as one text, with the files that the conversation touched, within the cap. */
+function completeSummary(text: string, lease: CompactionLease, { spec, ports: { writer, content } }: World): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
-  const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content));
+  const cap = capOf(spec, policyOf(writer.state.settings.policy));
+  const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content), cap);
   return { text: whole, tokens: estimateTokens(whole) };
 }
 

@@ -6,7 +6,6 @@ import { limitOf, PADDING, ratioOf } from "../context/budget";
 import { withoutFileOps } from "../context/file-ops";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../context/fold";
 import { SUMMARY_JOIN } from "../context/placement";
-import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import {
   buildSamePrefixInstruction,
@@ -16,7 +15,6 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../context/prompts";
-import { summaryCap } from "../context/proposal";
 import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
 import { buildView } from "../context/view";
@@ -25,6 +23,7 @@ import type { SessionState } from "../domain/state";
 import { windowOf } from "./build-request";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent } from "./session-ports";
+import { answerCapOf, capOf } from "./summary-cap";
 
 /** Where a fold goes on. */
 export interface FoldNext extends FoldPoint {
@@ -63,8 +62,6 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
   return asked ? content.readText(asked.body) : null;
 };
 
-const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(windowOf(spec, policy), policy);
-
 /** Tools and settings as in the turn, else the provider's cache of it is lost. */
 function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, content } = input;
@@ -86,7 +83,7 @@ function buildSamePrefix(input: PartInput): SummaryPart {
 function buildTranscriptPart(input: PartInput): SummaryPart {
   const { state, spec } = input;
   const policy = policyOf(state.settings.policy);
-  const cap = capOf(spec, policy);
+  const cap = answerCapOf(input.plan, spec, policy);
   const window = limitOf(windowOf(spec, policy)) ?? Number.POSITIVE_INFINITY;
   const whole = (window - cap) / factorOf(state, spec);
   const { stage, start, to, ...stand } = standOf(input);
@@ -110,8 +107,8 @@ const COUNTED_MARGIN = 1.1;
  * it is never taken for less than its raw estimate.
  */
 function factorOf(state: SessionState, spec: ModelSpec): number {
-  const { ratio, totals, compaction } = state;
-  const isCounted = ratio.model === spec.id && totals.calls > 0 && (compaction.requested?.attempts ?? 0) <= 1;
+  const { ratios, compaction } = state;
+  const isCounted = ratios.some(({ model }) => model === spec.id) && (compaction.requested?.attempts ?? 0) <= 1;
   return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 

@@ -31,7 +31,7 @@ export function revertCompaction(
 ): Outcome<CompactionId> {
   const { writer, clock, ids, past } = ports;
   const { state } = writer;
-  const newest = state.compaction.committed.at(-1) ?? null;
+  const newest = state.compaction.committed.at(-1)?.id ?? null;
   if (newest !== reverts) return err({ code: "not_newest", newest });
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   const before = past.viewBefore(reverts);

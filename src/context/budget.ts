@@ -1,8 +1,9 @@
 /** How much a request may weigh, and how much the next one does. Every figure says where it comes from. */
 import type { Reduced } from "../domain/compaction-events";
+import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { offeredTools, type SessionState, type UsageAnchor } from "../domain/state";
-import { reducedWeights } from "../domain/view";
+import { fixedTokens, type SessionState, type UsageAnchor } from "../domain/state";
+import { NO_RESULT_TOKENS, reducedWeights } from "../domain/view";
 import type { Prices } from "./economy";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 
@@ -44,17 +45,10 @@ export interface Measure {
 }
 
 /** What this session has taught of the model: reported tokens over estimated ones. */
-export const ratioOf = (state: SessionState, model: string): number => (state.ratio.model === model ? state.ratio.value : 1);
+export const ratioOf = (state: SessionState, model: string): number => ratioFor(state.ratios, model);
 
 /** From a raw estimate to the tokens that are planned with: scaled by what this session has taught, and padded. */
 export const scaleOf = (state: SessionState, model: string): number => ratioOf(state, model) * PADDING;
-
-/** Raw estimate of everything that a request holds whatever is compacted: system prompt, tools, pins. */
-export function fixedTokens(state: SessionState): number {
-  const tools = offeredTools(state);
-  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
-  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
-}
 
 /** Raw estimate of the whole view, as the next request would send it: a running sum, nothing is read again. */
 export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + state.view.tokens;
@@ -82,9 +76,6 @@ export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" 
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
   weightsOf(state.view.reduced).has(position);
 
-/** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
-const NO_RESULT_TOKENS = 24;
-
 type Weigh = (item: ItemMeta) => number;
 
 /** Raw estimate of what the view holds beyond what the provider has counted: newer items, and what stands for missing results. */
@@ -105,40 +96,47 @@ export interface MeasureOptions {
   /** Raw tokens more. */
   readonly extra?: number;
   readonly estimator?: Policy["estimator"];
+  /** Only what was counted in this very epoch may say so: usage from before it never triggers. */
+  readonly ofEpoch?: boolean;
 }
 
 /**
- * What the next request would weigh. Anchored on the provider's count of the last request of this epoch; only what came
- * since is estimated. Usage from before an epoch never counts.
+ * What the next request would weigh. Anchored on the provider's count of the last request whose items this epoch's view still begins
+ * with; only what came since is estimated, and what changed in front of them.
  */
-export function measureNext(state: SessionState, model: string, { extra = 0, estimator = "by_script" }: MeasureOptions = {}): Measure {
-  if (estimator === "chars_4") return measureByCharacters(state, model, extra);
+export function measureNext(state: SessionState, model: string, options: MeasureOptions = {}): Measure {
+  const { extra = 0, estimator = "by_script", ofEpoch = false } = options;
+  const anchor = anchorFor(state, model, ofEpoch);
+  if (estimator === "chars_4") return measureByCharacters(state, anchor, extra);
   const scale = scaleOf(state, model);
-  const anchor = anchorFor(state, model);
   if (!anchor) {
     const tokens = Math.ceil((rawViewTokens(state) + extra) * scale);
     return { tokens, source: "estimated", error_bound: Math.ceil(tokens * (1 - 1 / PADDING)) };
   }
-  const added = extra + addedTools(state, anchor) + addedTokens(state, anchor, (item) => itemTokens(state, item));
-  const estimated = Math.ceil(added * scale);
+  const head = addedInFront(state, anchor);
+  const added = extra + Math.max(0, head) + addedTokens(state, anchor, (item) => itemTokens(state, item));
+  // What is gone from the front is not padded: it would be taken for more than it was.
+  const estimated = Math.ceil(added * scale + (Math.min(0, head) * scale) / PADDING ** 2);
   const tokens = anchor.input + anchor.output + estimated;
-  return { tokens, source: added === 0 ? "reported" : "mixed", error_bound: Math.ceil(Math.abs(estimated) * (1 - 1 / PADDING)) };
+  return {
+    tokens,
+    source: added === 0 && head === 0 ? "reported" : "mixed",
+    error_bound: Math.ceil((added - Math.min(0, head)) * scale * (1 - 1 / PADDING)),
+  };
 }
 
-const anchorFor = ({ anchor, view }: SessionState, model: string): UsageAnchor | null =>
-  anchor?.epoch === view.epoch && anchor.model === model ? anchor : null;
+const anchorFor = ({ anchor, view }: SessionState, model: string, ofEpoch: boolean): UsageAnchor | null =>
+  anchor?.holds_in === view.epoch && anchor.model === model && !(ofEpoch && anchor.epoch !== view.epoch) ? anchor : null;
 
-const addedTools = (state: SessionState, anchor: UsageAnchor): number => (offeredTools(state)?.tokens ?? 0) - anchor.tools;
+const addedInFront = (state: SessionState, anchor: UsageAnchor): number => fixedTokens(state) - anchor.fixed;
 
 /** RFC-011's `TokenEstimator` for what no usage was reported for: unpadded, and off by as much as it says itself, a factor of 2. */
-function measureByCharacters(state: SessionState, model: string, extra: number): Measure {
-  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens));
-  const anchor = anchorFor(state, model);
+function measureByCharacters(state: SessionState, anchor: UsageAnchor | null, extra: number): Measure {
   if (anchor) {
-    const added = extra + addedTools(state, anchor) + addedTokens(state, anchor, weigh);
-    return { tokens: anchor.input + anchor.output + added, source: added === 0 ? "reported" : "mixed", error_bound: added };
+    const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens));
+    const added = extra + addedInFront(state, anchor) + addedTokens(state, anchor, weigh);
+    return { tokens: anchor.input + anchor.output + added, source: added === 0 ? "reported" : "mixed", error_bound: Math.abs(added) };
   }
-  const overlays = state.view.overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
-  const tokens = extra + fixedTokens(state) + overlays + state.view.items.reduce((sum, item) => sum + weigh(item), 0);
+  const tokens = extra + fixedTokens(state) + state.view.rough;
   return { tokens, source: "estimated", error_bound: tokens };
 }

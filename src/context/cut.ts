@@ -1,6 +1,7 @@
 /** Where the view may be cut: at closed groups, so that what is newest stays verbatim. */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
+import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
 import { itemTokens, limitOf, ratioOf } from "./budget";
 import { type Group, groupItems, NewestGroups } from "./groups";
 import type { PlanInput } from "./plan";
@@ -10,8 +11,9 @@ const openCalls = ({ turn, imported_calls }: SessionState): ReadonlySet<string> 
 
 export const viewGroups = (state: SessionState): Group[] => groupItems(state.view.items, openCalls(state));
 
-/** Raw estimate of a group as the view shows it. */
-export const weigh = (state: SessionState, group: Group): number => group.items.reduce((sum, item) => sum + itemTokens(state, item), 0);
+/** Raw estimate of a group as the view shows it, with what stands for the results that it lacks. */
+export const weigh = (state: SessionState, { items }: Group): number =>
+  items.reduce((sum, item) => sum + itemTokens(state, item), Math.max(0, missingResults(items)) * NO_RESULT_TOKENS);
 
 /** What is done because it must be, whatever it saves. */
 export const isForced = (trigger: CompactionTrigger): boolean =>

@@ -6,7 +6,7 @@ import type { OverlayId } from "../domain/ids";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type ModelLimits, measureNext } from "./budget";
+import { itemTokens, limitOf, type Measure, type ModelLimits, measureNext, ratioOf, rawViewTokens, scaleOf } from "./budget";
 import { UNKNOWN_PRICES } from "./economy";
 import type { PlanEconomy, Rung } from "./plan";
 
@@ -148,12 +148,13 @@ export function stateAfter(state: SessionState, ops: readonly EpochOp[], trigger
   return evolve(state, { ...change, seq: state.seq + 1, at: state.updated_at });
 }
 
-/** Before and after by the same estimator: the change is applied to a copy and measured. */
+/** The change is applied to a copy and weighed: what leaves and what comes, in the measure of what was there before. */
 function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   const { state, limits, trigger, summarizer, economy, breakerOpen } = input;
   const after = stateAfter(state, ops, trigger);
-  const before = measureNext(state, limits.model).tokens;
-  const now = measureNext(after, limits.model).tokens;
+  const measured = measureNext(state, limits.model);
+  const { tokens: before } = measured;
+  const now = measureAfter(after, { state, measured }, limits.model);
   const { cached } = limits.prices ?? UNKNOWN_PRICES;
   return {
     tokens_before: before,
@@ -175,6 +176,15 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
     breaker_open: breakerOpen,
     dropped_items: ops.reduce((sum, op) => sum + (op.op === "drop" ? op.items : 0), 0),
   };
+}
+
+/** A view that was never counted is not padded where the one before it was: the two would not be of one measure. */
+function measureAfter(after: SessionState, by: { readonly state: SessionState; readonly measured: Measure }, model: string): number {
+  const { state, measured } = by;
+  const then = measureNext(after, model);
+  if (then.source !== "estimated") return then.tokens;
+  const perToken = measured.source === "estimated" ? scaleOf(state, model) : ratioOf(state, model);
+  return Math.max(0, Math.ceil(measured.tokens + (rawViewTokens(after) - rawViewTokens(state)) * perToken));
 }
 
 /** Whether the next request would fit after these operations. */

@@ -3,6 +3,7 @@
  * cumulative file-op tracking). A file that was read and later modified counts as modified.
  */
 import { neutralize } from "./delimiters";
+import { estimateTokens } from "./tokens";
 
 export interface FileOps {
   readonly read: readonly string[];
@@ -56,11 +57,38 @@ const MODIFIED_TAG = "modified-files";
 
 const withoutTags = (text: string): string => neutralize(READ_TAG, neutralize(MODIFIED_TAG, text));
 
-/** `summary` with the lists at its end; what it says itself under these tags is not taken for ours. */
-export function withFileOps(summary: string, { read, modified }: FileOps): string {
+/** At least this share of a summary's cap is the lists' where they need it. */
+const LISTS_SHARE = 1 / 8;
+
+/**
+ * `summary` with the lists at its end, which have what it leaves of `cap` tokens: the newest paths stay, those that were modified first.
+ * What the summary says itself under these tags is not taken for ours.
+ */
+export function withFileOps(summary: string, files: FileOps, cap = Number.POSITIVE_INFINITY): string {
+  const said = withoutTags(summary);
+  const { read, modified } = newestWithin(files, Math.max(cap * LISTS_SHARE, cap - estimateTokens(said)));
   const list = (tag: string, paths: readonly string[]): string[] =>
     paths.length === 0 ? [] : [`<${tag}>\n${paths.map(withoutTags).join("\n")}\n</${tag}>`];
-  return [withoutTags(summary), ...list(READ_TAG, read), ...list(MODIFIED_TAG, modified)].join("\n\n");
+  return [said, ...list(READ_TAG, read), ...list(MODIFIED_TAG, modified)].join("\n\n");
+}
+
+/** Raw tokens of a list's tags. */
+const TAGS_TOKENS = 16;
+
+function newestWithin({ read, modified }: FileOps, room: number): FileOps {
+  let left = room;
+  const newest = (paths: readonly string[]): readonly string[] => {
+    left -= TAGS_TOKENS;
+    let from = paths.length;
+    while (from > 0) {
+      left -= estimateTokens(`${paths[from - 1]}\n`);
+      if (left < 0) break;
+      from--;
+    }
+    return paths.slice(from);
+  };
+  const changed = newest(modified);
+  return { modified: changed, read: newest(read) };
 }
 
 /** The lists that `withFileOps` put at the end of an earlier summary. */

@@ -5,8 +5,8 @@
  */
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
-import type { SessionState } from "../domain/state";
-import { assumeWindow, fixedTokens, itemTokens, limitOf, measureNext, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
+import { fixedTokens, type SessionState } from "../domain/state";
+import { assumeWindow, itemTokens, limitOf, measureNext, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";

@@ -54,7 +54,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
   if (isSuspended(state)) return none("suspended");
   const bound = boundOf(limits, policy);
-  const over = bound !== null && next.tokens > bound;
+  const over = bound !== null && measureNext(state, limits.model, { estimator: policy.estimator, ofEpoch: true }).tokens > bound;
   if (!over && policy.trigger.rent_factor === null) return none("below_threshold");
   const proposal = propose(input);
   if (!proposal) return none(over ? "nothing_older" : "below_threshold");

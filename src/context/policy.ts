@@ -113,7 +113,7 @@ export const policySchema = z.strictObject({
   unknown_window: z
     .union([z.int().min(1_024), z.literal("conservative"), z.null()])
     .describe(
-      "What a model of unknown window is taken to have: a number of tokens, 32,768 with a warning (`conservative`), or null: never compact",
+      "What a model of unknown window is taken to have, which the context then shows as `assumed_window`: a number of tokens, 32,768 (`conservative`), or null: never compact",
     ),
   estimator: z
     .enum(["by_script", "chars_4"])

@@ -1,9 +1,9 @@
 /** What a compaction would do to the view if it were done now: the cut, what goes into the summary, and what all of it weighs. */
 import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import type { SessionState } from "../domain/state";
+import { fixedTokens, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, fixedTokens, limitOf, ratioOf } from "./budget";
+import { assumeWindow, limitOf, ratioOf } from "./budget";
 import { findTail, keptTokens, weigh } from "./cut";
 import { CACHE_TTL_MS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -69,7 +69,7 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     summary: (merge ? Math.min(cap, (source + chain) * share) : fresh) * ratio,
     merge,
   };
-  const warm = state.anchor !== null && input.now - state.anchor.at < CACHE_TTL_MS;
+  const warm = state.anchor?.epoch === state.view.epoch && input.now - state.anchor.at < CACHE_TTL_MS;
   const samePrefix =
     policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, items[end - 1]?.position ?? 0);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix });

@@ -5,8 +5,8 @@
 import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import type { SessionState } from "../domain/state";
-import { assumeWindow, fixedTokens, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
+import { fixedTokens, type SessionState } from "../domain/state";
+import { assumeWindow, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
 

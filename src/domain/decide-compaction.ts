@@ -71,7 +71,7 @@ function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision
 }
 
 function decideRevert(command: Of<"RevertCompaction">, state: SessionState): Decision {
-  const newest = state.compaction.committed.at(-1) ?? null;
+  const newest = state.compaction.committed.at(-1)?.id ?? null;
   return newest === command.reverts ? decideTakingBack(command, state) : err({ code: "not_newest", newest });
 }
 

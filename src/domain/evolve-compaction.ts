@@ -4,7 +4,7 @@ import type { CompactionEvent, CoveredRange, EpochOp, FoldedPart, Overlay, Reduc
 import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
-import { type CompactionState, REVERTIBLE, type SessionState, type View } from "./state";
+import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, type View } from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEvent, { type: T }>;
@@ -120,21 +120,32 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     rent: 0,
     // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
     breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
-    committed: committedAfter(state.compaction.committed, event),
+    committed: committedAfter(state, event),
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
-  return withCompaction({ ...state, view, anchor: null }, compaction);
+  return withCompaction({ ...state, view, anchor: anchorAfter(state, event) }, compaction);
 }
 
 /** By a model. A note that takes a summary's place is part of a failure, and teaches nothing of how long summaries are. */
 const isSummarized = ({ trigger, ops }: Of<"EpochChanged">): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
-function committedAfter(committed: CompactionState["committed"], event: Of<"EpochChanged">): CompactionState["committed"] {
+/** A view that is as it was before a compaction has been counted; any other has not. */
+function anchorAfter({ compaction }: SessionState, { ops, epoch }: Of<"EpochChanged">): UsageAnchor | null {
+  const reverted = ops.find((op) => op.op === "revert");
+  const before = compaction.committed.find(({ id }) => id === reverted?.compaction)?.anchor;
+  return before ? { ...before, holds_in: epoch } : null;
+}
+
+function committedAfter(
+  { compaction: { committed }, anchor, view }: SessionState,
+  event: Of<"EpochChanged">,
+): CompactionState["committed"] {
   if (event.ops.some((op) => op.op === "reset")) return [];
   const reverted = event.ops.find((op) => op.op === "revert");
-  if (reverted) return committed.filter((id) => id !== reverted.compaction);
-  return event.compaction ? [...committed, event.compaction].slice(-REVERTIBLE) : committed;
+  if (reverted) return committed.filter(({ id }) => id !== reverted.compaction);
+  const counted = anchor?.holds_in === view.epoch ? anchor : null;
+  return event.compaction ? [...committed, { id: event.compaction, anchor: counted }].slice(-REVERTIBLE) : committed;
 }
 
 /** A summary was accepted: what it says of the breaker, and of the length of the next one. */

@@ -2,10 +2,10 @@
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
 import type { StoredEvent, TurnEvent } from "./events";
-import { learnRatio } from "./learned-ratio";
+import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import type { CallUsage } from "./model-call";
-import { type LastTurn, type OpenTurn, offeredTools, type SessionState, type UsageAnchor } from "./state";
+import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor } from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
@@ -82,13 +82,12 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     cached: state.totals.cached + usage.cached,
   };
   if (event.purpose !== "turn") return { ...state, turn, compaction, totals };
-  const known = state.ratio.model === event.model ? state.ratio.value : 1;
   return {
     ...state,
     turn,
     compaction,
     totals,
-    ratio: { model: event.model, value: learnRatio(known, event.estimate, usage.input) },
+    ratios: learnFrom(state.ratios, { model: event.model, estimate: event.estimate, reported: usage.input }),
     anchor: ours ? anchorOf(state, event, usage) : state.anchor,
   };
 }
@@ -101,13 +100,14 @@ const withoutUnsettled = (state: SessionState, lease: number): SessionState => (
 function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {
     epoch: event.epoch,
+    holds_in: event.epoch,
     model: event.model,
     up_to: event.up_to,
     input: usage.input,
     // Reasoning is not sent again; some providers count it beside the output, not in it.
     output: usage.reasoning <= usage.output ? usage.output - usage.reasoning : usage.output,
     reply_to: event.up_to,
-    tools: offeredTools(state)?.tokens ?? 0,
+    fixed: fixedTokens(state),
     at: event.at,
   };
 }

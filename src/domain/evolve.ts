@@ -75,12 +75,11 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
         session: event.session,
         settings: event.settings,
         opened_at: event.at,
-        ratio: { model: event.settings.model, value: 1 },
       };
     case "SettingsChanged":
       return changeSettings(state, event.changes);
     case "PinsSet":
-      return newEpoch({ ...state, pins: event.pins }, state.view);
+      return newHead({ ...state, pins: event.pins });
     case "SessionForked":
       return state;
     case "SessionErased":
@@ -98,7 +97,14 @@ function changeSettings(state: SessionState, changes: Partial<SessionSettings>):
   const settings = { ...state.settings, ...changes };
   if (!changesRequest(changes)) return { ...state, settings };
   const reopened = changes.model !== undefined || changes.policy !== undefined ? closedBreaker : {};
-  return newEpoch({ ...state, settings, compaction: { ...state.compaction, ...reopened } }, state.view);
+  return newHead({ ...state, settings, compaction: { ...state.compaction, ...reopened } });
+}
+
+/** Another epoch whose view shows the same: what the provider has counted of that still holds, whatever stands in front of it. */
+function newHead(state: SessionState): SessionState {
+  const { anchor, view } = state;
+  const next = newEpoch(state, view);
+  return anchor?.holds_in === view.epoch ? { ...next, anchor: { ...anchor, holds_in: next.view.epoch } } : next;
 }
 
 /** Another request from its start on: nothing was counted of it yet, and nothing paid. */

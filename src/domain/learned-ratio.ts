@@ -3,6 +3,28 @@ export const RATIO_RATE = 0.2;
 export const RATIO_MAX_STEP = 0.15;
 export const RATIO_BOUNDS = { min: 0.5, max: 2 } as const;
 
+export interface LearnedRatio {
+  readonly model: string;
+  /** Reported tokens over estimated ones. */
+  readonly value: number;
+}
+
+/** So many models of a session are remembered, those that were asked last. */
+const MAX_RATIOS = 8;
+
+/** 1 for a model of which nothing was learned. */
+export const ratioFor = (ratios: readonly LearnedRatio[], model: string): number =>
+  ratios.find((known) => known.model === model)?.value ?? 1;
+
+/** After one more request to `model`, whose raw estimate was `estimate` and whose reported input was `reported` tokens. */
+export function learnFrom(
+  ratios: readonly LearnedRatio[],
+  { model, estimate, reported }: { readonly model: string; readonly estimate: number; readonly reported: number },
+): readonly LearnedRatio[] {
+  const value = learnRatio(ratioFor(ratios, model), estimate, reported);
+  return [{ model, value }, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
+}
+
 /** The ratio after one more request whose raw estimate was `estimate` and whose reported input was `reported` tokens. */
 export function learnRatio(ratio: number, estimate: number, reported: number): number {
   if (estimate <= 0 || reported <= 0) return ratio;

@@ -5,10 +5,11 @@
 import type { CompactionOptions, CompactionTrigger, FoldedPart, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 5;
+export const STATE_VERSION = 6;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -47,21 +48,26 @@ export interface View {
   readonly items: readonly ItemMeta[];
   /** Items that it shows as less than they are, by position. */
   readonly reduced: readonly Reduced[];
-  /** Raw estimate of overlays and items as they are shown: a running sum. */
+  /** Raw estimate of overlays and items as they are shown, and of what stands for results that are missing: a running sum. */
   readonly tokens: number;
+  /** The same by RFC-011's estimator, characters over 4. */
+  readonly rough: number;
 }
 
-/** The provider's own count of one request of this epoch: `input` tokens for everything up to `up_to`, `output` for the reply. */
+/** The provider's own count of one request: `input` tokens for everything up to `up_to`, `output` for the reply. */
 export interface UsageAnchor {
+  /** The epoch that it was sent in. */
   readonly epoch: number;
+  /** The epoch whose view still holds what was counted, item for item: the same, or one that changed only what stands in front. */
+  readonly holds_in: number;
   readonly model: string;
   readonly up_to: number;
   readonly input: number;
   readonly output: number;
   /** Last position of the reply that `output` counted. */
   readonly reply_to: number;
-  /** Raw estimate of the tools that the request offered: their weight is part of `input`. */
-  readonly tools: number;
+  /** Raw estimate of its system prompt, tools and pins: their weight is part of `input`. */
+  readonly fixed: number;
   /** When the call ended: a provider's cache forgets. */
   readonly at: number;
 }
@@ -106,7 +112,13 @@ export interface CompactionState {
   /** Tokens of a summary over those of its source, learned; null: nothing was learned yet. */
   readonly summary_share: number | null;
   /** Compactions that stand, oldest first, the newest of which can be reverted; at most `REVERTIBLE`. */
-  readonly committed: readonly CompactionId[];
+  readonly committed: readonly CommittedCompaction[];
+}
+
+export interface CommittedCompaction {
+  readonly id: CompactionId;
+  /** What the provider had counted of the view as it was before: it holds again when the compaction is taken back. */
+  readonly anchor: UsageAnchor | null;
 }
 
 /** So many compactions of a session can be taken back, one after the other. */
@@ -132,8 +144,8 @@ export interface SessionState {
   readonly view: View;
   readonly anchor: UsageAnchor | null;
   readonly compaction: CompactionState;
-  /** Reported tokens over estimated ones, learned for `model` (`learned-ratio`). */
-  readonly ratio: { readonly model: string; readonly value: number };
+  /** What was learned of each model, the one that was asked last in front (`learned-ratio`). */
+  readonly ratios: readonly LearnedRatio[];
   readonly redacted: readonly ItemId[];
   readonly totals: { readonly calls: number; readonly input: number; readonly output: number; readonly cached: number };
 }
@@ -153,7 +165,7 @@ export const initialState: SessionState = {
   last_turn: null,
   queue: [],
   imported_calls: [],
-  view: { epoch: 0, overlays: [], items: [], reduced: [], tokens: 0 },
+  view: { epoch: 0, overlays: [], items: [], reduced: [], tokens: 0, rough: 0 },
   anchor: null,
   compaction: {
     requested: null,
@@ -169,10 +181,17 @@ export const initialState: SessionState = {
     summary_share: null,
     committed: [],
   },
-  ratio: { model: "", value: 1 },
+  ratios: [],
   redacted: [],
   totals: { calls: 0, input: 0, output: 0, cached: 0 },
 };
+
+/** Raw estimate of everything that a request holds whatever is compacted: system prompt, tools, pins. */
+export function fixedTokens(state: SessionState): number {
+  const tools = offeredTools(state);
+  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
+  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
+}
 
 /** The tools of the next request: the turn's own or the session's; between turns, those that the last turn was offered. */
 export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {

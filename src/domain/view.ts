@@ -1,23 +1,39 @@
-/** The view as a value: every change of what it shows keeps the running sum of its weight. */
+/** The view as a value: every change of what it shows keeps the running sums of its weight. */
 import type { Overlay, Reduced } from "./compaction-events";
 import type { ItemMeta } from "./message";
 import type { View } from "./state";
+
+/** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
+export const NO_RESULT_TOKENS = 24;
 
 /** Raw weight of the items that are shown as less than they are, by position. */
 export function reducedWeights(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   return new Map(reduced.map(({ position, tokens }) => [position, tokens]));
 }
 
+/** Calls less results: a result's call is in the view wherever the result is. */
+export const missingResults = (items: readonly ItemMeta[]): number =>
+  items.reduce((missing, { kind }) => missing + (kind === "tool_call" ? 1 : kind === "tool_result" ? -1 : 0), 0);
+
 /** A view of exactly this, weighed anew: for an epoch change, which touches all of it anyway. */
-export function viewOf(parts: Omit<View, "tokens">): View {
+export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
   const weights = reducedWeights(parts.reduced);
-  const items = parts.items.reduce((sum, item) => sum + (weights.get(item.position) ?? item.tokens), 0);
-  return { ...parts, tokens: items + overlayTokens(parts.overlays) };
+  const empty: View = { ...parts, items: [], tokens: overlayTokens(parts.overlays), rough: overlayTokens(parts.overlays) };
+  return appended(empty, parts.items, (item) => weights.get(item.position) ?? null);
 }
 
 export const overlayTokens = (overlays: readonly Overlay[]): number => overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
 
 /** The view with `items` at its end. */
-export function appendToView(view: View, items: readonly ItemMeta[]): View {
-  return { ...view, items: [...view.items, ...items], tokens: view.tokens + items.reduce((sum, item) => sum + item.tokens, 0) };
+export const appendToView = (view: View, items: readonly ItemMeta[]): View => appended(view, items, () => null);
+
+/** `reduced`: what an item weighs that is shown as less than it is; null: it is shown as it is. */
+function appended(view: View, items: readonly ItemMeta[], reduced: (item: ItemMeta) => number | null): View {
+  let { tokens, rough } = view;
+  for (const item of items) {
+    tokens += reduced(item) ?? item.tokens;
+    rough += reduced(item) ?? item.rough ?? item.tokens;
+  }
+  const missing = missingResults(items) * NO_RESULT_TOKENS;
+  return { ...view, items: [...view.items, ...items], tokens: tokens + missing, rough: rough + missing };
 }

@@ -1,16 +1,16 @@
 /** The one estimator: what the next request weighs, where the figure comes from, and how far off it may be. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { assumeWindow, fixedTokens, limitOf, measureNext, PADDING, ratioOf, rawViewTokens, reserveOf } from "../../src/context/budget";
+import { assumeWindow, limitOf, measureNext, PADDING, ratioOf, rawViewTokens, reserveOf } from "../../src/context/budget";
 import { countMedia, estimateParts } from "../../src/context/item-tokens";
 import { policyOf } from "../../src/context/policy-choice";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import type { Reduced } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
-import { learnRatio, RATIO_BOUNDS } from "../../src/domain/learned-ratio";
+import { learnFrom, learnRatio, RATIO_BOUNDS, ratioFor } from "../../src/domain/learned-ratio";
 import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
-import type { SessionState } from "../../src/domain/state";
-import { viewOf } from "../../src/domain/view";
+import { fixedTokens, type SessionState } from "../../src/domain/state";
+import { NO_RESULT_TOKENS, viewOf } from "../../src/domain/view";
 import { call, id, item, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, limitsOf, planUnder, summaryOf } from "./planning";
 
@@ -19,8 +19,11 @@ const text = (tokens: number, n = 1): TextRef => ({ body: id("bod", n), bytes: t
 
 /** The provider counted 100 tokens up to position 1, and the reply up to `replyTo`. */
 const counted = (items: readonly ItemMeta[], replyTo: number, change: Partial<SessionState> = {}) =>
-  viewing(items, { anchor: { epoch: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, tools: 0, at: 1 }, ...change });
-const taught = (value: number) => ({ ratio: { model: MODEL, value } });
+  viewing(items, {
+    anchor: { epoch: 0, holds_in: 0, model: MODEL, up_to: 1, input: 100, output: 20, reply_to: replyTo, fixed: 0, at: 1 },
+    ...change,
+  });
+const taught = (value: number) => ({ ratios: [{ model: MODEL, value }] });
 
 describe("the measure of the next request", () => {
   test("is what the provider counted while nothing was added, without an error", () => {
@@ -47,10 +50,15 @@ describe("the measure of the next request", () => {
     expect(measureNext(abandoned, MODEL).tokens).toBeGreaterThanOrEqual(120 + 20);
   });
 
+  test("counts them without a count of the provider as well", () => {
+    const abandoned = viewing(Array.from({ length: 100 }, (_, n) => call(n + 1, n + 1, { tokens: 10 })));
+    expect(measureNext(abandoned, MODEL).tokens).toBe(Math.ceil(100 * (10 + NO_RESULT_TOKENS) * PADDING));
+  });
+
   test("takes the tools that a message brings for what they weigh more or less than the counted ones", () => {
-    const anchor = { epoch: 0, model: MODEL, up_to: 4, input: 5_000, output: 0, reply_to: 4, tools: 200, at: 0 };
+    const anchor = { epoch: 0, holds_in: 0, model: MODEL, up_to: 4, input: 5_000, output: 0, reply_to: 4, fixed: 200, at: 0 };
     const offering = (tokens: number) => viewing(chat(4, 100), { anchor, settings: { ...viewing([]).settings, tools: text(tokens) } });
-    expect([measureNext(offering(600), MODEL).tokens, measureNext(offering(0), MODEL).tokens]).toEqual([5_500, 4_750]);
+    expect([measureNext(offering(600), MODEL).tokens, measureNext(offering(0), MODEL).tokens]).toEqual([5_500, 4_840]);
   });
 
   test.each([
@@ -58,12 +66,12 @@ describe("the measure of the next request", () => {
     [
       "of another model",
       {
-        ratio: { model: "other", value: 2 },
-        anchor: { epoch: 0, model: "other", up_to: 4, input: 9_000, output: 0, reply_to: 4, tools: 0, at: 0 },
+        ratios: [{ model: "other", value: 2 }],
+        anchor: { epoch: 0, holds_in: 0, model: "other", up_to: 4, input: 9_000, output: 0, reply_to: 4, fixed: 0, at: 0 },
       },
     ],
   ])("never counts usage %s, nor triggers by it", (_what, change) => {
-    const anchor = { epoch: 0, model: MODEL, up_to: 4, input: 15_900, output: 0, reply_to: 4, tools: 0, at: 0 };
+    const anchor = { epoch: 0, holds_in: 0, model: MODEL, up_to: 4, input: 15_900, output: 0, reply_to: 4, fixed: 0, at: 0 };
     const state = viewing(chat(4, 100), { anchor, ...change });
     expect(measureNext(state, MODEL)).toMatchObject({ tokens: 500, source: "estimated" });
     for (const policy of ["oneclaw", "opal", "balanced"]) expect(planUnder(policy, state)).toMatchObject({ kind: "none" });
@@ -111,15 +119,24 @@ test("the running sum of the view is what a sum over all of it would be, whateve
       let state = viewing([]);
       for (const next of steps) {
         state = having(state, next);
-        expect(state.view.tokens).toBe(viewOf(state.view).tokens);
+        expect([state.view.tokens, state.view.rough]).toEqual([viewOf(state.view).tokens, viewOf(state.view).rough]);
       }
     }),
   );
 });
 
 describe("the ratio", () => {
+  test("of a model is remembered while others are asked", () => {
+    const asked = ["a", "b", "a"].reduce<ReturnType<typeof learnFrom>>(
+      (known, model, n) => learnFrom(known, { model, estimate: 1_000, reported: n === 1 ? 500 : 1_500 }),
+      [],
+    );
+    expect(ratioFor(asked, "a")).toBeCloseTo(1.18);
+    expect([ratioFor(asked, "b"), ratioFor(asked, "c"), asked.map(({ model }) => model)]).toEqual([0.9, 1, ["a", "b"]]);
+  });
+
   test("is this model's only", () => {
-    const state = viewing([], { ratio: { model: "other", value: 2 } });
+    const state = viewing([], { ratios: [{ model: "other", value: 2 }] });
     expect([ratioOf(state, MODEL), ratioOf(state, "other")]).toEqual([1, 2]);
   });
 

@@ -88,7 +88,7 @@ describe("the tail", () => {
   });
 
   test("by the ratio that the session has learned", () => {
-    const change = { ratio: { model: "test-model", value: 2 } };
+    const change = { ratios: [{ model: "test-model", value: 2 }] };
     expect(staysFrom(answers(400, 300, 500, 500), 1_000, { change })).toBe(4);
   });
 });

@@ -83,6 +83,15 @@ describe("a summary", () => {
     expect([drafted.receipt.tokens_before, drafted.receipt.tokens_after]).toEqual([1_563, 488]);
   });
 
+  test("has both of one measure: a view that was counted is not weighed against one that is padded", () => {
+    const last = state.view.items.at(-1)?.position ?? 0;
+    const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: last, input: 2_000, output: 0, reply_to: last, fixed: 0, at: 1 };
+    const before = { ...state, anchor: { ...anchor, epoch: state.view.epoch, holds_in: state.view.epoch } };
+    const counted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
+    const gained = state.view.tokens - stateAfter(state, counted.ops, "threshold").view.tokens;
+    expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 - gained });
+  });
+
   test("takes along what else the change rewrites", () => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
     const both = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [shorten] }, input());

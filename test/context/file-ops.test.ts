@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fallbackNote } from "../../src/context/fallback-note";
 import { fileOpsIn, fileOpsOf, NO_FILES, withFileOps } from "../../src/context/file-ops";
+import { estimateTokens } from "../../src/context/tokens";
 import { call, item, result } from "../support/builders";
 
 const calling = (name: string, path: unknown, key = "path") => ({ name, arguments: JSON.stringify({ [key]: path }) });
@@ -71,9 +72,30 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
   });
 });
 
+describe("a summary's lists", () => {
+  const paths = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `src/${kind}/a-file-with-a-name-${n}.ts`);
+  const files = { read: paths("read", 100), modified: paths("modified", 100) };
+
+  test("have what it leaves of its cap, the newest paths and the modified ones first", () => {
+    const whole = withFileOps("It is done.", files, 1_000);
+    const kept = fileOpsIn(whole);
+    expect(estimateTokens(whole)).toBeLessThanOrEqual(1_000);
+    expect(estimateTokens(whole)).toBeGreaterThan(900);
+    expect(kept.modified).toEqual(files.modified.slice(-kept.modified.length));
+    expect([kept.read, kept.modified.length < 100]).toEqual([[], true]);
+  });
+
+  test("have an eighth of it beside a summary that leaves nothing", () => {
+    const long = "It is done. ".repeat(400);
+    const kept = fileOpsIn(withFileOps(long, files, 1_000));
+    expect(kept.modified.length).toBeGreaterThan(3);
+    expect(estimateTokens(withFileOps(long, files, 1_000)) - estimateTokens(long)).toBeLessThanOrEqual(125);
+  });
+});
+
 test("a note without a model counts the roles and names the files (Opal compaction, truncate fallback)", () => {
   const items = [item(1, "user"), item(2, "assistant"), call(3, 1), result(4, 1), call(5, 2), result(6, 2), item(7, "user")];
-  expect(fallbackNote(items, { read: ["a.ts"], modified: ["b.ts"] })).toBe(
+  expect(fallbackNote(items, { read: ["a.ts"], modified: ["b.ts"] }, 2_000)).toBe(
     "[Compacted 7 messages: 2 user, 1 assistant, 2 tool call, 2 tool result]\n\n<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\n</modified-files>",
   );
 });

@@ -22,7 +22,7 @@ const chat = (count: number, tokens: number): ItemMeta[] =>
 
 const anchored = (state: SessionState, input: number, reply_to: number): SessionState => ({
   ...state,
-  anchor: { epoch: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, tools: 0, at: 0 },
+  anchor: { epoch: 0, holds_in: 0, model: "test-model", up_to: reply_to, input, output: 0, reply_to, fixed: 0, at: 0 },
 });
 
 describe("what the next request weighs", () => {

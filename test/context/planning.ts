@@ -29,7 +29,20 @@ export const rounds = (count: number, tokens: number, first: number): ItemMeta[]
 /** The provider has counted all of it as `input` tokens, at time `at`. */
 export const counted = (state: SessionState, input: number, at = 0): SessionState => {
   const last = state.view.items.at(-1)?.position ?? 0;
-  return { ...state, anchor: { epoch: state.view.epoch, model: MODEL, up_to: last, input, output: 0, reply_to: last, tools: 0, at } };
+  return {
+    ...state,
+    anchor: {
+      epoch: state.view.epoch,
+      holds_in: state.view.epoch,
+      model: MODEL,
+      up_to: last,
+      input,
+      output: 0,
+      reply_to: last,
+      fixed: 0,
+      at,
+    },
+  };
 };
 
 export const summaryOf = (n: number, from: number, to: number, tokens = 300, generation = 0): Overlay => ({

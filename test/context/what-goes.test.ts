@@ -65,7 +65,7 @@ test("what was trimmed is covered to its end, though a message inside it is the 
 describe("a summary by the turn's own prefix", () => {
   const warm = (state: SessionState): SessionState => ({
     ...state,
-    anchor: { epoch: 0, model: "test-model", up_to: 30, input: 6_000, output: 0, reply_to: 30, tools: 0, at: 0 },
+    anchor: { epoch: 0, holds_in: 0, model: "test-model", up_to: 30, input: 6_000, output: 0, reply_to: 30, fixed: 0, at: 0 },
   });
 
   test("is asked for when reading it from the cache is cheaper", () => {

@@ -195,17 +195,36 @@ describe("taking back", () => {
     expect(having(back, changed(back, [summarize(1, 4)])).compaction.quiet_until).toBeNull();
   });
 
+  test("suspends it no more once the view has grown so far, whatever leaves it later", () => {
+    const compacted = having(chat(10), changed(chat(10), [summarize(1, 4)]));
+    const back = having(compacted, reverted(compacted, 1));
+    const say = (state: SessionState, n: number) =>
+      having(state, { type: "MessagesAppended", items: [item(10 + n, "user", { tokens: 100 })], dequeued: [] });
+    const grown = say(say(back, 1), 2);
+    expect([say(back, 1).compaction.quiet_until, grown.compaction.quiet_until]).toEqual([1_200, null]);
+    const dropped = changed(grown, [{ op: "drop", overlay: id("ovl", 50), from: 1, to: 6, replaces: [], items: 6 }], { compaction: 9 });
+    expect(having(grown, dropped).compaction.quiet_until).toBeNull();
+  });
+
+  test("brings back what the provider had counted of the view, as usage of the epoch before", () => {
+    const anchor = { epoch: 0, holds_in: 0, model: "m", up_to: 9, input: 990, output: 10, reply_to: 10, fixed: 0, at: 1 };
+    const full = { ...chat(10), anchor };
+    const compacted = having(full, changed(full, [summarize(1, 4)]));
+    expect(compacted.anchor).toBeNull();
+    expect(having(compacted, reverted(compacted, 1)).anchor).toEqual({ ...anchor, holds_in: compacted.view.epoch + 1 });
+  });
+
   test("is refused for any but the newest that stands", () => {
     const one = having(chat(10), changed(chat(10), [summarize(1, 2)], { compaction: 1 }));
     const two = having(one, changed(one, [summarize(3, 4)], { compaction: 2 }));
-    expect(two.compaction.committed).toEqual([id("cmp", 1), id("cmp", 2)]);
-    expect(having(two, reverted(two, 2)).compaction.committed).toEqual([id("cmp", 1)]);
+    expect(two.compaction.committed.map((each) => each.id)).toEqual([id("cmp", 1), id("cmp", 2)]);
+    expect(having(two, reverted(two, 2)).compaction.committed).toEqual([{ id: id("cmp", 1), anchor: null }]);
   });
 
   test("goes back so many compactions and no further", () => {
     let state = chat(2 * REVERTIBLE + 10);
     for (let n = 1; n <= REVERTIBLE + 3; n++) state = having(state, changed(state, [summarize(n, n)], { compaction: n }));
     expect(state.compaction.committed).toHaveLength(REVERTIBLE);
-    expect(state.compaction.committed[0]).toBe(id("cmp", 4));
+    expect(state.compaction.committed[0]?.id).toBe(id("cmp", 4));
   });
 });

@@ -286,16 +286,17 @@ describe("the anchor", () => {
     expect(state.anchor).toBeNull();
   });
 
-  test("is void after a change of model, system prompt or tools, and holds after a change of title", () => {
+  test("holds over a change of what stands in front of the messages, as usage of the epoch before", () => {
     const anchored = play([submit(1), reply(1, { call: { ...modelCall(1), usage } })], given()).state;
     const change = (changes: Extract<Command, { type: "ChangeSettings" }>["changes"]): Command => ({
       type: "ChangeSettings",
       at: 90,
       changes,
     });
-    expect(play([change({ model: "other" })], anchored).state.anchor).toBeNull();
-    expect(play([change({ system: null })], anchored).state.anchor).toBeNull();
-    expect(play([change({ title: null })], anchored).state.anchor).not.toBeNull();
+    expect(anchored.anchor).toMatchObject({ epoch: 0, holds_in: 0 });
+    expect(play([change({ system: null })], anchored).state.anchor).toMatchObject({ epoch: 0, holds_in: 1 });
+    expect(play([change({ model: "other" })], anchored).state.anchor).toMatchObject({ epoch: 0, holds_in: 1, model: "test-model" });
+    expect(play([change({ title: null })], anchored).state.anchor).toMatchObject({ epoch: 0, holds_in: 0 });
   });
 });
 

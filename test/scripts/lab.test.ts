@@ -113,7 +113,7 @@ describe("what is measured of the memory", () => {
       const text = filler(100, position);
       return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text };
     });
-    const view = { epoch: 1, overlays: [], reduced: [], tokens: 0, items: record.slice(1).map(({ meta }) => meta) };
+    const view = { epoch: 1, overlays: [], reduced: [], tokens: 0, rough: 0, items: record.slice(1).map(({ meta }) => meta) };
     expect(verbatimShare(record, view, 200)).toBe(1);
     expect(verbatimShare(record, view, 250)).toBe(0.8);
     expect(verbatimShare(record, view, 9_000)).toBeCloseTo(2 / 3);

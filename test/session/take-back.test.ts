@@ -2,9 +2,62 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { REVERTIBLE } from "../../src/domain/state";
-import { CALLER } from "./life";
+import { huge, talk } from "./filled";
+import { CALLER, Life, settle } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
 import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, trim, viewOf, work } from "./talk";
+
+describe("a nearly full window", () => {
+  test.each(["oneclaw", "balanced", "verbatim"])(
+    "has room for what a compaction under %s is taken back from: it was counted",
+    async (policy) => {
+      const life = new Life();
+      await life.open(policy);
+      await talk(life, 6);
+      await life.send("and then?");
+      await life.answer("Then it ended.", 7_000);
+      const before = requestOf(life);
+      expect(life.runtime.state.compaction.requested).toMatchObject({ trigger: "threshold" });
+      await work(life);
+      expect(requestOf(life)).not.toBe(before);
+
+      expect(await revert(life)).toMatchObject({ ok: true });
+      await life.send("and now?");
+
+      expect(requestOf(life)).toContain("question-1 ");
+      expect(life.asked).toBe("t".repeat(8));
+      expect(life.call.messages).toHaveLength(15);
+    },
+  );
+
+  test.each([
+    ["a pin", (life: Life) => life.service.setPins(CALLER, ["The dog is called Rex."])],
+    ["another system prompt", (life: Life) => life.service.patch(CALLER, { system: "Be brief." })],
+    ["another policy", (life: Life) => life.service.patch(CALLER, { policy: "verbatim" })],
+  ])("is not compacted for %s: what stands behind it was counted", async (_what, change) => {
+    const life = new Life();
+    await life.open("oneclaw");
+    await talk(life, 6);
+
+    await change(life);
+    await settle();
+    await life.send("and now?");
+
+    expect(life.asked).toBe("t".repeat(7));
+    expect(life.call.messages).toHaveLength(13);
+  });
+
+  test("is compacted for a pin that does not fit beside it", async () => {
+    const life = new Life();
+    await life.open("oneclaw");
+    await talk(life, 6);
+
+    await life.service.setPins(CALLER, [huge("The dog is called Rex.")]);
+    await life.send("and now?");
+
+    expect(life.asked.at(-1)).toBe("c");
+  });
+});
 
 describe("a conversation whose compactions were all taken back", () => {
   test.each(policies)("sends the request that it would send had there been none: %s", async (policy) => {
@@ -89,7 +142,7 @@ describe("a revert", () => {
   test("is refused with both figures when what comes back would not fit the model", async () => {
     const life = await talked(6, 400);
     await compact(life, 50);
-    life.models = { resolve: async () => ({ ...ROOMY, context_window: 2_000, max_output: 100 }) };
+    life.models = { resolve: async () => ({ ...ROOMY, id: "not-asked-yet", context_window: 2_000, max_output: 100 }) };
     const before = requestOf(life);
 
     const refused = await revert(life);

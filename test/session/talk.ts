@@ -121,7 +121,7 @@ export function trim(life: Life): void {
   applyRungs(whole, { trigger: "guard", limits: limitsOf(ROOMY) }, life.runtime.ports());
 }
 
-export const newest = (life: Life): CompactionId | undefined => life.runtime.state.compaction.committed.at(-1);
+export const newest = (life: Life): CompactionId | undefined => life.runtime.state.compaction.committed.at(-1)?.id;
 
 export async function revert(life: Life, compaction = newest(life)): ReturnType<Life["service"]["revertCompaction"]> {
   if (!compaction) throw new Error("nothing stands");

@@ -1,10 +1,12 @@
 /** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22). */
+
 import { isDeepStrictEqual } from "node:util";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, ItemId, OverlayId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import type { SessionState, View } from "../../src/domain/state";
+import { NO_RESULT_TOKENS } from "../../src/domain/view";
 import { readBodies } from "../../src/session/log/bodies";
 import { markOf } from "./summary-book";
 import type { World } from "./world";
@@ -49,6 +51,8 @@ export class ViewRules {
     let tokens = 0;
     for (const overlay of view.overlays) tokens += overlay.tokens;
     for (const item of view.items) tokens += shown.get(item.position) ?? item.tokens;
+    const answered = new Set(view.items.filter((item) => item.kind === "tool_result").map((item) => item.tool?.execution));
+    for (const item of view.items) if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) tokens += NO_RESULT_TOKENS;
     this.world.violations.check(tokens === view.tokens, "I18", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);
   }
 

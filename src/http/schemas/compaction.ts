@@ -107,6 +107,7 @@ export const contextView = documents<ContextReport>()(
       policy: policyChoiceView,
       epoch: z.int(),
       context_window: z.int().nullable(),
+      assumed_window: z.int().nullable().openapi({ description: "What the policy takes an unknown window to be" }),
       limit: z.number().nullable().openapi({ description: "Window less reserve: what a request may weigh" }),
       reserve: z.number().nullable(),
       total: tokenFigure,

@@ -1,19 +1,19 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, limitsOf } from "../../app/build-request";
+import { buildRequest, windowOf } from "../../app/build-request";
 import { draftItem } from "../../app/drafts";
 import { foreseeRoom } from "../../app/make-room";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
-import { fixedTokens, itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
-import { parsePolicyText } from "../../context/policy-choice";
+import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
+import { parsePolicyText, policyOf } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
-import type { SessionState } from "../../domain/state";
+import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { SessionRuntime } from "../runtime";
@@ -31,14 +31,15 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const total = measureNext(state, spec.id);
   const parts = partsOf(state, spec);
   const request = await runtime.deps.model.render(buildRequest(dry.content, spec));
-  const limits = limitsOf(spec);
+  const limits = windowOf(spec, policyOf(state.settings.policy));
   return ok({
     model: spec.id,
     policy: parsePolicyText(state.settings.policy),
     epoch,
     context_window: spec.context_window,
+    assumed_window: spec.context_window === null ? limits.window : null,
     limit: limitOf(limits),
-    reserve: spec.context_window === null ? null : reserveOf(limits),
+    reserve: limits.window === null ? null : reserveOf(limits),
     total,
     compaction_first: first && { trigger: first.trigger, expected_tokens: first.expected },
     parts,
@@ -86,7 +87,7 @@ function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
     source: "estimated",
     error_bound: Math.ceil(tokens * scale * (PADDING - 1)),
   });
-  const tools = (state.turn?.tools ?? state.settings.tools)?.tokens ?? 0;
+  const tools = offeredTools(state)?.tokens ?? 0;
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return [
     part("system", fixedTokens(state) - tools - pins),
