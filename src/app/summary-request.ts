@@ -88,7 +88,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const whole = (window - cap) / factorOf(state, spec);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
-  const previous = stand.previous && shortenToWithin(stand.previous, whole / 2);
+  const previous = shortenEach(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form);
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
@@ -114,8 +114,8 @@ function factorOf(state: SessionState, spec: ModelSpec): number {
 
 interface Stand {
   readonly stage: SummaryStage;
-  /** What this part's answer updates. */
-  readonly previous: string | null;
+  /** What this part's answer updates: the chain, or what was made of it so far. */
+  readonly previous: readonly string[];
   readonly start: FoldPoint;
   /** Last position of the stage. */
   readonly to: number;
@@ -125,12 +125,11 @@ interface Stand {
 function standOf({ plan, state, content }: PartInput): Stand {
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {
-    const previous = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
-    return { stage: folded.stage, previous, start: folded, to: endOf(plan, folded.stage) };
+    const begun = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
+    return { stage: folded.stage, previous: begun === null ? [] : [begun], start: folded, to: endOf(plan, folded.stage) };
   }
   const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
-  const summaries = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
-  const previous = summaries.length > 0 ? summaries.join(SUMMARY_JOIN) : null;
+  const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
   return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
 }
 
@@ -177,6 +176,14 @@ function unreadBy({ plan, state: { view } }: PartInput): (position: number) => b
   const shown = new Set(view.items.map((item) => item.position));
   const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
   return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+}
+
+/** As one text of at most `most` raw tokens: each gives up its share, so that none is left out. */
+function shortenEach(texts: readonly string[], most: number): string | null {
+  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+  const share = Math.min(1, most / Math.max(1, tokens));
+  const shown = share === 1 ? texts : texts.map((text) => shortenToWithin(text, estimateTokens(text) * share));
+  return shown.length > 0 ? shown.join(SUMMARY_JOIN) : null;
 }
 
 function shortenToWithin(line: string, most: number): string {
