@@ -5,22 +5,25 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { POLICY_NAMES } from "../src/context/presets";
+import { parsePolicyText } from "../src/context/policy-choice";
+import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
 import { readColumns } from "./lab/column.ts";
 import { drawColumn } from "./lab/picture.ts";
 import { type ColumnReport, formatColumn, toRow } from "./lab/report.ts";
 import { runColumn, runUnlimited } from "./lab/run-column.ts";
 import { type Options, type Setup, toSetup } from "./lab/setup.ts";
+import { findComplaints, PROFILES, toJudged } from "./lab/verdict.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { print, runScript, say } from "./support/output.ts";
 import { LONGHAND } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --traces DIR    recorded conversations, *.jsonl (../shared/data/traces)
-  --policy NAME   one of ${POLICY_NAMES.join(", ")}; may be given several times (all)
+  --policy P      one of ${POLICY_NAMES.join(", ")}, or an object as a session takes it; may be given several times (all)
   --window N      window of every column, in tokens
   --each-call     look at the soft trigger before each call, not where the policy says
   --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
+  --check         the four profiles as production runs them; fails when one is not what docs/policy.md says
   --out DIR       where the pictures go (.longhand/lab)
   --json          figures as JSON`;
 
@@ -32,25 +35,38 @@ function readOptions() {
     usage: USAGE,
     options: {
       traces: { type: "string", default: "../shared/data/traces" },
-      policy: { type: "string", multiple: true, default: [...POLICY_NAMES] },
+      policy: { type: "string", multiple: true },
       window: { type: "string" },
       "each-call": { type: "boolean", default: false },
       "count-chain": { type: "boolean", default: false },
+      check: { type: "boolean", default: false },
       out: { type: "string", default: join(LONGHAND, "lab") },
       json: { type: "boolean", default: false },
     },
-    schema: z.object({
-      files: z.array(z.string()).length(0, "name the folder by --traces"),
-      traces: z.string(),
-      policy: z.array(z.enum(POLICY_NAMES)),
-      window: wholeNumber(1_024, 10_000_000).optional(),
-      "each-call": z.boolean(),
-      "count-chain": z.boolean(),
-      out: z.string(),
-      json: z.boolean(),
-    }),
+    schema: z
+      .object({
+        files: z.array(z.string()).length(0, "name the folder by --traces"),
+        traces: z.string(),
+        policy: z.array(z.string().refine(isPolicy, "no such policy")).optional(),
+        window: wholeNumber(1_024, 10_000_000).optional(),
+        "each-call": z.boolean(),
+        "count-chain": z.boolean(),
+        check: z.boolean(),
+        out: z.string(),
+        json: z.boolean(),
+      })
+      .refine((given) => !given.check || !NOT_WITH_CHECK.some((name) => given[name]), {
+        path: ["check"],
+        message: `goes with none of --${NOT_WITH_CHECK.join(", --")}`,
+      }),
   });
 }
+
+/** Nothing is checked of another policy, or of these otherwise than docs/policy.md has them. */
+const NOT_WITH_CHECK = ["policy", "window", "each-call", "count-chain"] as const;
+
+/** A text that says nothing is read as the default. */
+const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
 
 const toSetups = (name: string, options: Options): Setup[] => [
   ...(ANCESTORS.has(name) ? [toSetup(name, { ...options, guard: false })] : []),
@@ -63,7 +79,8 @@ async function main(): Promise<number> {
   const given = readOptions();
   const startedAt = performance.now();
   const options = { eachCall: given["each-call"], countsChain: given["count-chain"] };
-  const setups = given.policy.flatMap((name) => toSetups(name, options));
+  const policies = given.policy ?? (given.check ? PROFILES : POLICY_NAMES);
+  const setups = policies.flatMap((name) => toSetups(name, options));
   const reports = readColumns(fromCaller(given.traces), given.window ?? null).map((column): ColumnReport => {
     const rows = setups.map((setup) => ({ setup, figures: runColumn(column, setup) }));
     return { column, unlimited: runUnlimited(column), rows };
@@ -73,7 +90,9 @@ async function main(): Promise<number> {
   for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
   print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}`);
-  return 0;
+  const complaints = given.check ? findComplaints(reports.map(toJudged)) : [];
+  for (const complaint of complaints) say(`FAILED: ${complaint}`);
+  return complaints.length > 0 ? 1 : 0;
 }
 
 const toJson = ({ column, unlimited, rows }: ColumnReport) => ({

@@ -1,5 +1,6 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
 import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../../src/context/budget";
+import { isForced } from "../../src/context/cut";
 import { planGuard } from "../../src/context/guard";
 import type { Plan } from "../../src/context/plan";
 import { planCompaction, rentOfCall } from "../../src/context/planner";
@@ -39,12 +40,11 @@ export class ModelCalls {
     this.#ledger = by.ledger;
   }
 
-  /** Before a call: old results cleared, the soft trigger where the policy wants it here, and what must fit. False: nothing helps. */
+  /** Before a call: old results cleared, room made as the policy says, and what must fit. False: nothing helps. */
   prepare(): boolean {
-    const { policy, eachCall, guard } = this.#setup;
-    const isFirst = this.#session.state.turn?.rounds === 0;
+    const { policy, guard } = this.#setup;
     this.#take(planResults({ state: this.#session.state, limits: this.#limits, policy }));
-    if (eachCall || policy.trigger.at === "each_call" || (policy.trigger.at === "before_turn" && isFirst)) this.#soft();
+    this.#makeRoom();
     return !guard || this.#fit();
   }
 
@@ -107,9 +107,24 @@ export class ModelCalls {
     this.#take(this.#plan("threshold"));
   }
 
-  /** What would not fit is compacted inline; what then is still too much, the guard drops. */
+  /** As the app does (`make-room`): nothing under a policy without summaries; forced, only what asks a model. The rest is the guard's. */
+  #makeRoom(): void {
+    const trigger = this.#setup.policy.summary.form === "none" ? null : this.#roomTrigger();
+    const plan = trigger && this.#plan(trigger);
+    if (plan?.kind !== "compact") return;
+    if (!isForced(plan.trigger) || plan.rungs.some((rung) => rung.rung === "summarize")) this.#take(plan);
+  }
+
+  #roomTrigger(): CompactionTrigger | null {
+    const { policy, eachCall, guard } = this.#setup;
+    if (guard && measureNext(this.#session.state, LAB_MODEL).tokens > this.#limit) return "inline";
+    const isFirst = this.#session.state.turn?.rounds === 0;
+    const { at } = policy.trigger;
+    return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
+  }
+
+  /** What is still too much, the guard drops. */
   #fit(): boolean {
-    if (measureNext(this.#session.state, LAB_MODEL).tokens > this.#limit) this.#take(this.#plan("inline"));
     for (let round = 0; round < GUARD_ROUNDS; round++) {
       const plan = planGuard({ state: this.#session.state, limits: this.#limits, policy: this.#setup.policy });
       if (plan.kind === "none") return true;

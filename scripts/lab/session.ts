@@ -1,5 +1,5 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
-import { estimateParts } from "../../src/context/item-tokens";
+import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { SUMMARY_JOIN } from "../../src/context/placement";
 import type { Policy } from "../../src/context/policy";
 import { estimateTokens } from "../../src/context/tokens";
@@ -78,8 +78,8 @@ export class LabSession {
     const id = this.newId("msg");
     this.#contents.set(id, parts);
     const bytes = utf8Length(JSON.stringify(parts));
-    const rough = Math.max(1, Math.floor(bytes / 4));
-    return { id, kind, turn: by.turn, at: this.now, bytes, tokens: estimateParts(parts), rough, ...(by.tool ? { tool: by.tool } : {}) };
+    const [tokens, rough] = [estimateParts(parts), estimateRough(parts)];
+    return { id, kind, turn: by.turn, at: this.now, bytes, tokens, rough, ...(by.tool ? { tool: by.tool } : {}) };
   }
 
   /** The content of a summary that is about to be committed. */

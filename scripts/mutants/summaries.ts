@@ -65,8 +65,8 @@ export const summaries: readonly Mutant[] = [
     name: "trimmed messages are summarised from a request that does not show them",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/context/proposal.ts",
-    find: "&& !hasTrimmed(state, items[end - 1]?.position ?? 0);",
-    replace: "&& (hasTrimmed(state, items[end - 1]?.position ?? 0) || true);",
+    find: "&& !hasTrimmed(state, upTo);",
+    replace: "&& (hasTrimmed(state, upTo) || true);",
     tests: CONTEXT,
   },
   {

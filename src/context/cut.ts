@@ -5,6 +5,7 @@ import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
 import { itemTokens, limitOf, ratioOf } from "./budget";
 import { type Group, groupItems, NewestGroups } from "./groups";
 import type { PlanInput } from "./plan";
+import type { Policy } from "./policy";
 
 const openCalls = ({ turn, imported_calls }: SessionState): ReadonlySet<string> =>
   new Set([...(turn?.open_calls ?? []), ...imported_calls].map((call) => call.execution));
@@ -40,7 +41,7 @@ export function findTail(input: PlanInput, budget: number): readonly Group[] {
   const open = openCalls(input.state);
   const groups = new NewestGroups(input.state.view.items, open);
   const asked = chosenTail(input, groups, budget);
-  const forced = isForced(input.trigger) && !groups.at(asked) ? FORCED_MESSAGES : asked;
+  const forced = isForced(input.trigger) && !groups.at(asked) ? countMessages(groups, FORCED_MESSAGES, input.policy.keep) : asked;
   return groups.take(Math.max(1, forced, countOpen(groups, open), countAfter(groups, input.options?.up_to ?? null)));
 }
 
@@ -51,7 +52,7 @@ const FORCED_MESSAGES = 2;
 function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): number {
   const { keep } = input.policy;
   const byShare = input.options?.keep_recent != null || input.trigger === "overflow";
-  if (keep.messages !== null && !byShare) return countMessages(groups, keep.messages, keep.system_messages);
+  if (keep.messages !== null && !byShare) return countMessages(groups, keep.messages, keep);
   const walked = walkBack(input, groups, budget);
   switch (keep.cut) {
     case "fits":
@@ -63,15 +64,21 @@ function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): num
   }
 }
 
-/** As many of the newest groups as hold `messages`: a group is one, with its calls and their results. What stays anyway is none of them. */
-function countMessages(groups: NewestGroups, messages: number, systemStays: boolean): number {
+/** As few of the newest groups as hold `messages`: rounded outward. What stays anyway is none of them. */
+function countMessages(groups: NewestGroups, messages: number, { system_messages }: Pick<Policy["keep"], "system_messages">): number {
   let kept = 0;
   for (let seen = 0; seen < messages; kept++) {
     const group = groups.at(kept);
     if (!group) return kept;
-    if (!systemStays || group.items[0]?.kind !== "system") seen++;
+    if (!system_messages || group.items[0]?.kind !== "system") seen += messagesOf(group);
   }
   return kept;
+}
+
+/** As a request has them: a response with all its calls is one, and each result is one. */
+function messagesOf({ items }: Group): number {
+  const results = items.filter((item) => item.kind === "tool_result").length;
+  return results + (results < items.length ? 1 : 0);
 }
 
 interface Walked {

@@ -3,6 +3,7 @@
  * rent trigger). Sizes are tokens, scaled and unpadded; prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
+import { MAX_PARTS } from "./fold";
 
 export interface Prices {
   readonly input: number;
@@ -28,6 +29,8 @@ export interface ViewSizes {
   /** What lies between the chain and the cut. */
   readonly source: number;
   readonly tail: number;
+  /** What a transcript holds beside the source: the chain that is merged, what was only trimmed, or all that left the view when it is made again. */
+  readonly beside: number;
   /** The new summary, expected. */
   readonly summary: number;
   /** Chain and source become one summary. */
@@ -47,15 +50,21 @@ export interface PricedMode {
   readonly price: number;
 }
 
-/** Price of compacting now, in the cheaper of the modes that are open. */
-export function priceOf(
-  sizes: ViewSizes,
-  by: { readonly prices: Prices; readonly warm: boolean; readonly samePrefix: boolean },
-): PricedMode {
-  const { prices, warm, samePrefix } = by;
+export interface Pricing {
+  readonly prices: Prices;
+  readonly warm: boolean;
+  readonly samePrefix: boolean;
+  /** Tokens of transcript that one call of the summariser holds. */
+  readonly room: number;
+}
+
+/** Price of compacting now, in the cheaper of the modes that are open. What is read in parts is asked for, and begun with the summary so far, in each. */
+export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
   const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
   const rewrite = warm ? (prices.cache_write - prices.cached) * (sizes.tail + sizes.summary) : 0;
-  const transcript = prices.input * (sizes.source + (sizes.merge ? sizes.chain : 0)) + written + rewrite;
+  const read = sizes.source + sizes.beside;
+  const parts = Math.min(MAX_PARTS, Math.max(1, Math.ceil(read / room)));
+  const transcript = prices.input * (read + (parts - 1) * sizes.summary) + parts * written + rewrite;
   const prefix = prices.cached * (sizes.fixed + sizes.chain + sizes.source) + written + rewrite;
   return samePrefix && warm && prefix < transcript ? { mode: "same_prefix", price: prefix } : { mode: "transcript", price: transcript };
 }

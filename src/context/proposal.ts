@@ -3,9 +3,9 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, ratioOf } from "./budget";
+import { assumeWindow, limitOf, type ModelLimits, ratioOf } from "./budget";
 import { findTail, keptTokens, weigh } from "./cut";
-import { CACHE_TTL_MS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
+import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
@@ -16,6 +16,8 @@ export const FIRST_SUMMARY_SHARE = 0.15;
 const WINDOW_SHARE_OF_SUMMARY = 4;
 /** What the chain's share of a small window never presses a summary below: its sections need room. */
 const LEAST_SUMMARY_TOKENS = 512;
+/** A part of a fold goes on by so many tokens at least. */
+const LEAST_PART_TOKENS = 200;
 
 export interface Proposal {
   /** Groups that leave the view, oldest first; all of them closed. Found when they are asked for: most calls weigh and go on. */
@@ -47,32 +49,17 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const { state, policy } = input;
   const limits = assumeWindow(input.limits, policy);
   const tail = findTail({ ...input, limits }, budget);
-  const { items, overlays, tokens } = state.view;
+  const { items, overlays } = state.view;
   const end = items.length - sum(tail, (group) => group.items.length);
   if (end === 0) return null;
-  const ratio = ratioOf(state, limits.model);
   const summaries = overlays.filter((overlay) => overlay.kind === "summary");
   const kept = sum(tail, (group) => weigh(state, group));
-  const chain = overlayTokens(overlays);
-  // What is left of the running sum: the length of the source costs nothing.
-  const source = tokens - chain - kept;
+  const upTo = items[end - 1]?.position ?? 0;
   const cap = summaryCap(limits, policy);
-  const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
-  const fresh = Math.min(cap, source * share);
-  const merge = summaries.length > 0 && isChainFull(input, (chain + fresh) * ratio);
-  const rebuild = merge && policy.summary.rebuild_after !== null && generationOf(summaries) >= policy.summary.rebuild_after;
-  const sizes: ViewSizes = {
-    fixed: fixedTokens(state) * ratio,
-    chain: chain * ratio,
-    source: source * ratio,
-    tail: kept * ratio,
-    summary: (merge ? Math.min(cap, (source + chain) * share) : fresh) * ratio,
-    merge,
-  };
+  const { sizes, rebuild } = sizesOf(input, { summaries, kept, upTo, cap });
   const warm = state.anchor?.epoch === state.view.epoch && input.now - state.anchor.at < CACHE_TTL_MS;
-  const samePrefix =
-    policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, items[end - 1]?.position ?? 0);
-  const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix });
+  const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
+  const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;
   return {
     get older() {
@@ -81,12 +68,49 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     },
     tail,
     summaries,
-    merge,
+    merge: sizes.merge,
     rebuild,
     sizes,
     priced,
     warm,
   };
+}
+
+interface Cut {
+  readonly summaries: readonly SummaryOverlay[];
+  /** Raw tokens of the tail. */
+  readonly kept: number;
+  /** The last position before the cut. */
+  readonly upTo: number;
+  readonly cap: number;
+}
+
+function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly rebuild: boolean } {
+  const { state, policy, limits } = input;
+  const { items, overlays, tokens } = state.view;
+  const ratio = ratioOf(state, limits.model);
+  const chain = overlayTokens(overlays);
+  // What is left of the running sum: the length of the source costs nothing.
+  const source = tokens - chain - kept;
+  const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
+  // The state has no weight of what left the view: it knows how many items that were, and each counts as the average of those shown.
+  const mean = (tokens - chain) / items.length;
+  const gone = mean * itemsGone(state, upTo, () => true);
+  const trimmed = mean * itemsGone(state, upTo, (overlay) => overlay.kind === "dropped");
+  const fresh = Math.min(cap, source * share);
+  const merge = summaries.length > 0 && isChainFull(input, (chain + fresh) * ratio);
+  const rebuild = merge && policy.summary.rebuild_after !== null && generationOf(summaries) >= policy.summary.rebuild_after;
+  const earlier = rebuild ? gone : merge ? chain : 0;
+  const sizes = {
+    fixed: fixedTokens(state) * ratio,
+    chain: chain * ratio,
+    source: source * ratio,
+    tail: kept * ratio,
+    beside: (rebuild ? gone : earlier + trimmed) * ratio,
+    summary: Math.min(cap, (source + earlier) * share) * ratio,
+    merge,
+  };
+  return { sizes, rebuild };
 }
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
@@ -96,6 +120,14 @@ const sum = <T>(values: readonly T[], weight: (value: T) => number): number => v
 /** Trimmed items that the next summary takes in are not in the turn's own request: a summariser that reads that would never see them. */
 const hasTrimmed = ({ view }: SessionState, upTo: number): boolean =>
   view.overlays.some((overlay) => overlay.kind === "dropped" && overlay.from <= upTo);
+
+/** Items that left the view up to `upTo`, and that no summary keeps. */
+const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overlay) => boolean): number =>
+  sum(view.overlays, (overlay) => (overlay.from <= upTo && counts(overlay) ? overlay.items : 0));
+
+/** Beside its instruction and the summary so far a part leaves room for its answer. */
+const roomOf = (limits: ModelLimits, cap: number): number =>
+  Math.max(LEAST_PART_TOKENS, (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
 
 const generationOf = (summaries: readonly SummaryOverlay[]): number =>
   summaries.reduce((most, { generation }) => Math.max(most, generation), 0);

@@ -12,12 +12,13 @@ import {
 } from "../../src/context/economy";
 import { rentOfCall } from "../../src/context/planner";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import type { Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, viewing } from "../support/builders";
 import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf } from "./planning";
 
 /** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
-const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, summary: 900, merge: false };
+const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, beside: 0, summary: 900, merge: false };
 const prices = { input: 3, cache_write: 3.75, cached: 0.3, output: 15 };
 
 describe("what a compaction changes", () => {
@@ -39,8 +40,8 @@ describe("what a compaction changes", () => {
 });
 
 describe("the price of compacting now", () => {
-  const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean }) =>
-    priceOf({ ...sizes, ...change }, { prices, ...by });
+  const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean; room?: number }) =>
+    priceOf({ ...sizes, ...change }, { prices, room: 30_000, ...by });
   /** i · instruction + o · S. */
   const written = 3 * 400 + 15 * 900;
 
@@ -60,14 +61,20 @@ describe("the price of compacting now", () => {
     expect(paid).toBeCloseTo(3 * 6_000 + written + 3.45 * 2_900);
   });
 
-  test("merged, the transcript holds the chain too", () => {
-    expect(price({ merge: true }, { warm: true, samePrefix: false }).price).toBeCloseTo(3 * 6_300 + written + 3.45 * 2_900);
+  test("what a transcript holds beside the source is read too", () => {
+    expect(price({ merge: true, beside: 300 }, { warm: true, samePrefix: false }).price).toBeCloseTo(3 * 6_300 + written + 3.45 * 2_900);
   });
 
   test("cold: no prefix to read, and nothing that must be written again", () => {
     const { mode, price: paid } = price({}, { warm: false, samePrefix: true });
     expect(mode).toBe("transcript");
     expect(paid).toBeCloseTo(3 * 6_000 + written);
+  });
+
+  test("of a transcript that takes several calls counts an instruction and an answer for each, and the summary so far from the second on", () => {
+    const cold = { warm: false, samePrefix: false };
+    expect(price({ beside: 24_000 }, { ...cold, room: 30_000 }).price).toBeCloseTo(3 * 30_000 + written);
+    expect(price({ beside: 24_001 }, { ...cold, room: 30_000 }).price).toBeCloseTo(3 * (30_001 + 900) + 2 * written);
   });
 
   test("is that of the cheaper mode: a huge prefix for little source is a transcript", () => {
@@ -157,6 +164,37 @@ describe("a session's own prices", () => {
     expect(planUnder(policy, talked({ rent }), { limits, now: WARM }).kind).toBe("compact");
     expect(planUnder(policy, talked({ rent }), { limits: dear, now: WARM }).kind).toBe("none");
   });
+});
+
+describe("a summary that is made again from the messages themselves", () => {
+  /** A chain that is full, over 400 items of long ago; `generation`: how many merges it is old. */
+  const folded = (generation: number, rebuild_after: number | null) => {
+    const state = counted(behind([summaryOf(1, 1, 400, 15_000, generation)], chat(40, 400, 401)), 16_000, 1_000);
+    const text = toPolicyText({ ...JSON.parse(policy), summary: { max_tokens: 4_000, chain_ratio: 0.5, rebuild_after } });
+    const plan = planUnder(text, { ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, { limits, now: COLD });
+    return plan.kind === "compact" ? plan.economy?.price : null;
+  };
+  /** A usable 30,000 less the instruction and twice the cap. */
+  const room = 30_000 - 400 - 2 * 4_000;
+
+  test("pays for all that it reads: what left the view weighs, item for item, what those weigh that are shown", () => {
+    const read = 400 * 400 + 12_000;
+    const parts = Math.ceil(read / room);
+    expect(folded(2, 2)).toBeCloseTo(read + (parts - 1) * 4_000 + parts * (400 + 5 * 4_000));
+  });
+
+  test("folded, for the chain and what is new", () => {
+    const read = 15_000 + 12_000;
+    expect(folded(1, 2)).toBeCloseTo(read + 4_000 + 2 * (400 + 5 * 4_000));
+    expect(folded(2, null)).toBe(folded(1, 2));
+  });
+});
+
+test("what was only trimmed is read by the next summary, and paid for", () => {
+  const trimmed: Overlay = { id: id("ovl", 1), kind: "dropped", from: 1, to: 20, items: 20, tokens: 0 };
+  const state = counted(behind([trimmed], chat(40, 400, 21)), 16_000, 1_000);
+  const plan = at({ ...state, compaction: { ...state.compaction, rent: 10 ** 9 } }, COLD);
+  expect(plan.kind === "compact" && plan.economy?.price).toBeCloseTo(20 * 400 + 12_000 + 400 + 5 * 1_800);
 });
 
 test("a short conversation is never compacted: there is nothing that could go", () => {

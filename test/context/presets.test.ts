@@ -113,6 +113,8 @@ describe("opal", () => {
     const state = counted(viewing(chat(8, 100)), 800);
     expect(opal(state)).toMatchObject({ kind: "none" });
     expect(summarizeOf(opal(state, { trigger: "overflow" })).range.to).toBe(6);
+    const looked = counted(viewing([...chat(7, 100), ...rounds(1, 100, 8)]), 800);
+    expect(summarizeOf(opal(looked, { trigger: "overflow" })).range.to).toBe(7);
   });
 
   test.each([
@@ -201,10 +203,20 @@ describe("yeoman (ADR 097)", () => {
     expect(summarizeOf(planUnder("yeoman", full([...chat(36, 400), ...chat(4, 5, 37)]))).range.to).toBe(36);
   });
 
-  test("rounds outward to whole groups: a call keeps its result", () => {
-    const turn = turnId(9);
-    const items = [...chat(30, 400), item(31, "user"), call(32, 1, { turn }), result(33, 1, { turn }), ...chat(2, 10, 34)];
-    expect(summarizeOf(planUnder("yeoman", full(items))).range.to).toBe(30);
+  const turn = turnId(9);
+  test.each([
+    ["a response and its result are two", [call(32, 1, { turn }), result(33, 1, { turn }), ...chat(2, 10, 34)]],
+    [
+      "rounded outward to whole groups: a response of words and two calls, with its results, is three and stays whole",
+      [
+        item(32, "assistant", { turn }),
+        ...[call(33, 1, { turn }), call(34, 2, { turn }), result(35, 1, { turn }), result(36, 2, { turn })],
+        ...chat(2, 10, 37),
+      ],
+    ],
+  ])("counts messages as a request has them: %s", (_how, newest) => {
+    const items = [...chat(30, 400), item(31, "user"), ...newest];
+    expect(summarizeOf(planUnder("yeoman", full(items))).range.to).toBe(31);
   });
 
   test("leaves system messages verbatim in front, beside the last four", () => {

@@ -9,9 +9,13 @@ import { drawColumn } from "../../scripts/lab/picture";
 import { cachedOf, PromptCache } from "../../scripts/lab/prompt-cache";
 import { runColumn, runUnlimited } from "../../scripts/lab/run-column";
 import { countTokens, toSegment } from "../../scripts/lab/segments";
+import { LabSession } from "../../scripts/lab/session";
 import { toSetup } from "../../scripts/lab/setup";
 import type { RecordedMessage } from "../../scripts/replay/recording";
+import { estimateParts, estimateRough } from "../../src/context/item-tokens";
+import { policyOf } from "../../src/context/policy-choice";
 import type { ViewMessage } from "../../src/context/view";
+import type { Part } from "../../src/domain/message";
 import { item } from "../support/builders";
 
 const FRAME = 4;
@@ -123,6 +127,19 @@ describe("what is measured of the memory", () => {
   });
 });
 
+describe("what a message of the lab weighs", () => {
+  const session = new LabSession({ model: "m", system: null, policyText: "oneclaw", policy: policyOf("oneclaw") });
+
+  test.each<[Part["type"], Part]>([
+    ["text", { type: "text", text: 'Grüße aus Köln, "wie immer"' }],
+    ["tool_call", { type: "tool_call", call_id: "x", name: "a_long_name", arguments: '{"order":"ORD1"}' }],
+    ["tool_result", { type: "tool_result", call_id: "x", name: "a_long_name", output: '{"a":1}', is_error: false }],
+  ])("is what production would store of it, by both estimators: %s", (_type, part) => {
+    const { tokens, rough } = session.draft("user", [part], { turn: null });
+    expect([tokens, rough]).toEqual([estimateParts([part]), estimateRough([part])]);
+  });
+});
+
 describe("a request that does not fit", () => {
   const made = column(8_000, user("Hello"), says("Hello."), user(filler(9_000, "long")), says("I see."), user("Go on"), says("I do."));
 
@@ -135,6 +152,19 @@ describe("a request that does not fit", () => {
     const { calls, overflows, refused, peak } = runColumn(made, toSetup("oneclaw", asProduction));
     expect({ calls, overflows, refused }).toEqual({ calls: 2, overflows: 0, refused: 1 });
     expect(peak).toBeLessThanOrEqual(7_500);
+  });
+});
+
+describe("before a call, what would not fit", () => {
+  const pairs = Array.from({ length: 12 }, (_, n) => [user(filler(900, `asks ${n}`)), says(filler(300, `says ${n}`))]).flat();
+  const triggersOf = (name: string) => runColumn(column(8_000, ...pairs), toSetup(name, asProduction)).triggers;
+
+  test("is the guard's alone under a policy without summaries, as in production", () => {
+    expect(triggersOf("odincode")).toEqual({ guard: expect.any(Number) });
+  });
+
+  test("is summarised inline under one that has them", () => {
+    expect(triggersOf("oneclaw")).toMatchObject({ inline: expect.any(Number) });
   });
 });
 

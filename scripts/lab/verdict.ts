@@ -1,0 +1,45 @@
+/** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
+import type { PolicyName } from "../../src/context/presets";
+import type { Column } from "./column.ts";
+import { type ColumnReport, toRow } from "./report.ts";
+
+export const PROFILES = ["economy", "balanced", "retain", "verbatim"] as const satisfies readonly PolicyName[];
+type Profile = (typeof PROFILES)[number];
+
+/** Cost by column, at most (docs/policy.md, figures to beat). */
+export const FIGURES_TO_BEAT: Readonly<Record<string, Readonly<Record<Profile, number>>>> = {
+  "support 16k": { economy: 0.41, balanced: 0.49, retain: 0.51, verbatim: 0.52 },
+  "support 32k": { economy: 0.28, balanced: 0.36, retain: 0.39, verbatim: 0.42 },
+};
+
+export type Judged = Pick<ReturnType<typeof toRow>, "policy" | "cost" | "overflows" | "refused" | "malformed" | "breaks">;
+
+export interface JudgedColumn {
+  readonly name: Column["name"];
+  readonly rows: readonly Judged[];
+}
+
+export const toJudged = ({ column, unlimited, rows }: ColumnReport): JudgedColumn => ({
+  name: column.name,
+  rows: rows.map((row) => toRow(row, unlimited)),
+});
+
+/** One line for each thing that is wrong; empty: nothing is. A column or a profile that was not run is wrong too. */
+export function findComplaints(columns: readonly JudgedColumn[]): string[] {
+  const missing = Object.keys(FIGURES_TO_BEAT).filter((name) => !columns.some((column) => column.name === name));
+  return [...missing.map((name) => `${name}: was not run`), ...columns.flatMap(judgeColumn)];
+}
+
+const judgeColumn = ({ name, rows }: JudgedColumn): string[] =>
+  PROFILES.flatMap((profile) => {
+    const row = rows.find(({ policy }) => policy === profile);
+    const wrong = row ? judge(row, FIGURES_TO_BEAT[name]?.[profile] ?? null) : ["was not run"];
+    return wrong.map((what) => `${name}, ${profile}: ${what}`);
+  });
+
+function judge({ cost, overflows, refused, malformed, breaks }: Judged, figure: number | null): string[] {
+  const counts = { overflows, "refused turns": refused, "malformed requests": malformed, "prefix breaks": breaks };
+  const wrong = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}, expected none`] : []));
+  const cheap = figure === null || cost <= figure;
+  return cheap ? wrong : [...wrong, `costs ${cost.toFixed(3)}, at most ${figure.toFixed(2)} was expected`];
+}

@@ -1,0 +1,66 @@
+/** What `npm run lab -- --check` lets pass, on results that are made up. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { FIGURES_TO_BEAT, findComplaints, type Judged, type JudgedColumn, PROFILES } from "../../scripts/lab/verdict";
+
+const clean = { overflows: 0, refused: 0, malformed: 0, breaks: 0 };
+
+/** Every profile costs exactly the figure; `change`: what `retain` does otherwise in `where`. */
+function ran(where = "", change: Partial<Judged> = {}): JudgedColumn[] {
+  const columns = Object.entries(FIGURES_TO_BEAT).map(([name, figures]) => ({
+    name,
+    rows: PROFILES.map((policy) => ({ ...clean, policy, cost: figures[policy] })),
+  }));
+  const other = { name: "another", rows: PROFILES.map((policy) => ({ ...clean, policy, cost: 1.4 })) };
+  return [...columns, other].map(({ name, rows }) => ({
+    name,
+    rows: rows.map((row) => (name === where && row.policy === "retain" ? { ...row, ...change } : row)),
+  }));
+}
+
+describe("the check of the profiles", () => {
+  test("passes what costs its figure and breaks nothing; another column has no figure", () => {
+    expect(findComplaints(ran())).toEqual([]);
+  });
+
+  test.each<[Partial<Judged>, string]>([
+    [{ cost: 0.3901 }, "costs 0.390, at most 0.39 was expected"],
+    [{ cost: Number.NaN }, "costs NaN, at most 0.39 was expected"],
+    [{ overflows: 2 }, "2 overflows, expected none"],
+    [{ refused: 1 }, "1 refused turns, expected none"],
+    [{ malformed: 3 }, "3 malformed requests, expected none"],
+    [{ breaks: 1 }, "1 prefix breaks, expected none"],
+  ])("says of %j where and what it is", (change, words) => {
+    expect(findComplaints(ran("support 32k", change))).toEqual([`support 32k, retain: ${words}`]);
+  });
+
+  test("looks at what is broken in every column, and says all of it", () => {
+    expect(findComplaints(ran("another", { overflows: 1, breaks: 1 }))).toEqual([
+      "another, retain: 1 overflows, expected none",
+      "another, retain: 1 prefix breaks, expected none",
+    ]);
+  });
+
+  test("does not pass what was not run", () => {
+    expect(findComplaints(ran().slice(1))).toEqual(["support 16k: was not run"]);
+    const without = ran().map(({ name, rows }) => ({ name, rows: rows.filter(({ policy }) => policy !== "economy") }));
+    expect(findComplaints(without)).toContain("support 16k, economy: was not run");
+  });
+});
+
+test("the figures are those of docs/policy.md", () => {
+  const text = readFileSync("docs/policy.md", "utf8");
+  const lines = text
+    .slice(text.indexOf("## Figures to beat"))
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim()));
+  const headings = lines.find(([, first]) => first === "policy") ?? [];
+  const figures = Object.keys(FIGURES_TO_BEAT).map((column) => {
+    const at = headings.indexOf(column);
+    return [
+      column,
+      Object.fromEntries(PROFILES.map((profile) => [profile, Number(lines.find(([, first]) => first === `\`${profile}\``)?.[at])])),
+    ];
+  });
+  expect(Object.fromEntries(figures)).toEqual(FIGURES_TO_BEAT);
+});
