@@ -20,6 +20,22 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/runtime.test.ts"],
   },
   {
+    name: "a steady stream goes on beyond the total",
+    breaks: "design §4: three deadlines",
+    file: "src/app/watch-deadlines.ts",
+    find: "return Math.min(next, startedAt + deadlines.totalMs);",
+    replace: "return next;",
+    tests: ["test/app/watch-deadlines.test.ts"],
+  },
+  {
+    name: "between two tokens the first one's deadline holds",
+    breaks: "design §4: three deadlines",
+    file: "src/app/watch-deadlines.ts",
+    find: "lastAt + deadlines.idleMs;",
+    replace: "lastAt + deadlines.firstTokenMs;",
+    tests: ["test/app/watch-deadlines.test.ts"],
+  },
+  {
     name: "whoever waits longer comes later",
     breaks: "I1: acknowledged messages keep their order",
     file: "src/domain/evolve.ts",

@@ -57,7 +57,7 @@ export const summaries: readonly Mutant[] = [
     breaks: "I19: whatever a summary stands for was read",
     file: "src/app/summary-request.ts",
     find: "const summaries = plan.merge ? content.readSummaries().map(withoutFileOps) : [];",
-    replace: "export const summaries: string[] = [];",
+    replace: "const summaries: string[] = [];",
     tests: SIMULATION,
     seeds: 100,
   },

@@ -77,7 +77,7 @@ export const view: readonly Mutant[] = [
   },
   {
     name: "the running sum forgets what is appended",
-    breaks: "I18: the running sum is a fresh sum",
+    breaks: "I24: the running sum is a fresh sum",
     file: "src/domain/view.ts",
     find: "tokens: view.tokens + items.reduce((sum, item) => sum + item.tokens, 0) };",
     replace: "tokens: view.tokens + (items[0]?.tokens ?? 0) * 0 };",

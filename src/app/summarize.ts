@@ -26,6 +26,8 @@ const MAX_SUMMARY_UNITS = 200_000;
 
 interface Heard {
   text: string;
+  /** A tool was called: whatever else is said, and however the provider names the end, it is no summary (docs/policy.md). */
+  called: boolean;
   usage: CallUsage | null;
   end: { readonly ok: true; readonly finish: FinishReason } | { readonly ok: false; readonly failure: CompactionFailure };
 }
@@ -40,7 +42,7 @@ export async function summarize(
   const stop = (): void => abort.abort();
   signal?.addEventListener("abort", stop, { once: true });
   const startedAt = ports.clock();
-  const heard: Heard = { text: "", usage: null, end: { ok: false, failure: "unavailable" } };
+  const heard: Heard = { text: "", called: false, usage: null, end: { ok: false, failure: "unavailable" } };
   let expired = false;
   const cancel = ports.schedule(timeoutMs, () => {
     expired = true;
@@ -78,14 +80,14 @@ function take(chunk: ModelChunk, heard: Heard): void {
     case "reasoning":
       return;
     case "tool_call":
-      heard.end = { ok: false, failure: "refused" };
+      heard.called = true;
       return;
     case "failure":
       heard.end = { ok: false, failure: chunk.failure.kind };
       return;
     case "finish":
       heard.usage = chunk.usage;
-      heard.end = { ok: true, finish: chunk.finish };
+      heard.end = { ok: true, finish: heard.called ? "tool_calls" : chunk.finish };
       return;
     default:
       assertNever(chunk);

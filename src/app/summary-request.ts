@@ -139,7 +139,10 @@ const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== fo
 const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
   stage === "history" && split !== null ? split - 1 : source.to;
 
-/** The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. */
+/**
+ * The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. Of a message that the parts
+ * before it did not finish it reads both ends of what is left.
+ */
 function readPart(
   input: PartInput,
   { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
@@ -151,7 +154,8 @@ function readPart(
   const lines: string[] = [];
   let used = 0;
   for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {
-    const line = shortenToWithin(renderEntry(entry), room);
+    const read = entry.meta.position === start.position ? start.chars : 0;
+    const line = shortenToWithin(renderEntry(entry).slice(read), room);
     used += estimateTokens(line);
     if (used > room && lines.length > 0) {
       lines.unshift(`[${entry.meta.position - start.position + 1} earlier entries are left out here.]`);

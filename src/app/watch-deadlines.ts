@@ -16,25 +16,30 @@ export function watchDeadlines(
   const startedAt = clock();
   let lastAt: number | null = null;
   let expired = false;
+  let ringsAt = Number.POSITIVE_INFINITY;
   let cancel: () => void = () => {};
 
   const dueAt = (): number => {
     const next = lastAt === null ? startedAt + deadlines.firstTokenMs : lastAt + deadlines.idleMs;
     return Math.min(next, startedAt + deadlines.totalMs);
   };
+  const arm = (): void => {
+    ringsAt = dueAt();
+    cancel = schedule(ringsAt - clock(), look);
+  };
   const look = (): void => {
-    const left = dueAt() - clock();
-    if (left > 0) {
-      cancel = schedule(left, look);
-      return;
-    }
+    if (dueAt() > clock()) return arm();
     expired = true;
     abort.abort();
   };
-  cancel = schedule(dueAt() - startedAt, look);
+  arm();
   return {
     heard() {
       lastAt = clock();
+      // A deadline that moves away is seen when the timer rings; only after the first token is there one that comes nearer.
+      if (dueAt() >= ringsAt) return;
+      cancel();
+      arm();
     },
     end: () => cancel(),
     get expired() {

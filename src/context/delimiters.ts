@@ -22,3 +22,26 @@ function patternOf(tag: string): RegExp {
 }
 
 export const neutralize = (tag: string, text: string): string => text.replace(patternOf(tag), () => "&lt;");
+
+/** What ends a line, for whoever reads one. */
+const LINE_END = /(\r\n|[\n\v\f\r\u0085\u2028\u2029])/;
+const HIDDEN_RUN = new RegExp(HIDDEN, "g");
+const RULE = /^[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{3,}$/;
+
+/** `text` in front of a line of dashes: each line of its own that is nothing but three or more of them gets a backslash, and is text. */
+export const escapeRules = (text: string): string =>
+  text
+    .split(LINE_END)
+    .map((line) => (RULE.test(line.replace(HIDDEN_RUN, "")) ? `\\${line}` : line))
+    .join("");
+
+/** `text` between brackets: one that closes what the text did not open gets a backslash; `a[0]` and `[image: x]` stay as they are. */
+export function escapeBrackets(text: string): string {
+  let open = 0;
+  return text.replace(/[[\]\uff3b\uff3d]/g, (bracket) => {
+    const opens = bracket === "[" || bracket === "\uff3b";
+    if (!opens && open === 0) return `\\${bracket}`;
+    open += opens ? 1 : -1;
+    return bracket;
+  });
+}

@@ -1,6 +1,6 @@
 /** Where the view says what is no longer in it verbatim: summaries, trimmed messages, pins. Each ancestor has its own place for it. */
 import type { Part } from "../domain/message";
-import { enclose } from "./delimiters";
+import { enclose, escapeBrackets, escapeRules } from "./delimiters";
 import type { Policy } from "./policy";
 
 export interface OlderContext {
@@ -55,10 +55,10 @@ function withPins({ system, pins }: OlderContext): string | null {
   return system === null ? pinned : `${system}\n\n${pinned}`;
 }
 
-/** RFC-011: one summary, in front of the system prompt. */
+/** RFC-011: one summary, in front of the system prompt. The rule that ends it is the only one: what follows is the operator's word. */
 function systemPrefix({ summaries, dropped }: OlderContext, system: string | null): string | null {
   const notes: string[] = [];
-  if (summaries.length > 0) notes.push(SUMMARY_HEADING + summaries.join(SUMMARY_JOIN));
+  if (summaries.length > 0) notes.push(SUMMARY_HEADING + escapeRules(summaries.join(SUMMARY_JOIN)));
   if (dropped > 0) notes.push(droppedNote(dropped));
   return notes.length === 0 ? system : notes.join("\n\n") + PREFIX_END + (system ?? NO_SYSTEM);
 }
@@ -68,8 +68,11 @@ function notesOf({ summaries, dropped }: OlderContext, frame: (summary: string) 
   return [...summaries.map(frame), ...(dropped > 0 ? [droppedNote(dropped)] : [])];
 }
 
-/** ADR 097, compaction strategy 5. */
-const contextSummary = (summary: string): string => `[Context summary: ${summary}]`;
+/**
+ * ADR 097, compaction strategy 5. Nothing follows the frame, but the message is the system's: what stood behind a bracket that the
+ * summary closes would be taken for the operator's own words. An opened one that stays open hides nothing.
+ */
+const contextSummary = (summary: string): string => `[Context summary: ${escapeBrackets(summary)}]`;
 
 /** Opal compaction: a message of the user, told apart by its type in the log and by its frame here. */
 const conversationSummary = (summary: string): string =>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { enclose, neutralize } from "../../src/context/delimiters";
+import { enclose, escapeBrackets, escapeRules, neutralize } from "../../src/context/delimiters";
 
 /** What a lenient reader would take for the tag: hidden characters and case do not count. */
 const seen = (text: string): string => text.replace(/[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "").toLowerCase();
@@ -47,4 +47,30 @@ describe("text between tags", () => {
     // The square of it took more than an hour.
     expect(performance.now() - started).toBeLessThan(2_000);
   });
+});
+
+describe("text in front of a line of dashes", () => {
+  test("has no such line, however it is spelled, and loses nothing", () => {
+    const piece = fc.constantFrom("-", "--", "---", "\n", "\r\n", "\u2028", " ", "\u200b", "\u2013", "\u2014", "\uff0d", "x", "\\", "|");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const text = pieces.join("");
+        const escaped = escapeRules(text);
+        const lines = escaped.split(/[\n\r\u2028]/).map(seen);
+        expect(lines.filter((line) => /^[-\u2013\u2014\uff0d]{3,}$/.test(line))).toEqual([]);
+        expect(escaped.replaceAll("\\", "")).toBe(text.replaceAll("\\", ""));
+      }),
+    );
+  });
+
+  test("is read in one pass", () => {
+    const hostile = "- ".repeat(450_000);
+    const started = performance.now();
+    expect(escapeRules(hostile)).toBe(`\\${hostile}`);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});
+
+test("text between brackets closes none that it did not open", () => {
+  expect(escapeBrackets("a] [b] ]] [c")).toBe("a\\] [b] \\]\\] [c");
 });

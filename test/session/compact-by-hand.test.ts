@@ -1,7 +1,7 @@
 /** A compaction that a person asks for, and what else is chosen by hand: pins, policies. */
 import { describe, expect, test } from "vitest";
 import { presets } from "../../src/context/presets";
-import { CALLER, type Life } from "./life";
+import { CALLER, type Life, settle } from "./life";
 import { ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, say, useTools, work } from "./talk";
 
 const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".repeat(words)}`;
@@ -246,11 +246,43 @@ describe("pins", () => {
     expect(await pinsOf(life)).toEqual([]);
   });
 
-  test("are taken while a turn runs, as settings are", async () => {
+  const setPins = (life: Life, asked: string) => life.service.setPins(CALLER, [asked]);
+  const patchSystem = (life: Life, asked: string) => life.service.patch(CALLER, { system: asked });
+
+  test.each([
+    ["pins", setPins],
+    ["settings", patchSystem],
+  ])("(%s) are taken while a turn runs or waits for its tools: the epoch moves, and the next round has them", async (_what, change) => {
     const life = await talked(1);
     await life.send("still there?");
+    const { epoch } = life.runtime.state.view;
+    expect(await change(life, "Answer in French.")).toMatchObject({ ok: true });
+    expect(life.runtime.state.view.epoch).toBe(epoch + 1);
+    expect(life.call.request.system).toBeNull();
 
-    expect(await life.service.setPins(CALLER, ["Answer in French."])).toMatchObject({ ok: true });
+    const call = { type: "tool_call", call_id: "c1", name: "look", arguments: "{}" } as const;
+    await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+    expect(life.runtime.state.turn?.phase).toBe("awaiting_tools");
+    expect(await change(life, "Answer in Dutch.")).toMatchObject({ ok: true });
+    expect(life.runtime.state.view.epoch).toBe(epoch + 2);
+    const results = [{ execution_id: null, call_id: "c1", output: "here", is_error: false }];
+    await life.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+
+    expect(life.call.request.system).toContain("Answer in Dutch.");
+    expect(life.runtime.state.turn).toMatchObject({ phase: "generating", rounds: 1 });
+  });
+
+  test("end a compaction under way, and its summary comes to nothing", async () => {
+    const life = await talked(6);
+    const asked = await ask(life, { keepRecent: 300 });
+    if (asked.kind !== "requested") throw new Error("no compaction was asked for");
+    await life.service.leaseCompaction(CALLER, asked.compaction.id);
+
+    await life.service.setPins(CALLER, ["Answer in French."]);
+
+    expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null });
+    expect(life.events().at(-2)).toMatchObject({ type: "CompactionFailed", failure: "superseded", final: true });
   });
 });
 

@@ -1,5 +1,4 @@
-/** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22). */
-
+/** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22, I24). */
 import { isDeepStrictEqual } from "node:util";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
@@ -45,7 +44,7 @@ export class ViewRules {
     this.#checkSum(after);
   }
 
-  /** I18: the running sum is what a fresh one would be. */
+  /** I24: the running sum is what a fresh one would be. */
   #checkSum({ view, seq }: SessionState): void {
     const shown = new Map(view.reduced.map((entry) => [entry.position, entry.tokens]));
     let tokens = 0;
@@ -53,7 +52,7 @@ export class ViewRules {
     for (const item of view.items) tokens += shown.get(item.position) ?? item.tokens;
     const answered = new Set(view.items.filter((item) => item.kind === "tool_result").map((item) => item.tool?.execution));
     for (const item of view.items) if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) tokens += NO_RESULT_TOKENS;
-    this.world.violations.check(tokens === view.tokens, "I18", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);
+    this.world.violations.check(tokens === view.tokens, "I24", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);
   }
 
   #noteRetracted(before: SessionState, after: SessionState): void {

@@ -116,6 +116,35 @@ function storingRules(withSql: WithSql): void {
       expect(lastStored(sql)).toBe(buffer.offset);
     }));
 
+  test("what is shown is stored without delay once it is much", () =>
+    withSql((sql) => {
+      const { buffer, time } = wake(sql);
+      buffer.publishDelta(delta("a"));
+      const half = "x".repeat(8_000);
+      buffer.publishDelta(delta(half));
+      listen(buffer);
+      time.advance(SHOW_EVERY_MS);
+      buffer.publishDelta(delta(half));
+      expect([textsOf(buffer).length, lastStored(sql)]).toEqual([2, buffer.offset - 1]);
+
+      buffer.publishDelta(delta("x".repeat(400)));
+
+      expect(textsOf(buffer)).toEqual(["a", half, `${half}${"x".repeat(400)}`]);
+      expect(lastStored(sql)).toBe(buffer.offset);
+    }));
+
+  test("deltas that nobody waits for are stored once they are much, in one frame", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      for (let n = 0; n < 33; n++) buffer.publishDelta(delta("x".repeat(500)));
+
+      expect(textsOf(buffer).map((text) => text.length)).toEqual([500]);
+      buffer.publishDelta(delta("x".repeat(500)));
+
+      expect(textsOf(buffer).map((text) => text.length)).toEqual([500, 16_500]);
+      expect(lastStored(sql)).toBe(buffer.offset);
+    }));
+
   test("a frame comes after the deltas before it, joined or not yet shown", () =>
     withSql((sql) => {
       const { buffer } = wake(sql);
