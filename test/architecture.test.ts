@@ -105,6 +105,11 @@ describe("purity", () => {
     expect(writers.filter((path) => path !== "src/lib/log.ts")).toEqual([]);
   });
 
+  test("D1 is reached through databaseFor alone", () => {
+    const direct = sources.filter((file) => /\benv\.DB\b/.test(readCode(file, "empty"))).map(({ path }) => path);
+    expect(direct).toEqual(["src/read-model/database-for.ts"]);
+  });
+
   test("SQL is written in session, tenant and read-model only", () => {
     const sql =
       /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;

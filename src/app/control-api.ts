@@ -1,11 +1,8 @@
 /** What a person may do to the model's view of a session: compact, take back, forget the summary, pin. Part of what a session's object answers. */
 import type { CompactionId } from "../domain/ids";
 import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
-import type { Caller, Idempotency, Outcome, SessionApi } from "./session-api";
+import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 import type { SessionDescription } from "./session-views";
-
-/** `replayed`: the idempotency key had been seen; this is the first request's outcome, as it stands now. */
-export type Once<T> = T & { readonly replayed: boolean };
 
 export interface ControlApi {
   compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;

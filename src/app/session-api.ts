@@ -43,6 +43,9 @@ export interface Idempotency {
   readonly digest: string;
 }
 
+/** `replayed`: the idempotency key had been seen; this is the first request's outcome, as it stands now. */
+export type Once<T> = T & { readonly replayed: boolean };
+
 export interface OpenInput {
   readonly model: string;
   /** The deployment's, the tenant's and the session's own choice in one, as settings store it. */
@@ -155,7 +158,7 @@ export interface SessionApi {
     caller: Caller,
     input: { readonly results: readonly ToolResultInput[]; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Accepted>>;
-  stop(caller: Caller): Promise<Outcome<TurnReport>>;
+  stop(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
   retry(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
 
   /** Resolves when the turn has ended, or waits for tools. */

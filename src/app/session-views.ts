@@ -73,8 +73,9 @@ export interface TurnReport {
   readonly failure: TurnFailure | null;
   readonly attempt: number;
   readonly message_id: ItemId | null;
-  /** What the turn produced, in order. */
+  /** What the turn produced, in order: the newest of it, if `items_truncated`. */
   readonly items: readonly DisplayItem[];
+  readonly items_truncated: boolean;
   readonly open_calls: readonly ToolCallView[];
   readonly usage: CallUsage | null;
   readonly context_window: number | null;

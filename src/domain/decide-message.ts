@@ -36,20 +36,21 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
   if (command.onBusy === "reject") return err({ code: "turn_running", turn: turn?.id ?? "" });
   if (queue.length >= command.queueLimit) return err({ code: "queue_full", limit: command.queueLimit });
   const queued = (front: boolean): Event => ({ type: "MessageQueued", message, front });
-  if (command.onBusy === "interrupt" && turn) {
-    const end: Event = { type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" };
-    return ok([queued(true), ...endCutShort(state, command, end)]);
+  if (command.onBusy === "interrupt") {
+    const end: Event[] = turn ? [{ type: "TurnStopped", turn: turn.id, reason: "interrupted_by_message" }] : [];
+    return ok([queued(true), ...end.flatMap((stopped) => endCutShort(state, command, stopped))]);
   }
   return ok([queued(false), ...superseded]);
 }
 
 /**
  * The message, and if it is an imported result, the call that it answers: the first open one of that id where the message
- * is going to stand. Null: none is open there. What interrupts goes before all that waits, right behind the turn it stops.
+ * is going to stand. Null: none is open there. What interrupts goes before all that waits, right behind the turn that it
+ * stops, or that has just ended.
  */
 function withCall({ message, answers, onBusy }: Submit, state: SessionState): QueuedMessage | null {
   if (!answers) return message;
-  const open = onBusy === "interrupt" && state.turn ? state.imported_calls : openBehindQueue(state);
+  const open = onBusy === "interrupt" ? state.imported_calls : openBehindQueue(state);
   const call = findOpenCall(open, { execution: null, call_id: answers.call_id });
   return call && { ...message, item: { ...message.item, tool: { ...call, is_error: answers.is_error } } };
 }

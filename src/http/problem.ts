@@ -12,7 +12,7 @@ import type { TurnFailure } from "../domain/events";
 import type { HttpEnv } from "./deps";
 import { describeFailure } from "./turn-failure";
 
-/** `field`: the path as the client wrote it (`results.0.output`), a header's or query parameter's name, or `body`. */
+/** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
 export interface FieldError {
   readonly field: string;
   readonly detail: string;
@@ -23,7 +23,8 @@ export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
-  | { readonly code: "not_found" }
+  /** `errors`: the path is a known one, and these of its parameters can name nothing. */
+  | { readonly code: "not_found"; readonly errors?: readonly FieldError[] }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
@@ -46,17 +47,23 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const notFound = (what: string): Answer => ({ status: 404, title: "Not found", detail: `There is no such ${what}.` });
+const NOT_FOUND = { status: 404, title: "Not found" } as const;
+/** The parameter of the path that names nothing the caller may know. */
+const unknown = (what: string): Answer => {
+  const [field, detail] = [`${what}_id`, `no such ${what}`];
+  return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
+};
 const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
   status: 409,
   title,
   detail,
   ...(extra && { extra }),
 });
+const toText = (errors: readonly FieldError[]): string => errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
 const invalid = (errors: readonly FieldError[]): Answer => ({
   status: 400,
   title: "Invalid request",
-  detail: errors.map(({ field, detail }) => `${field}: ${detail}`).join("; "),
+  detail: toText(errors),
   errors,
 });
 const retryLater = (detail: string): Answer => ({
@@ -67,7 +74,7 @@ const retryLater = (detail: string): Answer => ({
 });
 
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
-  session_not_found: () => notFound("session"),
+  session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
   turn_running: ({ turn }) => conflict("Turn running", "A turn of this session is under way.", { turn_id: turn || null }),
@@ -115,8 +122,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   }),
   unknown_model: () => invalid([{ field: "model", detail: "no such model" }]),
   models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
-  turn_not_found: () => notFound("turn"),
-  compaction_not_found: () => notFound("compaction"),
+  turn_not_found: () => unknown("turn"),
+  compaction_not_found: () => unknown("compaction"),
   cannot_fit: ({ fit }) => ({
     status: 422,
     title: "Context window exceeded",
@@ -125,10 +132,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   }),
   invalid: ({ field, detail }) => invalid([{ field, detail }]),
 
-  tenant_not_found: () => notFound("tenant"),
+  tenant_not_found: () => unknown("tenant"),
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
-  key_not_found: () => notFound("key"),
-  model_not_found: () => notFound("model"),
+  key_not_found: () => unknown("key"),
+  model_not_found: () => unknown("model"),
   key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
@@ -147,7 +154,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   }),
-  not_found: () => notFound("resource"),
+  not_found: ({ errors }) => ({
+    ...NOT_FOUND,
+    detail: errors ? `${toText(errors)}.` : "There is no such resource.",
+    ...(errors && { errors }),
+  }),
   method_not_allowed: ({ allow }) => ({
     status: 405,
     title: "Method not allowed",

@@ -40,9 +40,9 @@ type Checked = { readonly target: string } & (
   | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
 );
 
-/** The hook of every route. A malformed id in the path is an unknown id. */
+/** The hook of every route. A malformed id in the path is an unknown id, and is named as one. */
 export function refuseInvalid(result: Checked, c: Context<HttpEnv>): Response | undefined {
   if (result.success) return undefined;
-  if (result.target === "param") return sendProblem(c, { code: "not_found" });
-  return sendProblem(c, { code: "invalid_request", errors: toFieldErrors(result.error.issues) });
+  const errors = toFieldErrors(result.error.issues);
+  return sendProblem(c, { code: result.target === "param" ? "not_found" : "invalid_request", errors });
 }

@@ -68,8 +68,8 @@ export class SessionRuntime {
   readonly #settled: Signal;
 
   constructor(readonly deps: RuntimeDeps) {
-    const { sql, clock, schedule } = deps;
-    this.buffer = createStreamBuffer({ sql, now: clock, schedule });
+    const { sql, clock, schedule, log } = deps;
+    this.buffer = createStreamBuffer({ sql, now: clock, schedule, log });
     this.commits = createSignal(schedule);
     this.#settled = createSignal(schedule);
     this.jobs = createJobs(sql);

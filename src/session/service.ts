@@ -54,7 +54,8 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => cancelQueued(runtime, message));
   toolResults = (caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => submitToolResults(runtime, input));
-  stop = (caller: api.Caller): Promise<api.Outcome<views.TurnReport>> => this.#in(caller, stopTurn);
+  stop = (caller: api.Caller, input: Parameters<api.SessionApi["stop"]>[1]): ReturnType<api.SessionApi["stop"]> =>
+    this.#in(caller, (runtime) => stopTurn(runtime, input));
   retry = (caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => retryTurn(runtime, input));
 

@@ -93,8 +93,8 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   toolResults(caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> {
     return this.#service.toolResults(caller, input);
   }
-  stop(caller: api.Caller): Promise<api.Outcome<views.TurnReport>> {
-    return this.#service.stop(caller);
+  stop(caller: api.Caller, input: Parameters<api.SessionApi["stop"]>[1]): ReturnType<api.SessionApi["stop"]> {
+    return this.#service.stop(caller, input);
   }
   retry(caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<views.Accepted>> {
     return this.#service.retry(caller, input);

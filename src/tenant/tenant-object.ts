@@ -26,6 +26,7 @@ import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import { type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
+import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
 import { createDirectory, type Directory, type Registration } from "./directory";
 import { createKeys, type Keys } from "./keys";
@@ -79,7 +80,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     this.#directory = createDirectory(this.#sql);
     this.#outbox = createProjectionOutbox({
       sql: this.#sql,
-      projection: createTenantProjection(env.DB),
+      projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
       snapshot: () => this.#snapshot(),
       alarm: { set: (at) => void ctx.storage.setAlarm(at), clear: () => void ctx.storage.deleteAlarm() },
       now: Date.now,

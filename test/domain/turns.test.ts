@@ -112,6 +112,15 @@ describe("a message enters the conversation", () => {
     expect(state.queue.map((entry) => entry.item.id)).toEqual([itemId(2)]);
   });
 
+  test("on_busy interrupt goes before what waits also in between two turns, when there is none to stop", () => {
+    const { state, events } = play([submit(1), submit(2), reply(1), submit(3, { onBusy: "interrupt" })], given());
+    expect(events.at(-1)).toMatchObject({ type: "MessageQueued", front: true });
+    expect(state.turn).toBeNull();
+    const next = play([{ type: "StartTurn", at: 60, incarnation: INC }], state).state;
+    expect(next.turn?.id).toBe(turnId(3));
+    expect(next.queue.map((entry) => entry.item.id)).toEqual([itemId(2)]);
+  });
+
   test("run false appends without a turn, and waits its turn when one runs", () => {
     const append = (n: number): Command => submit(n, { message: { item: draft(n), turn: null, rest: [], tools: null } });
     const { state } = play([append(1), submit(2), append(3), reply(2), { type: "StartTurn", at: 60, incarnation: INC }], given());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BODY_LIMIT } from "../../src/http/body";
 import { err } from "../../src/lib/result";
-import { problemOf, SESSION, world } from "./support";
+import { makeId, problemOf, SESSION, world } from "./support";
 
 const MESSAGES = `/v1/sessions/${SESSION}/messages`;
 const RESULTS = `/v1/sessions/${SESSION}/tool_results`;
@@ -64,6 +64,21 @@ describe("a body that is not what the route takes is refused, with the field's n
       "tool_calls.0.arguments",
     ],
     ["a call under another name for its id", "POST", MESSAGES, { ...calling, tool_calls: [{ ...imported, id: "c" }] }, "tool_calls.0.id"],
+    [
+      "a call with an id without end",
+      "POST",
+      MESSAGES,
+      { ...calling, tool_calls: [{ ...imported, call_id: "c".repeat(4_097) }] },
+      "tool_calls.0.call_id",
+    ],
+    ["a result for an id without end", "POST", MESSAGES, { content: "x", role: "tool", run: false, call_id: "c".repeat(4_097) }, "call_id"],
+    [
+      "a given result for an id without end",
+      "POST",
+      RESULTS,
+      { results: [{ call_id: "c".repeat(4_097), output: "x" }] },
+      "results.0.call_id",
+    ],
     ["a result of no call", "POST", MESSAGES, { content: "x", role: "tool", run: false }, "call_id"],
     ["a result without content", "POST", MESSAGES, { call_id: "c", role: "tool", run: false }, "content"],
     ["a call id of a user", "POST", MESSAGES, { content: "x", call_id: "c" }, "call_id"],
@@ -267,6 +282,39 @@ describe("a session's own refusals name the field", () => {
 
     expect(response.status).toBe(409);
     expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual(["results.1"]);
+  });
+});
+
+describe("an id in the path that names nothing is named, malformed or unknown, with the same status", () => {
+  const unknown = err({ code: "turn_not_found", turn: makeId("trn") } as const);
+  const noCompaction = err({ code: "compaction_not_found", compaction: makeId("cmp") } as const);
+  const { call } = world({ session: { turn: async () => unknown, compaction: async () => noCompaction } });
+
+  it.each([
+    ["an unknown session", `/v1/sessions/${SESSION}`, "session_id"],
+    ["a malformed session", "/v1/sessions/ses_%27", "session_id"],
+    ["an unknown turn", `/v1/sessions/${SESSION}/turns/${makeId("trn")}`, "turn_id"],
+    ["a malformed turn", `/v1/sessions/${SESSION}/turns/%F0%9F%92%A5`, "turn_id"],
+    ["an unknown compaction", `/v1/sessions/${SESSION}/compactions/${makeId("cmp")}`, "compaction_id"],
+    ["a malformed compaction", `/v1/sessions/${SESSION}/compactions/cmp_1`, "compaction_id"],
+    ["an unknown policy", "/v1/policies/yolo", "policy_name"],
+  ])("%s", async (_, path, field) => {
+    const response = await call("GET", path);
+
+    expect(response.status).toBe(404);
+    const { errors, detail } = await problemOf(response);
+    expect(errors?.map((error) => error.field)).toEqual([field]);
+    expect(detail).toContain(field);
+  });
+
+  it.each([
+    ["key", `/v1/keys/${makeId("key")}`, "key_id"],
+    ["model", "/v1/models/nope", "model_id"],
+  ])("an unknown %s", async (_, path, field) => {
+    const response = await call("DELETE", path);
+
+    expect(response.status).toBe(404);
+    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
   });
 });
 

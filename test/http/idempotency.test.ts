@@ -14,7 +14,11 @@ async function idempotencyOf(path: string, body: string, headers: Record<string,
     seen.push(input.idempotency);
     return ok(accepted());
   };
-  const session: Partial<SessionApi> = { submit: note, toolResults: note, retry: note, waitForTurn: async () => ok(turn()) };
+  const stop: SessionApi["stop"] = async (_, input) => {
+    seen.push(input.idempotency);
+    return ok({ turn: turn(), replayed: false });
+  };
+  const session: Partial<SessionApi> = { submit: note, toolResults: note, retry: note, stop, waitForTurn: async () => ok(turn()) };
   const tenant: Partial<TenantApi> = {
     registerSession: async (input) => {
       seen.push(input.idempotency);
@@ -49,6 +53,7 @@ describe("the digest", () => {
       await idempotencyOf(`${base}/messages`, `${said} `),
       await idempotencyOf(`/v1/sessions/${other}/messages`, said),
       await idempotencyOf(`${base}/retry`, "{}"),
+      await idempotencyOf(`${base}/stop`, "{}"),
       await idempotencyOf(`${base}/tool_results`, '{"results":[{"call_id":"c","output":""}]}'),
       await idempotencyOf("/v1/sessions", "{}"),
     ];
@@ -65,10 +70,11 @@ describe("a key with another request", () => {
   it.each([
     ["messages", { content: "x" }],
     ["retry", {}],
+    ["stop", {}],
     ["tool_results", { results: [{ call_id: "c", output: "" }] }],
   ])("is refused by %s, naming the header", async (path, body) => {
     const no = async () => err({ code: "idempotency_conflict" } as const);
-    const { call } = world({ session: { submit: no, retry: no, toolResults: no } });
+    const { call } = world({ session: { submit: no, retry: no, stop: no, toolResults: no } });
 
     const response = await call("POST", `${base}/${path}`, { body, headers: keyed });
 
@@ -83,6 +89,17 @@ describe("a key with another request", () => {
 
     expect(response.status).toBe(422);
     expect(asked.sessions).toEqual([]);
+  });
+});
+
+describe("a stop with a key", () => {
+  it("is marked when it had been done, and is the turn alone", async () => {
+    const stop: SessionApi["stop"] = async () => ok({ turn: turn({ status: "stopped" }), replayed: true });
+
+    const response = await world({ session: { stop } }).call("POST", `${base}/stop`, { headers: keyed });
+
+    expect(response.headers.get("idempotent-replayed")).toBe("true");
+    expect(await response.json()).toEqual(turn({ status: "stopped" }));
   });
 });
 

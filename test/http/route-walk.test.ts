@@ -80,7 +80,9 @@ describe("with a tenant's key", () => {
     const response = await call(route.method, fillPath(route.path), { body: sampleBody(route) });
 
     expect(response.status).toBe(404);
-    expect((await problemOf(response)).type).toBe("urn:longhand:problem:session_not_found");
+    const { type, errors } = await problemOf(response);
+    expect(type).toBe("urn:longhand:problem:session_not_found");
+    expect(errors?.map(({ field }) => field)).toEqual(["session_id"]);
   });
 
   it.each(ofTenants.map((route) => [name(route), route] as const))("%s asks only for the key's own tenant", async (_, route) => {
@@ -110,7 +112,7 @@ describe("with a tenant's key", () => {
     for (const id of odd) {
       const response = await call(route.method, fillPath(route.path).replace(SESSION, id), { body: sampleBody(route) });
       expect([id, response.status]).toEqual([id, 404]);
-      await problemOf(response);
+      expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["session_id"]);
     }
     expect(asked.sessions).toEqual([]);
   });

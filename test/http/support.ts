@@ -46,6 +46,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     attempt: 1,
     message_id: makeId("msg"),
     items: [],
+    items_truncated: false,
     open_calls: [],
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
     context_window: 16_000,

@@ -59,7 +59,7 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     const life = await switched();
     await life.summarize("Part 1.");
 
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     await settle();
 
     const { requested } = life.runtime.state.compaction;
@@ -119,7 +119,7 @@ const callsUnder = (life: Life, token: number): number =>
 async function inBackground(): Promise<{ readonly life: Life; readonly settled: Settled }> {
   const life = await switched();
   await life.summarize("Part 1.");
-  await life.service.stop(CALLER);
+  await life.service.stop(CALLER, { idempotency: null });
   await settle();
   const { requested } = life.runtime.state.compaction;
   const leased = requested && (await life.service.leaseCompaction(CALLER, requested.id));

@@ -156,7 +156,7 @@ describe("a stop while the turn makes room", () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     await settle();
 
     expect(life.call.signal.aborted).toBe(true);
@@ -172,7 +172,7 @@ describe("a stop while the turn makes room", () => {
     const life = await nearlyFull();
     await life.send(huge("question-6"));
 
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     await settle();
 
     expect(life.runtime.jobs.get("wake_compaction")).not.toBeNull();

@@ -79,7 +79,7 @@ describe("a stopped turn", () => {
     await life.send("tell me");
     life.calls[0]?.say({ type: "text", text: "Once" });
     await settle();
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     const stoppedAt = life.runtime.buffer.offset;
 
     life.calls[0]?.say({ type: "text", text: " upon a time" });
@@ -89,6 +89,45 @@ describe("a stopped turn", () => {
     expect(life.runtime.buffer.read(stoppedAt, 10)).toEqual([]);
     const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
     expect(items).toMatchObject({ value: { data: [{}, { parts: [{ text: "Once" }], incomplete: true }] } });
+  });
+});
+
+describe("a stop that is sent again with its key", () => {
+  const idempotency = { key: "k", digest: "same" };
+
+  test("stops no other turn, and is answered with the turn that it stopped", async () => {
+    const life = await openLife();
+    await life.send("first");
+    const stopped = await life.service.stop(CALLER, { idempotency });
+    await life.send("second");
+
+    const again = await life.service.stop(CALLER, { idempotency });
+
+    expect(life.runtime.state.turn?.phase).toBe("generating");
+    const turn = stopped.ok ? stopped.value.turn.id : "";
+    expect(stopped).toMatchObject({ value: { replayed: false, turn: { id: turn, status: "stopped" } } });
+    expect(again).toMatchObject({ value: { replayed: true, turn: { id: turn, status: "stopped" } } });
+    await life.answer("still here");
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
+  });
+
+  test("is refused for another request, and stops nothing", async () => {
+    const life = await openLife();
+    await life.service.submit(CALLER, { ...MESSAGE, idempotency: { key: "k", digest: "a message" } });
+    await settle();
+
+    const stopped = await life.service.stop(CALLER, { idempotency });
+
+    expect(stopped).toEqual({ ok: false, error: { code: "idempotency_conflict" } });
+    expect(life.runtime.state.turn).not.toBeNull();
+  });
+
+  test("stops what runs, if there was nothing to stop before", async () => {
+    const life = await openLife();
+    expect(await life.service.stop(CALLER, { idempotency })).toEqual({ ok: false, error: { code: "no_turn" } });
+    await life.send("hello");
+
+    expect(await life.service.stop(CALLER, { idempotency })).toMatchObject({ value: { replayed: false } });
   });
 });
 
@@ -188,7 +227,7 @@ describe("a model call that is cut short", () => {
     life.calls[0]?.say({ type: "text", text: "Well, " });
     await settle();
     life.time.advance(700);
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     await life.answer("I think", 90);
 
     expect(ledgerOf(life)).toMatchObject([{ outcome: "aborted", usage: null, request_digest: "digest", ms: 700, up_to: 1 }]);
@@ -242,7 +281,7 @@ describe("an outcome that is held back", () => {
     const change = { base_epoch: 0, ops: [], receipt: RECEIPT };
     life.runtime.execute({ type: "ChangeEpoch", at: life.time.now(), compaction: id("cmp", 99), trigger: "guard", change });
     life.models = unreachable;
-    await life.service.stop(CALLER);
+    await life.service.stop(CALLER, { idempotency: null });
     await settle();
 
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);

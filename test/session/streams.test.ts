@@ -28,6 +28,7 @@ async function submit(life: Life, key: string | null = null): Promise<Accepted> 
 
 interface Heard {
   readonly types: string[];
+  readonly data: Record<string, unknown>[];
   ended: boolean;
 }
 
@@ -35,11 +36,14 @@ interface Heard {
 async function listen(life: Life, input: { after: number | null; turn: TurnId | null; of?: "frames" | "events" }): Promise<Heard> {
   const opened = await life.service.stream(CALLER, input);
   if (!opened.ok) throw new Error(opened.error.code);
-  const heard: Heard = { types: [], ended: false };
+  const heard: Heard = { types: [], data: [], ended: false };
   const decoder = new TextDecoder();
   const read = async (): Promise<void> => {
-    for await (const bytes of opened.value)
-      heard.types.push(...[...decoder.decode(bytes).matchAll(/^event: (.*)$/gm)].map(([, type = ""]) => type));
+    for await (const bytes of opened.value) {
+      const text = decoder.decode(bytes);
+      heard.types.push(...[...text.matchAll(/^event: (.*)$/gm)].map(([, type = ""]) => type));
+      heard.data.push(...[...text.matchAll(/^data: (.*)$/gm)].map(([, json = ""]) => JSON.parse(json)));
+    }
     heard.ended = true;
   };
   void read();
@@ -56,7 +60,7 @@ describe("after an eviction", () => {
     const heard = await listen(life, { after: cursor, turn: turn_id });
     await life.answer("hi");
     await settle();
-    expect(heard).toEqual({ types: WHOLE, ended: true });
+    expect(heard).toMatchObject({ types: WHOLE, ended: true });
   });
 
   test("the same when the turn is over before anybody listens, and again for the same key", async () => {
@@ -65,18 +69,106 @@ describe("after an eviction", () => {
     await life.answer("hi");
     const { turn_id, cursor, replayed } = await submit(life, "k");
     expect(replayed).toBe(true);
-    expect(await listen(life, { after: cursor, turn: turn_id })).toEqual({ types: WHOLE, ended: true });
+    expect(await listen(life, { after: cursor, turn: turn_id })).toMatchObject({ types: WHOLE, ended: true });
   });
 });
 
-test("a turn whose frames are gone is told from the record, from its acceptance on, and once", async () => {
-  const life = await secondLife();
-  const { turn_id, cursor } = await submit(life);
-  await life.answer("hi");
+/** What the turn that `live` tells of says to a reader who comes once its frames are gone. */
+async function toldAgain(live: (life: Life) => Promise<Accepted>, from: () => Promise<Life> = secondLife): Promise<Heard> {
+  const life = await from();
+  const { turn_id, cursor } = await live(life);
   life.sql.all("DELETE FROM frames");
-  const later = new Life(life.sql, "life-3");
-  const heard = await listen(later, { after: cursor, turn: turn_id });
-  expect(heard).toEqual({ types: ["message.accepted", "turn.started", "item.completed", "turn.completed"], ended: true });
+  return listen(new Life(life.sql, "life-3"), { after: cursor, turn: turn_id });
+}
+
+async function firstLife(): Promise<Life> {
+  const life = new Life();
+  await life.open();
+  return life;
+}
+
+describe("a turn whose frames are gone is told from the record", () => {
+  test.each([
+    ["of a later life", secondLife],
+    ["the session's first one", firstLife],
+  ])("from its acceptance on, and once: %s", async (_, from) => {
+    const heard = await toldAgain(async (life) => {
+      const accepted = await submit(life);
+      await life.answer("hi");
+      return accepted;
+    }, from);
+    expect(heard).toMatchObject({ types: ["message.accepted", "turn.started", "item.completed", "turn.completed"], ended: true });
+  });
+
+  test("to whoever sends its message again with its key", async () => {
+    const life = await firstLife();
+    await submit(life, "k");
+    await life.answer("hi");
+    life.sql.all("DELETE FROM frames");
+    const later = new Life(life.sql, "life-2");
+    const { turn_id, cursor, replayed } = await submit(later, "k");
+    expect(replayed).toBe(true);
+    expect((await listen(later, { after: cursor, turn: turn_id })).types.at(-1)).toBe("turn.completed");
+  });
+
+  test("and waits for its tools, if it does", async () => {
+    const heard = await toldAgain(async (life) => {
+      const accepted = await submit(life);
+      const call = { type: "tool_call", call_id: "c1", name: "look", arguments: "{}" } as const;
+      await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+      return accepted;
+    });
+    expect(heard.ended).toBe(true);
+    expect(heard.data.at(-1)).toMatchObject({ type: "turn.awaiting_tools", tool_calls: [{ call_id: "c1", arguments: "{}" }] });
+  });
+
+  test("with the reason why it was stopped", async () => {
+    const heard = await toldAgain(async (life) => {
+      const accepted = await submit(life);
+      await life.send("no, wait", "interrupt");
+      return accepted;
+    });
+    expect(heard.data.at(-1)).toMatchObject({ type: "turn.stopped", reason: "interrupted_by_message" });
+  });
+
+  test("which is that it never began, if its message was cancelled while it waited", async () => {
+    const heard = await toldAgain(async (life) => {
+      await submit(life);
+      const accepted = await submit(life);
+      await life.service.cancelQueued(CALLER, accepted.message_id);
+      await life.answer("hi");
+      return accepted;
+    });
+    expect(heard.types).toEqual(["message.accepted", "message.cancelled"]);
+  });
+});
+
+test("a reader who asks for all from the start on is told of a gap where the start is gone", async () => {
+  const life = await firstLife();
+  await submit(life);
+  await life.answer("hi");
+  expect((await listen(life, { after: 0, turn: null })).types[0]).toBe("message.accepted");
+
+  const [gone] = life.sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first LIMIT 1");
+  life.sql.all("DELETE FROM frames WHERE first = ?", gone?.first ?? 0);
+
+  const later = await listen(new Life(life.sql, "life-2"), { after: 0, turn: null });
+  expect(later.data[0]).toEqual({ type: "stream.gap", to: gone?.last });
+});
+
+test("a reader of one turn is told of frames that could not be stored", async () => {
+  const life = await firstLife();
+  const { turn_id, cursor } = await submit(life);
+  life.sql.script("CREATE TRIGGER full BEFORE INSERT ON frames BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  await life.say({ type: "text", text: "hi" });
+  life.sql.script("DROP TRIGGER full");
+  await life.say({ type: "finish", finish: "stop", usage: null });
+
+  const heard = await listen(new Life(life.sql, "life-2"), { after: cursor, turn: turn_id });
+  expect(heard).toMatchObject({
+    types: ["message.accepted", "turn.started", "stream.gap", "item.completed", "turn.completed"],
+    ended: true,
+  });
 });
 
 test("a reader of everything is told of the erasure, and that is the end", async () => {

@@ -51,7 +51,7 @@ export async function cutOff(life: Life, text: string, begun: string): Promise<v
   await life.send(text);
   life.calls.at(-1)?.say({ type: "text", text: begun });
   await settle();
-  await life.service.stop(CALLER);
+  await life.service.stop(CALLER, { idempotency: null });
   await settle();
 }
 

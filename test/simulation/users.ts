@@ -99,7 +99,7 @@ export class Users {
       case "wait":
         return this.#wait();
       case "stop":
-        return this.#try("stop", (service) => service.stop(CALLER));
+        return this.#try("stop", (service) => service.stop(CALLER, { idempotency: null }));
       case "retry":
         return this.#retry();
       case "settings":

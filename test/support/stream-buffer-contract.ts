@@ -4,7 +4,7 @@ import { migrate } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { Frame } from "../../src/session/stream/frames";
 import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
-import { itemId, turnId } from "./builders";
+import { id, itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
 import { FakeSchedule } from "./fake-schedule";
 
@@ -24,10 +24,13 @@ const stored = (sql: Sql): { first: number; last: number }[] =>
 const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
 
 /** A buffer over `sql` as a new life of the object would make it. */
-function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule } {
+function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: string[] } {
   migrate(sql);
   const time = new FakeSchedule();
-  return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule }), time };
+  const logged: string[] = [];
+  const note = (event: string): void => void logged.push(event);
+  const log = { info: note, warn: note, error: note };
+  return { buffer: createStreamBuffer({ sql, now: time.now, schedule: time.schedule, log }), time, logged };
 }
 
 /** A reader that waits for more, as every one at the live end does. */
@@ -35,7 +38,9 @@ const listen = (buffer: StreamBuffer): void => void buffer.next();
 
 export function streamBufferContract(withSql: WithSql): void {
   storingRules(withSql);
+  sizeRules(withSql);
   crashRules(withSql);
+  pruningRules(withSql);
 }
 
 function storingRules(withSql: WithSql): void {
@@ -214,6 +219,115 @@ function crashRules(withSql: WithSql): void {
       expect(wake(sql).buffer.locate(at)).toEqual({ kind: "known", offset: at });
     }));
 
+  test("an emptied database starts over without giving an offset twice to those who listen", () =>
+    withSql(async (sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(accepted(1));
+      const before = buffer.offset;
+      await sql.wipe();
+      buffer.forget();
+      migrate(sql);
+
+      buffer.publish({ type: "session.erased" });
+
+      expect(buffer.offset).toBeGreaterThan(before);
+      expect(buffer.read(before, 10)).toMatchObject([{ type: "session.erased" }]);
+    }));
+}
+
+const HAN = "\u6f22";
+
+const itemFrame = (n: number, text: string): Extract<Frame, { type: "item.completed" }> => ({
+  type: "item.completed",
+  turn_id: turnId(1),
+  item: {
+    id: itemId(n),
+    position: n,
+    kind: "assistant",
+    turn_id: turnId(1),
+    created_at: 1,
+    parts: [{ type: "text", text }],
+    execution_id: null,
+    incomplete: false,
+    tokens: 1,
+  },
+});
+
+const awaitingFrame = (units: number): Frame => ({
+  type: "turn.awaiting_tools",
+  turn_id: turnId(1),
+  tool_calls: [1, 2, 3].map((n) => ({ execution_id: id("exe", n), call_id: `c${n}`, name: "look", arguments: HAN.repeat(units) })),
+});
+
+const heaviestRow = (sql: Sql): number =>
+  sql.all<{ bytes: number }>("SELECT max(length(CAST(lines AS BLOB))) AS bytes FROM frames")[0]?.bytes ?? 0;
+/** Above the bound of a pack by what a line says beside its JSON, and far below the platform's 2 MB. */
+const ROW_BYTES = 1_010_000;
+
+function sizeRules(withSql: WithSql): void {
+  test("what is published together and is too much for one row is stored in several, and read back whole", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(...[1, 2, 3].map((n) => itemFrame(n, HAN.repeat(120_000))), awaitingFrame(100_000), accepted(2));
+
+      expect(heaviestRow(sql)).toBeLessThan(ROW_BYTES);
+      expect(stored(sql).length).toBeGreaterThan(1);
+      const again = wake(sql).buffer;
+      expect([...again.read(0, 3), ...again.read(3, 2)]).toEqual(buffer.read(0, 10));
+    }));
+
+  test("a frame that alone is too large for a row, by its bytes, is announced without its content", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      buffer.publish(itemFrame(1, HAN.repeat(350_000)), awaitingFrame(120_000));
+
+      const shown = buffer.read(0, 2).map(({ json }) => JSON.parse(json));
+      expect(shown).toMatchObject([
+        { type: "item.completed", item: { id: itemId(1), parts: [] }, content_omitted: true },
+        { type: "turn.awaiting_tools", tool_calls: [], content_omitted: true },
+      ]);
+    }));
+
+  test.each([
+    ["of many bytes", HAN],
+    ["that JSON escapes", "\u0001"],
+    ["of pairs", "x\u{1f600}"],
+  ])("a delta %s that is too large for a row is shown in pieces, and none of its text is lost", (_, character) =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      const text = character.repeat(450_000 / character.length);
+      buffer.publishDelta(delta(text));
+
+      expect(heaviestRow(sql)).toBeLessThan(ROW_BYTES);
+      const pieces = textsOf(buffer);
+      expect(pieces.join("")).toBe(text);
+      expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+    }),
+  );
+
+  test("frames that the database does not take are shown, logged and dropped; who reads them later hears of a gap", () =>
+    withSql((sql) => {
+      const { buffer, logged } = wake(sql);
+      buffer.publish(accepted(1));
+      sql.script("CREATE TRIGGER full BEFORE INSERT ON frames BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+      buffer.publish(accepted(2), accepted(3));
+      buffer.publish(accepted(4));
+      expect(buffer.read(0, 10)).toHaveLength(4);
+      expect(logged).toEqual(["frames_not_stored", "frames_not_stored"]);
+      sql.script("DROP TRIGGER full");
+
+      buffer.publish(accepted(5));
+
+      const heard = wake(sql).buffer.read(0, 10);
+      expect(heard.map(({ offset, type }) => [offset, type])).toEqual([
+        [1, "message.accepted"],
+        [4, "stream.gap"],
+        [5, "message.accepted"],
+      ]);
+    }));
+}
+
+function pruningRules(withSql: WithSql): void {
   test("pruning is due in a new life, and then not before another fifty packs were stored", () =>
     withSql((sql) => {
       const first = wake(sql).buffer;
@@ -245,18 +359,17 @@ function crashRules(withSql: WithSql): void {
       expect(next.read(kept - 1, 1)).toMatchObject([{ offset: kept }]);
     }));
 
-  test("an emptied database starts over without giving an offset twice to those who listen", () =>
-    withSql(async (sql) => {
+  test("so is one that asks for everything from the start on, and one whose place was pruned in the same life", () =>
+    withSql((sql) => {
       const { buffer } = wake(sql);
-      buffer.publish(accepted(1));
-      const before = buffer.offset;
-      await sql.wipe();
-      buffer.forget();
-      migrate(sql);
+      expect(buffer.locate(0)).toEqual({ kind: "known", offset: 0 });
+      for (let n = 1; n <= 450; n++) buffer.publish(accepted(n));
+      expect(buffer.locate(0)).toEqual({ kind: "known", offset: 0 });
 
-      buffer.publish({ type: "session.erased" });
+      buffer.prune();
 
-      expect(buffer.offset).toBeGreaterThan(before);
-      expect(buffer.read(before, 10)).toMatchObject([{ type: "session.erased" }]);
+      expect(buffer.locate(0)).toEqual({ kind: "pruned", offset: 50 });
+      expect(buffer.locate(49)).toEqual({ kind: "pruned", offset: 50 });
+      expect(buffer.locate(50)).toEqual({ kind: "known", offset: 50 });
     }));
 }

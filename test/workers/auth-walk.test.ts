@@ -113,7 +113,7 @@ describe("a session's object", () => {
       api.describe(caller),
       api.items(caller, page),
       api.events(caller, page),
-      api.stop(caller),
+      api.stop(caller, { idempotency: null }),
       api.erase(caller),
       api.exportLog(caller, { after: 0, limit: 10 }),
       api.leaseCompaction(caller, newId("cmp")),

@@ -1,8 +1,8 @@
 /** The model's view of a session, changed by hand: compacted, taken back, its summary forgotten, pins set. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { Once } from "../../app/control-api";
 import type { CompactOutcome } from "../../app/control-views";
+import type { Once } from "../../app/session-api";
 import type { SessionId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";

@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { readIdempotency } from "../idempotency";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { id, sessionPath } from "../schemas/ids";
@@ -28,7 +28,7 @@ const stop = tenantRoute({
   tag,
   scope: "sessions:write",
   summary: "Stop the running turn; what was said so far is kept",
-  request: { params: sessionPath, body: jsonBody(nothing, false) },
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(nothing, false) },
   responses: { 200: json("The stopped turn", turnView) },
 });
 
@@ -50,9 +50,13 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   });
 
   app.openapi(stop, async (c) => {
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
-    const turn = await calls.once((api, caller) => api.stop(caller));
-    return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const stopped = await send((api, caller) => api.stop(caller, { idempotency }));
+    if (!stopped.ok) return sendProblem(c, stopped.error);
+    if (stopped.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json(stopped.value.turn, 200);
   });
 
   app.openapi(retry, async (c) => {

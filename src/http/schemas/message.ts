@@ -5,7 +5,7 @@ import type { Accepted, DisplayItem } from "../../app/session-views";
 import type { Part } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
-import { importedCalls, toolsInput, toTools } from "./tool";
+import { callId, importedCalls, toolsInput, toTools } from "./tool";
 
 const MAX_URL = 8192;
 /** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
@@ -47,7 +47,7 @@ const fields = z.strictObject({
   on_busy: z.enum(["queue", "reject", "interrupt"]).default("queue"),
   run: z.boolean().default(true).openapi({ description: "false: append only, no turn; for recorded conversations" }),
   tool_calls: importedCalls.optional().openapi({ description: "Of role assistant: the calls of a recorded reply" }),
-  call_id: z.string().min(1).optional().openapi({
+  call_id: callId.optional().openapi({
     description: "Of role tool: the imported call that this is the result of; of several with the same id the first open one",
   }),
   is_error: z.boolean().optional().openapi({ description: "Of role tool: the call failed" }),

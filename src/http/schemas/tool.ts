@@ -45,6 +45,9 @@ export const toolCallView = documents<ToolCallView>()(
   }),
 );
 
+/** The provider's own id of a call, wherever a client names one: as long as a provider's may be. */
+export const callId = z.string().min(1).max(MAX_CALL_ID_UNITS);
+
 /** Every call of a reply can be answered at once. */
 const MAX_RESULTS = MAX_REPLY_CALLS;
 
@@ -52,7 +55,7 @@ const MAX_RESULTS = MAX_REPLY_CALLS;
 export const importedCalls = z
   .array(
     z.strictObject({
-      call_id: z.string().min(1).openapi({ description: "The provider's own id; may repeat" }),
+      call_id: callId.openapi({ description: "The provider's own id; may repeat" }),
       name: toolName,
       arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
     }),
@@ -62,12 +65,7 @@ export const importedCalls = z
 const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
-    call_id: z
-      .string()
-      .min(1)
-      .max(MAX_CALL_ID_UNITS)
-      .optional()
-      .openapi({ description: "Of calls with the same id the first open one is meant" }),
+    call_id: callId.optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
     output: z
       .unknown()
       .refine((value) => value !== undefined, "required")

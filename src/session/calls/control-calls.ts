@@ -1,6 +1,6 @@
 /** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
 import { type ByHand, compactByHand } from "../../app/compact-by-hand";
-import type { ControlApi, Once } from "../../app/control-api";
+import type { ControlApi } from "../../app/control-api";
 import type { CompactionView, CompactOutcome } from "../../app/control-views";
 import { draftText } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
@@ -11,13 +11,13 @@ import { type PastItems, resetSummary, revertCompaction } from "../../app/take-b
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
-import { recallOutcome, rememberOutcome } from "../log/idempotency";
 import { ALL_POSITIONS, readItems, readTurn } from "../log/log-tables";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
 import type { SessionRuntime } from "../runtime";
 import { refusal } from "./lifecycle-calls";
+import { once } from "./once";
 import { describeSession, showCompaction } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 
@@ -30,24 +30,6 @@ async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>>
   return found.ok ? found : err(refusal(found.error, model));
 }
 
-/** Looks the key up, works, remembers: one transaction, so that a key never leads to two outcomes. */
-function once<T extends object>(
-  runtime: SessionRuntime,
-  idempotency: api.Idempotency | null,
-  work: (step: Step) => api.Outcome<T>,
-): api.Outcome<Once<T>> {
-  const { sql, clock } = runtime.deps;
-  const seen = recallOutcome<T>(sql, idempotency, clock());
-  if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
-  if (seen.kind === "seen") return ok({ ...seen.outcome, replayed: true });
-  return runtime.store.transact((step) => {
-    const done = work(step);
-    if (!done.ok) return done;
-    rememberOutcome(sql, idempotency, { outcome: done.value, now: clock() });
-    return ok({ ...done.value, replayed: false });
-  });
-}
-
 const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   writer,
   clock: runtime.deps.clock,
@@ -55,7 +37,7 @@ const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   past: pastItems(runtime.deps.sql),
 });
 
-export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<Once<CompactOutcome>>> {
+export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
   const spec = await modelOf(runtime);
   if (!spec.ok) return spec;
   const { idempotency, ...asked } = input;
@@ -72,7 +54,7 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
 export async function revertFor(
   runtime: SessionRuntime,
   { compaction: id, idempotency }: InputOf<"revertCompaction">,
-): Promise<api.Outcome<Once<{ readonly compaction: CompactionView }>>> {
+): Promise<api.Outcome<api.Once<{ readonly compaction: CompactionView }>>> {
   const known = showCompaction(runtime, id);
   if (!known.ok) return known;
   const spec = await modelOf(runtime);

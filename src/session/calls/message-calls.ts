@@ -13,6 +13,7 @@ import { recall, remember } from "../log/idempotency";
 import { readNewest } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { callsOf, draftMessage, draftResult } from "./draft-message";
+import { once } from "./once";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */
@@ -113,14 +114,24 @@ export function submitToolResults(
   return acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
 }
 
-export function stopTurn(runtime: SessionRuntime): api.Outcome<views.TurnReport> {
-  const { turn } = runtime.state;
-  if (!turn) return err({ code: "no_turn" });
+export function stopTurn(
+  runtime: SessionRuntime,
+  { idempotency }: Parameters<api.SessionApi["stop"]>[1],
+): api.Outcome<api.Once<{ readonly turn: views.TurnReport }>> {
   const { cut, bodies } = runtime.cutShort("aborted");
-  const stopped = runtime.execute({ type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut }, bodies);
-  if (!stopped.ok) return err(stopped.error);
-  runtime.abandonLive();
-  return reportTurn(runtime, turn.id);
+  runtime.content.learn(bodies);
+  const done = once<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
+    const { turn } = step.state;
+    if (!turn) return err({ code: "no_turn" });
+    const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut } as const;
+    const stopped = step.execute(command, bodies);
+    return stopped.ok ? ok({ id: turn.id }) : err(stopped.error);
+  });
+  if (!done.ok) return done;
+  const { id, replayed } = done.value;
+  if (!replayed) runtime.abandonLive();
+  const report = reportTurn(runtime, id);
+  return report.ok ? ok({ turn: report.value, replayed }) : report;
 }
 
 /** The newest message of the user: in the view, or, when it has left it, in the record. */

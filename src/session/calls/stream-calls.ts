@@ -1,11 +1,13 @@
 /** The two streams of a session: its live frames, and its log. */
 import type { StreamInput } from "../../app/session-api";
+import type { TurnReport } from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
+import { assertNever } from "../../lib/assert-never";
 import { formatSse } from "../../lib/sse";
 import { readEvents } from "../log/event-log";
-import { readTurn } from "../log/log-tables";
+import { readTurn, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
-import { type Frame, type FrameLine, toFrameLine } from "../stream/frames";
+import { type Frame, type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { isUnderWay, reportTurn } from "./turn-report";
 
@@ -29,27 +31,46 @@ function startOfTurn(runtime: SessionRuntime): number {
 /** A turn whose frames are gone is told from the record: what it produced, and how it ended. */
 function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
   const report = reportTurn(runtime, turn);
-  if (!report.ok) return [];
-  const { status, items, failure, finish, usage, message_id, attempt, context_window, current_context_tokens } = report.value;
-  const position = positionAsked(runtime, turn);
-  const frames: Frame[] = [
-    ...(message_id ? [{ type: "message.accepted", message_id, turn_id: turn, position, queued: false } as const] : []),
-    { type: "turn.started", turn_id: turn, attempt, message_id, position },
-    ...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item })),
+  const row = readTurn(runtime.deps.sql, turn);
+  if (!report.ok || !row) return [];
+  const { items, items_truncated, message_id, attempt } = report.value;
+  const { offset } = runtime.buffer;
+  const lines = (...frames: Frame[]): FrameLine[] => frames.map((frame) => toFrameLine(frame, offset));
+  const position = positionAsked(row);
+  return [
+    ...(message_id ? lines({ type: "message.accepted", message_id, turn_id: turn, position, queued: false }) : []),
+    ...(row.attempt > 0 ? lines({ type: "turn.started", turn_id: turn, attempt, message_id, position }) : []),
+    ...(items_truncated ? [toGapLine(offset)] : []),
+    ...lines(...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item }))),
+    ...lines(...endFrames(report.value, row)),
   ];
-  if (status === "completed")
-    frames.push({ type: "turn.completed", turn_id: turn, finish: finish ?? "other", usage, context_window, current_context_tokens });
-  if (status === "failed") frames.push({ type: "turn.failed", turn_id: turn, failure: failure ?? { kind: "internal", status: null } });
-  if (status === "stopped") frames.push({ type: "turn.stopped", turn_id: turn, reason: "requested" });
-  if (status === "interrupted") frames.push({ type: "turn.interrupted", turn_id: turn });
-  return frames.map((frame) => toFrameLine(frame, runtime.buffer.offset));
+}
+
+function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame[] {
+  const { id: turn_id, status, finish, failure, usage, message_id, context_window, current_context_tokens, open_calls } = report;
+  switch (status) {
+    case "completed":
+      return [{ type: "turn.completed", turn_id, finish: finish ?? "other", usage, context_window, current_context_tokens }];
+    case "failed":
+      return [{ type: "turn.failed", turn_id, failure: failure ?? { kind: "internal", status: null } }];
+    case "stopped":
+      // One that never started was taken back while its message waited.
+      if (attempt === 0 && message_id) return [{ type: "message.cancelled", message_id, turn_id }];
+      return [{ type: "turn.stopped", turn_id, reason: stop_reason ?? "requested" }];
+    case "interrupted":
+      return [{ type: "turn.interrupted", turn_id }];
+    case "awaiting_tools":
+      return [{ type: "turn.awaiting_tools", turn_id, tool_calls: open_calls }];
+    case "queued":
+    case "generating":
+      return [];
+    default:
+      return assertNever(status);
+  }
 }
 
 /** Right before what the turn produced; null: it has not begun. */
-function positionAsked(runtime: SessionRuntime, turn: TurnId): number | null {
-  const from = readTurn(runtime.deps.sql, turn)?.from ?? 0;
-  return from > 1 ? from - 1 : null;
-}
+const positionAsked = ({ from }: TurnRow): number | null => (from > 1 ? from - 1 : null);
 
 const EVENTS_PER_READ = 200;
 

@@ -4,20 +4,14 @@ import type * as views from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toCallView } from "../content";
-import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "../log/log-tables";
+import { readTurn, readTurnItems, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
 export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<views.TurnReport> {
   const row = readTurn(runtime.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
-  const items =
-    row.from === 0
-      ? []
-      : runtime.content.display(
-          readItems(runtime.deps.sql, { from: row.from, to: ALL_POSITIONS, limit: ITEMS_PER_TURN, order: "asc" }).filter(
-            (item) => item.turn === id && item.kind !== "user",
-          ),
-        );
+  const { items: newest, truncated } = readTurnItems(runtime.deps.sql, row, ITEMS_PER_REPORT);
+  const items = runtime.content.display(newest);
   return ok({
     id,
     status: statusOf(runtime, row),
@@ -26,6 +20,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
     attempt: row.attempt,
     message_id: row.message_id,
     items,
+    items_truncated: truncated,
     open_calls: openCalls(runtime, id, items),
     usage: row.usage,
     context_window: runtime.spec?.context_window ?? null,
@@ -33,8 +28,8 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
   });
 }
 
-/** More than any turn makes: 250 rounds of a call and its result. */
-const ITEMS_PER_TURN = 1_000;
+/** The newest of a turn: its reply, and with at most 128 calls a reply, every call that is open. */
+const ITEMS_PER_REPORT = 1_000;
 
 function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
   if (row.status !== "open") return row.status;

@@ -2,7 +2,7 @@
  * What is older than the view: tables of the object, written in the same transaction as the events they come from.
  * All of it can be derived from the log again.
  */
-import type { StoredEvent, TurnFailure } from "../../domain/events";
+import type { StopReason, StoredEvent, TurnFailure } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -23,6 +23,8 @@ export interface TurnRow {
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly usage: CallUsage | null;
+  /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
+  readonly stop_reason?: StopReason;
   /** A retry took back what it had begun to say. */
   readonly taken_back?: true;
 }
@@ -51,6 +53,16 @@ export function readItems(
   const direction = range.order === "asc" ? "ASC" : "DESC";
   const query = `SELECT meta FROM items WHERE position BETWEEN ? AND ? ORDER BY position ${direction} LIMIT ?`;
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
+}
+
+/** The newest items that a turn produced, oldest first, and whether there are older ones. Nothing of others stands between them. */
+export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): { readonly items: ItemMeta[]; readonly truncated: boolean } {
+  if (from === 0) return { items: [], truncated: false };
+  const query = "SELECT position FROM items WHERE position >= ? AND json_extract(meta, '$.turn') IS NOT ? ORDER BY position LIMIT 1";
+  const [behind] = sql.all<{ position: number }>(query, from, id);
+  const to = behind ? behind.position - 1 : ALL_POSITIONS;
+  const newest = readItems(sql, { from, to, limit: limit + 1, order: "desc" });
+  return { items: newest.slice(0, limit).reverse(), truncated: newest.length > limit };
 }
 
 export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
@@ -96,7 +108,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       changeTurn(sql, event.turn, { status: "failed", failure: event.failure });
       return;
     case "TurnStopped":
-      changeTurn(sql, event.turn, { status: "stopped" });
+      changeTurn(sql, event.turn, { status: "stopped", stop_reason: event.reason });
       return;
     case "TurnInterrupted":
       changeTurn(sql, event.turn, { status: "interrupted" });

@@ -80,19 +80,45 @@ export interface FrameLine {
   readonly json: string;
 }
 
-/** A frame's JSON at most, in UTF-16 units: a stored pack must stay well under the platform's 2 MB a row. */
-const MAX_FRAME_UNITS = 400_000;
+/** A stored row of frames at most, in UTF-8 bytes, a single frame's JSON included: half of what the platform takes as one row (2 MB). */
+export const MAX_PACK_BYTES = 1_000_000;
+/** Text of one delta, in UTF-16 units: what JSON makes of it stays below the bound, whatever characters it holds. */
+const MAX_DELTA_UNITS = 100_000;
 
-/** An item too large for one frame is announced without its content, which the list of messages has. */
+const utf8 = new TextEncoder();
+/** The bytes of `text` if they may exceed the bound; else at most as many, without a count. */
+const weigh = (text: string): number => (text.length * 3 <= MAX_PACK_BYTES ? text.length * 3 : utf8.encode(text).byteLength);
+
+/** A frame too large for one row is announced without its content, which the list of messages and the turn have. */
 function toJson(frame: Frame): string {
   const json = JSON.stringify(frame);
-  if (json.length <= MAX_FRAME_UNITS || frame.type !== "item.completed") return json;
-  return JSON.stringify({ ...frame, item: { ...frame.item, parts: [] }, content_omitted: true });
+  if (weigh(json) <= MAX_PACK_BYTES) return json;
+  if (frame.type === "item.completed") return JSON.stringify({ ...frame, item: { ...frame.item, parts: [] }, content_omitted: true });
+  if (frame.type === "turn.awaiting_tools") return JSON.stringify({ ...frame, tool_calls: [], content_omitted: true });
+  return json; // the others carry ids and numbers only, and deltas are split
+}
+
+/** A delta in pieces of which each is small enough for a frame; a pair of surrogates stays together. */
+export function splitDelta(text: string): string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const cut = from + MAX_DELTA_UNITS;
+    const isPair = cut < text.length && (text.codePointAt(cut - 1) ?? 0) > 0xffff;
+    const to = isPair ? cut - 1 : cut;
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
 }
 
 export function toFrameLine(frame: Frame, offset: number): FrameLine {
   const turn = "turn_id" in frame && frame.turn_id !== null ? frame.turn_id : "";
   return { offset, type: frame.type, turn, json: toJson(frame) };
+}
+
+/** What stands in for frames that could not be stored, at the last one's offset: the record has what they told. */
+export function toGapLine(offset: number): FrameLine {
+  return { offset, type: "stream.gap", turn: "", json: JSON.stringify({ type: "stream.gap", to: offset }) };
 }
 
 /** One line of a stored pack. JSON has no raw tab or line break, so both may separate. */
@@ -102,4 +128,18 @@ export function parseLine(text: string, offset: number): FrameLine {
   const first = text.indexOf("\t");
   const second = text.indexOf("\t", first + 1);
   return { offset, type: text.slice(0, first), turn: text.slice(first + 1, second), json: text.slice(second + 1) };
+}
+
+/** Lines in order, in packs of at most as many bytes as a row may have. */
+export function toPacks(lines: readonly FrameLine[]): FrameLine[][] {
+  const packs: FrameLine[][] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    const weight = weigh(line.json);
+    const pack = packs.at(-1);
+    if (!pack || bytes + weight > MAX_PACK_BYTES) packs.push([line]);
+    else pack.push(line);
+    bytes = packs.at(-1)?.length === 1 ? weight : bytes + weight;
+  }
+  return packs;
 }

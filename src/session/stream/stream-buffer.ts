@@ -6,11 +6,12 @@
  * so that an offset which was shown but not stored is never given twice, and a client that holds one can be told so.
  */
 
+import type { Log } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
-import { formatLine, parseLine, toFrameLine } from "./frames";
+import { formatLine, parseLine, splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
 export const SHOW_EVERY_MS = 25;
@@ -51,9 +52,14 @@ export interface StreamBuffer {
   prune(): void;
 }
 
-export function createStreamBuffer(deps: { readonly sql: Sql; readonly now: () => number; readonly schedule: Schedule }): StreamBuffer {
-  return new Buffer(deps.sql, deps.now, deps.schedule);
+export interface StreamBufferDeps {
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  readonly log: Log;
 }
+
+export const createStreamBuffer = (deps: StreamBufferDeps): StreamBuffer => new Buffer(deps);
 
 class Buffer implements StreamBuffer {
   #offset: number | null = null;
@@ -72,11 +78,17 @@ class Buffer implements StreamBuffer {
   /** Packs stored since the last pruning; of an earlier life it is not known. */
   #unpruned = PRUNE_EVERY;
 
-  constructor(
-    readonly sql: Sql,
-    readonly now: () => number,
-    readonly schedule: Schedule,
-  ) {}
+  readonly sql: Sql;
+  readonly now: () => number;
+  readonly schedule: Schedule;
+  readonly log: Log;
+
+  constructor({ sql, now, schedule, log }: StreamBufferDeps) {
+    this.sql = sql;
+    this.now = now;
+    this.schedule = schedule;
+    this.log = log;
+  }
 
   get offset(): number {
     if (this.#offset === null) {
@@ -141,7 +153,7 @@ class Buffer implements StreamBuffer {
     this.#delta = null;
     this.#deltasShown++;
     this.#shownAt = this.now();
-    this.#add({ ...pending.frame, text: pending.text });
+    for (const text of splitDelta(pending.text)) this.#add({ ...pending.frame, text });
   }
 
   #add(frame: Frame): void {
@@ -164,14 +176,30 @@ class Buffer implements StreamBuffer {
   flush(): void {
     this.#flushTimer?.();
     this.#flushTimer = null;
-    const first = this.#unstored[0];
-    const last = this.#unstored.at(-1);
-    if (!first || !last) return;
-    const lines = this.#unstored.map(formatLine).join("\n");
-    this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first.offset, last.offset, this.now(), lines);
-    this.#unstored = [];
+    if (this.#unstored.length === 0) return;
+    let lost: FrameLine[] = [];
+    for (const pack of toPacks(this.#unstored)) lost = this.#store([...lost, ...pack]);
+    this.#unstored = lost;
     this.#units = 0;
+  }
+
+  /**
+   * One row. What the database does not take is dropped: the conversation is in the log, and must not stop for want of
+   * its live stream. Returns what stands in for it and is still to be stored: the gap.
+   */
+  #store(lines: readonly FrameLine[]): FrameLine[] {
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (!first || !last) return [];
+    const query = "INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)";
+    try {
+      this.sql.all(query, first.offset, last.offset, this.now(), lines.map(formatLine).join("\n"));
+    } catch (error) {
+      const fields = { first: first.offset, last: last.offset, error: error instanceof Error ? error.name : "unknown" };
+      this.log.error("frames_not_stored", fields);
+      return [toGapLine(last.offset)];
+    }
     this.#unpruned++;
+    return [];
   }
 
   read(after: number, limit: number): FrameLine[] {
@@ -189,14 +217,14 @@ class Buffer implements StreamBuffer {
   }
 
   locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
-    if (after <= 0) return { kind: "known", offset: Math.max(0, this.#prunedTo()) };
     const newest = this.offset;
+    const pruned = this.#prunedTo();
+    if (after < pruned) return { kind: "pruned", offset: pruned };
     if (after >= this.#start && after <= newest) return { kind: "known", offset: after };
     const [pack] = hasSchema(this.sql)
-      ? this.sql.all<{ first: number; last: number }>("SELECT first, last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", after)
+      ? this.sql.all<{ last: number }>("SELECT last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", after)
       : [];
-    if (!pack) return { kind: "pruned", offset: this.#prunedTo() };
-    return after <= pack.last ? { kind: "known", offset: after } : { kind: "rewind", offset: pack.last };
+    return pack && after > pack.last ? { kind: "rewind", offset: pack.last } : { kind: "known", offset: after };
   }
 
   startOf(turn: string): number | null {
@@ -217,9 +245,10 @@ class Buffer implements StreamBuffer {
     this.#reserved = 0;
   }
 
+  /** The offset before the oldest frame there is: what comes before it is gone. Without a stored one, this life's beginning. */
   #prunedTo(): number {
-    if (!hasSchema(this.sql)) return 0;
-    return (this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1")[0]?.first ?? 1) - 1;
+    const [oldest] = hasSchema(this.sql) ? this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1") : [];
+    return oldest ? oldest.first - 1 : this.#start;
   }
 
   next(): Promise<void> {

@@ -91,6 +91,9 @@ class Silence {
   }
 }
 
+/** What readers of any one turn hear too. */
+const concernsAll: ReadonlySet<string> = new Set(["session.erased", "stream.gap"]);
+
 class Cursor implements SseSource {
   ended = false;
   #at: number;
@@ -125,7 +128,7 @@ class Cursor implements SseSource {
     let text = "";
     for (const line of lines) {
       this.#at = line.offset;
-      if (this.input.turn !== null && line.turn !== this.input.turn && line.type !== "session.erased") continue;
+      if (this.input.turn !== null && line.turn !== this.input.turn && !concernsAll.has(line.type)) continue;
       text += formatSse(line);
       this.ended = line.type === "session.erased" || (this.input.turn !== null && endsTurn(line.type));
       if (this.ended) break;

@@ -1,0 +1,82 @@
+/** What a turn says of itself, however long it was. */
+import { expect, test } from "vitest";
+import type { ModelChunk } from "../../src/app/ports";
+import type { TurnReport } from "../../src/app/session-views";
+import { CALLER, Life, settle } from "./life";
+
+const CALLS = 125;
+
+const callsOf = (round: number): ModelChunk[] =>
+  Array.from({ length: CALLS }, (_, n) => ({
+    type: "tool_call",
+    call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: "{}" },
+  }));
+
+/** Five rounds of 125 calls and their results, 1,250 items, of which `answered` have their results. */
+async function longTurn(answered: number): Promise<Life> {
+  const life = new Life();
+  life.models = { resolve: async (id) => ({ ...LARGE, id }) };
+  await life.open();
+  await life.send("go");
+  for (let round = 1; round <= 5; round++) {
+    await life.say(...callsOf(round), { type: "finish", finish: "tool_calls", usage: null });
+    if (round > answered) break;
+    const results = callsOf(round).flatMap((chunk) =>
+      chunk.type === "tool_call" ? [{ execution_id: null, call_id: chunk.call.call_id, output: "seen", is_error: false }] : [],
+    );
+    await life.service.toolResults(CALLER, { results, idempotency: null });
+    await settle();
+  }
+  return life;
+}
+
+const LARGE = {
+  provider: "embedded",
+  upstream_id: "large",
+  base_url: null,
+  context_window: 1_000_000,
+  max_output: 1_000,
+  source: "deployment",
+} as const;
+
+async function reportOf(life: Life): Promise<TurnReport> {
+  const turn = life.events().find((event) => event.type === "TurnStarted")?.turn;
+  const report = turn && (await life.service.turn(CALLER, turn));
+  if (!report?.ok) throw new Error("no such turn");
+  return report.value;
+}
+
+test("the report of a long turn holds its reply, and says that older items are left out", async () => {
+  const life = await longTurn(5);
+  await life.answer("done");
+  const report = await reportOf(life);
+  expect(report).toMatchObject({ status: "completed", items_truncated: true });
+  expect(report.items).toHaveLength(1_000);
+  expect(report.items.at(-1)).toMatchObject({ kind: "assistant", parts: [{ text: "done" }] });
+});
+
+test("it is the same when other turns have come since", async () => {
+  const life = await longTurn(5);
+  await life.answer("done");
+  const before = await reportOf(life);
+  await life.send("and?");
+  await life.answer("nothing");
+  expect((await reportOf(life)).items).toEqual(before.items);
+});
+
+test("the report of a long turn that waits for tools holds every open call", async () => {
+  const report = await reportOf(await longTurn(4));
+  expect(report).toMatchObject({ status: "awaiting_tools", items_truncated: true });
+  expect(report.open_calls.map((call) => call.call_id)).toEqual(Array.from({ length: CALLS }, (_, n) => `5.${n}`));
+});
+
+test("the report of a short turn leaves nothing out", async () => {
+  const life = new Life();
+  await life.open();
+  await life.send("hello");
+  await life.useTool("c", "seen", 20);
+  await life.answer("hi");
+  const report = await reportOf(life);
+  expect(report.items.map((item) => item.kind)).toEqual(["tool_call", "tool_result", "assistant"]);
+  expect(report.items_truncated).toBe(false);
+});
