@@ -9,9 +9,10 @@ import { ensureDevelopmentKey, readConnection, writeConnection } from "./support
 import { type LocalServer, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
 import { applyMigrations } from "./support/migrations.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
-import { CONNECTION, LONGHAND, ROOT, SECRETS, SERVER_LOG, STATE } from "./support/paths.ts";
-import { portError } from "./support/port.ts";
+import { CONNECTION, LONGHAND, ROOT, SECRETS, SERVER_LOCK, SERVER_LOG, STATE } from "./support/paths.ts";
+import { HOST, portError } from "./support/port.ts";
 import { ensureSecrets, readAdminKey } from "./support/secrets.ts";
+import { takeServerLock } from "./support/server-lock.ts";
 import { stopRequested } from "./support/stop-signal.ts";
 
 const DEFAULT_PORT = "8787";
@@ -62,8 +63,8 @@ async function serve(server: LocalServer, stop: Promise<void>): Promise<number> 
   return 1;
 }
 
-async function main(): Promise<number> {
-  const port = parsePort(process.env.PORT || DEFAULT_PORT);
+/** The port is this process's, and so is the data: nobody else has a server here. */
+async function run(port: number): Promise<number> {
   const stop = stopRequested();
   await requireFree(port);
   mkdirSync(LONGHAND, { recursive: true });
@@ -76,6 +77,20 @@ async function main(): Promise<number> {
     return ready ? await serve(server, stop) : 0;
   } finally {
     await server.stop();
+  }
+}
+
+async function main(): Promise<number> {
+  const port = parsePort(process.env.PORT || DEFAULT_PORT);
+  const lock = takeServerLock(SERVER_LOCK, { pid: process.pid, url: `http://${HOST}:${port}` });
+  if (!lock.taken) {
+    const { url, pid } = lock.holder ?? {};
+    throw new Failure(url ? `Longhand is already running at ${url} (process ${pid}).` : "Longhand is being started here already.");
+  }
+  try {
+    return await run(port);
+  } finally {
+    lock.release();
   }
 }
 

@@ -1,4 +1,5 @@
 /** The wiring: fetch, queue, and the two objects. Read on in `app/run-turn.ts` and `domain/decide.ts`. */
+import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Principal } from "./app/tenant-api";
@@ -6,6 +7,7 @@ import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
 import { type Config, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
+import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
 import { createChatModel } from "./model/chat-model";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
@@ -61,7 +63,15 @@ function appOf(env: Env): ReturnType<typeof createApp> {
 }
 
 export default {
-  fetch: (request, env, ctx) => appOf(env).fetch(request, env, ctx),
+  async fetch(request, env, ctx) {
+    try {
+      return await appOf(env).fetch(request, env, ctx);
+    } catch (error) {
+      // The app answers what is thrown in a request itself: this is the configuration's.
+      if (error instanceof ZodError) return answerMisconfigured(error, createLog({ worker: "http" }));
+      throw error;
+    }
+  },
 
   async queue(batch, env) {
     const log = createLog({ worker: "queue" });

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { z } from "zod";
 import { Failure } from "./output.ts";
 import { ROOT } from "./paths.ts";
 import { HOST } from "./port.ts";
@@ -55,7 +56,10 @@ export function spawnLocalServer(options: LocalServerOptions): LocalServer {
   };
 }
 
-/** Resolves when the server answers `GET /healthz`. Throws a `Failure` with the end of its log when it does not. */
+/**
+ * Resolves when the server answers `GET /healthz`. Throws a `Failure` when it does not: with what it says is wrong with its
+ * configuration as soon as it says so, else with the end of its log.
+ */
 export async function waitUntilReady(server: LocalServer): Promise<void> {
   let gone = false;
   void server.exited.then(() => {
@@ -63,7 +67,9 @@ export async function waitUntilReady(server: LocalServer): Promise<void> {
   });
   const deadline = Date.now() + START_LIMIT;
   while (!gone && Date.now() < deadline) {
-    if (await isHealthy(server.url)) return;
+    const health = await readHealth(server.url);
+    if (health.up) return;
+    if (health.cause !== null) throw new Failure(`The server's configuration is wrong. ${health.cause}`);
     await delay(POLL);
   }
   throw new Failure(`The server did not start. The end of ${server.log}:\n${readTail(server.log)}`);
@@ -87,15 +93,29 @@ function killGroup(leader: number): void {
   }
 }
 
-/** Whether a Longhand server answers at `url`. */
-export async function isHealthy(url: string): Promise<boolean> {
+interface Health {
+  readonly up: boolean;
+  /** What the server says is wrong with its configuration; null: it does not say that. */
+  readonly cause: string | null;
+}
+
+const misconfigured = z.object({ type: z.literal("urn:longhand:problem:misconfigured"), detail: z.string() });
+
+async function readHealth(url: string): Promise<Health> {
   try {
     const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5000) });
-    await response.body?.cancel();
-    return response.ok;
+    const text = await response.text();
+    if (response.ok) return { up: true, cause: null };
+    const said = misconfigured.safeParse(JSON.parse(text));
+    return { up: false, cause: said.success ? said.data.detail : null };
   } catch {
-    return false;
+    return { up: false, cause: null };
   }
+}
+
+/** Whether a Longhand server answers at `url`. */
+export async function isHealthy(url: string): Promise<boolean> {
+  return (await readHealth(url)).up;
 }
 
 export function readTail(path: string, lines = 20): string {

@@ -9,3 +9,5 @@ export const SECRETS = join(ROOT, ".dev.vars");
 export const LONGHAND = join(ROOT, ".longhand");
 export const CONNECTION = join(LONGHAND, "dev.json");
 export const SERVER_LOG = join(LONGHAND, "server.log");
+/** Held while a server of this checkout runs; scripts/support/server-lock.ts. */
+export const SERVER_LOCK = join(LONGHAND, "server.lock");

@@ -1,0 +1,55 @@
+/**
+ * One server at a time on this checkout's data: two of them would each believe their own cached view of the same files. The
+ * operating system holds the lock for as long as the process lives, so that one that was killed leaves nothing to clean up.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { z } from "zod";
+
+/** SQLite's "database is locked". */
+const SQLITE_BUSY = 5;
+
+const holder = z.object({ pid: z.int(), url: z.url() });
+export type LockHolder = z.infer<typeof holder>;
+
+export type LockAttempt =
+  | { readonly taken: true; readonly release: () => void }
+  /** `holder` null: it has not said yet who it is. */
+  | { readonly taken: false; readonly holder: LockHolder | null };
+
+/** `path`: the lock; who holds it is told in `path.json`. Never waits. */
+export function takeServerLock(path: string, self: LockHolder): LockAttempt {
+  mkdirSync(dirname(path), { recursive: true });
+  const database = new DatabaseSync(path);
+  const note = `${path}.json`;
+  if (!begin(database)) {
+    database.close();
+    return { taken: false, holder: readHolder(note) };
+  }
+  writeFileSync(note, `${JSON.stringify(self)}\n`);
+  const release = (): void => {
+    rmSync(note, { force: true });
+    database.close();
+  };
+  return { taken: true, release };
+}
+
+/** A transaction that is never committed is the lock. */
+function begin(database: DatabaseSync): boolean {
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return false;
+    throw error;
+  }
+}
+
+function readHolder(path: string): LockHolder | null {
+  try {
+    return holder.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,13 @@
+/** What a deployment answers, whatever is asked, while a variable of its configuration is wrong: which one and why, never its value. */
+import type { z } from "zod";
+import type { Log } from "../app/ports";
+import { toFieldErrors } from "./validation";
+
+export function answerMisconfigured(error: z.ZodError, log: Log): Response {
+  const request_id = crypto.randomUUID();
+  const errors = toFieldErrors(error.issues);
+  const detail = errors.map(({ field, detail: fault }) => (fault.startsWith(field) ? fault : `${field}: ${fault}`)).join("; ");
+  log.error("config.invalid", { request_id, variables: errors.map(({ field }) => field) });
+  const document = { type: "urn:longhand:problem:misconfigured", title: "Misconfigured", status: 500, detail, request_id, errors };
+  return Response.json(document, { status: 500, headers: { "content-type": "application/problem+json", "x-request-id": request_id } });
+}
