@@ -88,7 +88,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const whole = (window - cap) / factorOf(state, spec);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
-  const previous = shortenEach(stand.previous, whole / 2);
+  const previous = shortenLongest(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form);
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
@@ -182,12 +182,20 @@ function unreadBy({ plan, state: { view } }: PartInput): (position: number) => b
   return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
 }
 
-/** As one text of at most `most` raw tokens: each gives up its share, so that none is left out. */
-function shortenEach(texts: readonly string[], most: number): string | null {
-  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
-  const share = Math.min(1, most / Math.max(1, tokens));
-  const shown = share === 1 ? texts : texts.map((text) => shortenToWithin(text, estimateTokens(text) * share));
-  return shown.length > 0 ? shown.join(SUMMARY_JOIN) : null;
+/** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
+function shortenLongest(texts: readonly string[], most: number): string | null {
+  const sizes = texts.map(estimateTokens).sort((a, b) => a - b);
+  let left = most;
+  let level = Number.POSITIVE_INFINITY;
+  for (const [index, size] of sizes.entries()) {
+    const share = left / (sizes.length - index);
+    if (size > share) {
+      level = share;
+      break;
+    }
+    left -= size;
+  }
+  return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
 }
 
 function shortenToWithin(line: string, most: number): string {
