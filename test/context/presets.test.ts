@@ -252,4 +252,18 @@ describe("Longhand's own profiles (docs/policy.md)", () => {
     const state = { ...counted(viewing(items), 15_500), turn: RUNNING };
     expect(summarizeOf(planUnder("balanced", state, { trigger: "inline" })).keeps).toEqual([5]);
   });
+
+  test.each([
+    ["failed", [5]],
+    ["stopped", [5]],
+    ["interrupted", [5]],
+    ["completed", []],
+  ] as const)("the question of a turn that is %s stays if it can be retried", (status, keeps) => {
+    const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
+    const state = {
+      ...counted(viewing(items), 15_500),
+      last_turn: { id: turnId(1), status, failure: null, stop_reason: null, tools: null },
+    };
+    expect(summarizeOf(planUnder("balanced", state, { trigger: "manual" })).keeps).toEqual(keeps);
+  });
 });
