@@ -21,6 +21,8 @@ export class LogRules {
   question: ItemMeta | null = null;
   readonly #compactions: CompactionRules;
   readonly #view: ViewRules;
+  /** The epoch that each lease was given for, by its token. */
+  readonly #epochs = new Map<number, number>();
   #begun = false;
 
   constructor(readonly world: World) {
@@ -37,6 +39,10 @@ export class LogRules {
     if (!this.#begun) return;
     this.catchUp();
     this.#checkAlarm();
+  }
+
+  epochOf(lease: number | null): number | null {
+    return lease === null ? null : (this.#epochs.get(lease) ?? null);
   }
 
   /** Reads what was appended since, at any moment: each event is judged in the state that it found. */
@@ -66,6 +72,7 @@ export class LogRules {
     this.#checkTurn(event, before);
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
+    if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
     if (event.type === "TurnStarted" && (event.item || event.retry_of))
       this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
     this.#compactions.afterEvent(event, before, this.replayed);
