@@ -1,14 +1,17 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { CompactionTrigger, EpochOp, Receipt, SummaryPlan } from "../domain/compaction-events";
+import type { CompactionTrigger, EpochOp, Receipt, Reduction, SummaryPlan } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
+import type { ItemMeta, Part } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, limitOf, type Measure, type ModelLimits, measureNext, ratioOf, rawViewTokens, scaleOf } from "./budget";
 import { UNKNOWN_PRICES } from "./economy";
+import { estimateParts } from "./item-tokens";
 import type { PlanEconomy, Rung } from "./plan";
+import { shortenPart } from "./view";
 
 export interface DraftInput {
   readonly state: SessionState;
@@ -16,6 +19,8 @@ export interface DraftInput {
   readonly limits: ModelLimits;
   readonly trigger: CompactionTrigger;
   readonly newOverlay: () => OverlayId;
+  /** An item's content as it was recorded. */
+  readonly read: (item: ItemMeta) => readonly Part[];
   /** The summariser's calls; null when no model ran. */
   readonly summarizer: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number; readonly attempts: number } | null;
   /** What the plan expected; null where there was none. */
@@ -45,12 +50,19 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
     case "evict_media":
       return { op: "evict_media", items: rung.items };
     case "shorten":
-      return { op: "shorten", items: rung.items, chars: rung.chars };
+      return { op: "shorten", items: rung.items.map((item) => weighShortened(item, rung.chars, input)), chars: rung.chars };
     case "drop":
       return { op: "drop", overlay: input.newOverlay(), from: rung.from, to: rung.to, replaces: rung.replaces, items: rung.items };
     default:
       return assertNever(rung);
   }
+}
+
+/** The plan goes by the most that it can weigh; what is kept is what it does weigh, or the ratio would be learned from the difference. */
+function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
+  const item = state.view.items.find((shown) => shown.position === position);
+  const parts = item ? read(item) : [];
+  return { position, tokens: parts.length > 0 ? Math.min(tokens, estimateParts(parts.map((part) => shortenPart(part, chars)))) : tokens };
 }
 
 export interface SummaryDraft {

@@ -77,13 +77,18 @@ function reducePart(part: Part, { less, item, namesRecall }: Reducing): Part {
     case "cleared":
       return part.type === "tool_result" ? { ...part, output: clearedResult(part, item, namesRecall) } : part;
     case "shortened":
-      if (part.type === "tool_result") return { ...part, output: shortenToolResult(part.output, less.chars) };
-      return part.type === "text" ? { ...part, text: shortenToolResult(part.text, less.chars) } : part;
+      return shortenPart(part, less.chars);
     case "evicted":
       return part.type === "image" || part.type === "file"
         ? { type: "text", text: `[${part.type}: ${part.name ?? part.media_type}]` }
         : part;
   }
+}
+
+/** Shown by its ends, `chars` characters of them together. */
+export function shortenPart(part: Part, chars: number): Part {
+  if (part.type === "tool_result") return { ...part, output: shortenToolResult(part.output, chars) };
+  return part.type === "text" ? { ...part, text: shortenToolResult(part.text, chars) } : part;
 }
 
 /** OdinCode plan, word for word where the content can be had again by asking for it. */

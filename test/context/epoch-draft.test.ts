@@ -2,7 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { measureNext } from "../../src/context/budget";
 import { type DraftInput, draftByHand, draftFromRungs, draftFromSummary, fitsAfter, stateAfter } from "../../src/context/epoch-draft";
+import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
+import { shortenToolResult } from "../../src/context/tool-results";
+import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, summaryPlan } from "../support/builders";
 import { behind, chat, limitsOf, rounds, summaryOf } from "./planning";
@@ -19,6 +22,7 @@ const input = (change: Partial<DraftInput> = {}): DraftInput => ({
   limits,
   trigger: "threshold",
   newOverlay: () => id("ovl", 9),
+  read: () => [],
   summarizer: { model: "test-model", usage, ms: 800, attempts: 2 },
   economy,
   breakerOpen: false,
@@ -102,6 +106,21 @@ describe("a summary", () => {
 });
 
 describe("rungs without a model", () => {
+  test("weigh a shortened text as it will be shown, and never more than was planned with", () => {
+    const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000, gain: 9_000, reason: "too large" };
+    const output = "a word of it ".repeat(5_000);
+    const parts: readonly Part[] = [{ type: "tool_result", call_id: "call_1", name: "read", output, is_error: false }];
+    const weigh = (read: DraftInput["read"]) => draftFromRungs([shorten], input({ read })).ops;
+    const shown = estimateParts([
+      { type: "tool_result", call_id: "call_1", name: "read", output: shortenToolResult(output, 1_000), is_error: false },
+    ]);
+    expect(weigh(({ position }) => (position === 20 ? parts : []))).toEqual([
+      { op: "shorten", items: [{ position: 20, tokens: shown }], chars: 1_000 },
+    ]);
+    expect(shown).toBeLessThan(500);
+    expect(weigh(() => [])).toEqual([{ op: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000 }]);
+  });
+
   test("say what left without a summary, and that no model ran", () => {
     const drop: Rung = { rung: "drop", from: 12, to: 15, replaces: [], items: 4, gain: 500, reason: "it would not fit" };
     const { ops, receipt } = draftFromRungs([drop], input({ summarizer: null, economy: null, breakerOpen: true, trigger: "guard" }));

@@ -175,6 +175,7 @@ function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0])
     limits,
     trigger: "guard",
     newOverlay: () => newId("ovl"),
+    read: () => [],
     summarizer: null,
     economy: null,
     breakerOpen: false,
