@@ -8,7 +8,7 @@ import { rentOfCall } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
-import type { ToolCallPart } from "../domain/message";
+import { type ToolCallPart, thoughtSignature } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
 import { buildRequest, limitsOf } from "./build-request";
@@ -21,7 +21,7 @@ import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
 
-/** A reply at most, its calls included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
+/** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
 const MAX_REPLY_UNITS = 500_000;
 
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
@@ -103,7 +103,9 @@ async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: 
 }
 
 const unitsOf = (live: LiveTurn, heard: Heard): number =>
-  live.text.length + live.reasoning.length + heard.calls.reduce((sum, call) => sum + call.arguments.length, 0);
+  live.text.length + live.reasoning.length + heard.calls.reduce((sum, call) => sum + unitsOfCall(call), 0);
+
+const unitsOfCall = (call: ToolCallPart): number => call.arguments.length + (thoughtSignature(call)?.length ?? 0);
 
 const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 

@@ -1,6 +1,6 @@
 /** What an item weighs in a request, estimated when it is recorded and never again. */
 
-import type { Part } from "../domain/message";
+import { type Part, thoughtSignature } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
@@ -14,9 +14,15 @@ function estimatePart(part: Part): number {
     case "file":
       return IMAGE_TOKENS;
     case "tool_call":
-      return estimateTokens(part.name) + estimateTokens(part.arguments) + MESSAGE_OVERHEAD_TOKENS;
+      return (
+        estimateTokens(part.call_id) +
+        estimateTokens(part.name) +
+        estimateTokens(part.arguments) +
+        estimateTokens(thoughtSignature(part) ?? "") +
+        MESSAGE_OVERHEAD_TOKENS
+      );
     case "tool_result":
-      return estimateTokens(part.output) + MESSAGE_OVERHEAD_TOKENS;
+      return estimateTokens(part.call_id) + estimateTokens(part.output) + MESSAGE_OVERHEAD_TOKENS;
     default:
       return assertNever(part);
   }

@@ -32,6 +32,11 @@ export interface MediaPart {
 export const MAX_CALL_ID_UNITS = 4_096;
 /** Longest name of a called tool. Offered ones have at most 64; a model that makes one up may be off, not without end. */
 export const MAX_TOOL_NAME_UNITS = 256;
+/**
+ * Longest thought signature of a call, in UTF-16 units. It is opaque and must come back byte for byte, so that none is
+ * ever cut; the known ones are far shorter.
+ */
+export const MAX_SIGNATURE_UNITS = 100_000;
 /** Tool calls of one reply, at most: each is an event, and as many results fit one request. */
 export const MAX_REPLY_CALLS = 128;
 
@@ -43,6 +48,14 @@ export interface ToolCallPart {
   readonly arguments: string;
   readonly provider_metadata?: ProviderMetadata;
 }
+
+/** Gemini's signature of the thinking before a call, in the AI SDK's own shape; it must come back with the call. */
+export function thoughtSignature({ provider_metadata }: ToolCallPart): string | null {
+  const google = provider_metadata?.google;
+  if (typeof google !== "object" || google === null || !("thoughtSignature" in google)) return null;
+  return typeof google.thoughtSignature === "string" ? google.thoughtSignature : null;
+}
+
 export interface ToolResultPart {
   readonly type: "tool_result";
   readonly call_id: string;

@@ -29,7 +29,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   refused: "The provider refused to answer.",
   unknown_model: "The session's model is no longer known.",
   payload: "The provider refused the request as too large.",
-  output_cap: "The provider refused the length asked of the reply.",
+  output_cap: "The reply was longer than one may be, or the provider refused the length asked of it.",
   invalid_param: "The provider refused a parameter of the request.",
   auth: "The provider refused the credentials configured for the model.",
   rate_limit: "The provider's rate limit was reached.",

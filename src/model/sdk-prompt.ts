@@ -4,7 +4,7 @@
  */
 import type { OpenAICompatibleProvider } from "@ai-sdk/openai-compatible";
 import type { ChatMessage, ModelRequest } from "../app/ports";
-import type { MediaPart, Part, ProviderMetadata, ToolCallPart, ToolDefinition } from "../domain/message";
+import { type MediaPart, type Part, type ToolCallPart, type ToolDefinition, thoughtSignature } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 
 export type SdkModel = ReturnType<OpenAICompatibleProvider>;
@@ -101,7 +101,7 @@ function toAssistantPart(part: Part): SdkAssistantPart[] {
  * over the wire object instead, so that the arguments go back byte for byte as the model wrote them.
  */
 function toSdkToolCall(part: ToolCallPart): SdkAssistantPart {
-  const signature = thoughtSignature(part.provider_metadata);
+  const signature = thoughtSignature(part);
   return {
     type: "tool-call",
     toolCallId: part.call_id,
@@ -112,11 +112,4 @@ function toSdkToolCall(part: ToolCallPart): SdkAssistantPart {
       ...(signature === null ? {} : { google: { thoughtSignature: signature } }),
     },
   };
-}
-
-/** Gemini's signature of the thinking before a call, in the AI SDK's own shape; it must come back with the call. */
-function thoughtSignature(metadata: ProviderMetadata | undefined): string | null {
-  const google = metadata?.google;
-  if (typeof google !== "object" || google === null || !("thoughtSignature" in google)) return null;
-  return typeof google.thoughtSignature === "string" ? google.thoughtSignature : null;
 }

@@ -2,11 +2,11 @@
  * Puts streamed tool calls together. Calls are told apart by their place in the stream, never by their id: a
  * provider may give two calls of one reply the same id, and both must come out as they were written.
  */
-import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_TOOL_NAME_UNITS, type ToolCallPart } from "../domain/message";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS, type ToolCallPart } from "../domain/message";
 import type { WireToolDelta } from "./wire-chunk";
 
-/** Arguments of one reply together, in UTF-16 units: they are held until the reply ends, so a provider must not fill the memory with them. */
-const MAX_ARGUMENT_UNITS = 1_000_000;
+/** Arguments and signatures of one reply together, in UTF-16 units: they are held until the reply ends, so a provider must not fill the memory with them. */
+const MAX_HELD_UNITS = 1_000_000;
 
 interface OpenCall {
   readonly index: number | null;
@@ -18,7 +18,7 @@ interface OpenCall {
 
 export class ToolCallAssembly {
   readonly #calls: OpenCall[] = [];
-  #argumentUnits = 0;
+  #heldUnits = 0;
 
   /**
    * False: more than a reply may hold, and nothing more is taken. A failure and not a cut: a shortened id or name is
@@ -34,9 +34,9 @@ export class ToolCallAssembly {
     return this.#calls.length <= MAX_REPLY_CALLS;
   }
 
-  #holds({ id, name, arguments: piece }: WireToolDelta): boolean {
-    this.#argumentUnits += piece.length;
-    if (this.#argumentUnits > MAX_ARGUMENT_UNITS) return false;
+  #holds({ id, name, signature, arguments: piece }: WireToolDelta): boolean {
+    this.#heldUnits += piece.length + (signature?.length ?? 0);
+    if (this.#heldUnits > MAX_HELD_UNITS || (signature?.length ?? 0) > MAX_SIGNATURE_UNITS) return false;
     return (id?.length ?? 0) <= MAX_CALL_ID_UNITS && (name?.length ?? 0) <= MAX_TOOL_NAME_UNITS;
   }
 

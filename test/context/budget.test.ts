@@ -172,6 +172,8 @@ describe("what a request may weigh", () => {
   });
 });
 
+const SIGNATURE = "CpYBAdHtim9Xc1J0".repeat(500);
+
 describe("an item", () => {
   const image: Part = { type: "image", url: "https://example.com/a.png", media_type: "image/png" };
   test.each<[string, readonly Part[], number]>([
@@ -181,12 +183,17 @@ describe("an item", () => {
     [
       "a call",
       [{ type: "tool_call", call_id: "c", name: "look_up", arguments: '{"a":1}' }],
-      estimateTokens("look_up") + estimateTokens('{"a":1}') + MESSAGE_OVERHEAD_TOKENS,
+      estimateTokens("c") + estimateTokens("look_up") + estimateTokens('{"a":1}') + MESSAGE_OVERHEAD_TOKENS,
+    ],
+    [
+      "a call's signature, which is sent back",
+      [{ type: "tool_call", call_id: "c", name: "f", arguments: "{}", provider_metadata: { google: { thoughtSignature: SIGNATURE } } }],
+      estimateTokens("c") + estimateTokens("f") + estimateTokens("{}") + estimateTokens(SIGNATURE) + MESSAGE_OVERHEAD_TOKENS,
     ],
     [
       "a result",
       [{ type: "tool_result", call_id: "c", name: "n", output: "found it", is_error: false }],
-      estimateTokens("found it") + MESSAGE_OVERHEAD_TOKENS,
+      estimateTokens("c") + estimateTokens("found it") + MESSAGE_OVERHEAD_TOKENS,
     ],
   ])("weighs its frame and %s", (_what, parts, tokens) => {
     expect(estimateParts(parts)).toBe(MESSAGE_OVERHEAD_TOKENS + tokens);

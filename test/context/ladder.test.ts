@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { limitOf, measureNext } from "../../src/context/budget";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
-import { IMAGE_TOKENS } from "../../src/context/tokens";
+import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import type { Reduced } from "../../src/domain/compaction-events";
+import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf } from "./planning";
@@ -27,12 +28,21 @@ describe("clearing old results", () => {
     return counted(viewing([item(1, "user"), ...results, ...chat(20, words, 16)]), 28_000);
   };
 
+  const ordinary = (position: number) => ({ position, tokens: 64 });
+
   test("is enough when it frees a fifth of the request, and no model is asked", () => {
     // Four of 1,464 become placeholders of 64: 5,600 of 28,000.
     expect(names(holding(1_470))).toEqual(["clear_results"]);
-    expect(rungsOf(plan(holding(1_470)))).toMatchObject([
-      { items: [3, 5, 7, 9].map((position) => ({ position, tokens: 64 })), gain: 4 * 1_406 },
-    ]);
+    expect(rungsOf(plan(holding(1_470)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
+  });
+
+  test("leaves the id of the call in the request: a placeholder weighs what a long one weighs beyond an ordinary one", () => {
+    const callId = `call_1${"abcdefgh ".repeat(200)}`;
+    const state = holding(2_500);
+    const named = (meta: ItemMeta): ItemMeta =>
+      meta.tool && meta.position === 3 ? { ...meta, tool: { ...meta.tool, call_id: callId } } : meta;
+    const [rung] = rungsOf(plan({ ...state, view: { ...state.view, items: state.view.items.map(named) } }));
+    expect(rung).toMatchObject({ items: [{ position: 3, tokens: 64 + estimateTokens(callId) - 24 }, ...[5, 7, 9].map(ordinary)] });
   });
 
   test("is not when it frees less: then a summary is asked for, and nothing is cleared for it", () => {

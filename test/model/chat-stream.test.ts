@@ -140,6 +140,16 @@ describe("a provider that says more than it may", () => {
     expect(read(call({ index: 0, id: "a" }, { name: long(257) }), event({}, "tool_calls"))).toEqual(over);
   });
 
+  it("by a call's signature, or by all signatures together", () => {
+    const signed = (index: number, units: number) =>
+      call({ index, id: `c${index}`, extra_content: { google: { thought_signature: long(units) } } }, { name: "search" });
+    const many = (count: number) => Array.from({ length: count }, (_, index) => signed(index, 100_000));
+
+    expect(calls(read(...many(10), event({}, "tool_calls")))).toHaveLength(10);
+    expect(read(signed(0, 100_001), event({}, "tool_calls"))).toEqual(over);
+    expect(read(...many(11), event({}, "tool_calls"))).toEqual(over);
+  });
+
   it("by the number of calls", () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => call({ index, id: `c${index}` }, { name: "search" }));
 

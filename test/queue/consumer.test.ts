@@ -110,12 +110,12 @@ describe("a compaction job", () => {
     ]);
   });
 
-  test("whose model throws, ends without a word, or calls a tool hands back a failure", async () => {
+  test("whose model throws, or ends without saying so, also after a tool call, hands back a failure", async () => {
     const call: ModelChunk = { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look_up", arguments: "{}" } };
     for (const [answer, failure] of [
       ["throws", "internal"],
       [[], "unavailable"],
-      [[call], "refused"],
+      [[call], "unavailable"],
     ] as const) {
       const deps = world({ leases: [leased(1)], model: modelOf(answer) });
       await consumeCompactions([message()], deps);

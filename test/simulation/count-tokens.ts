@@ -4,7 +4,7 @@
  */
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
-import type { Part } from "../../src/domain/message";
+import { type Part, thoughtSignature } from "../../src/domain/message";
 
 const MODEL_FACTORS: Readonly<Record<string, number>> = { big: 1.12, small: 0.9, tiny: 1.05, stingy: 1, endless: 1 };
 /** Per text, either way. */
@@ -31,9 +31,9 @@ function countPart(part: Part): number {
     case "text":
       return countText(part.text);
     case "tool_call":
-      return countText(part.name) + countText(part.arguments) + MESSAGE_OVERHEAD_TOKENS;
+      return sum([part.call_id, part.name, part.arguments, thoughtSignature(part) ?? ""].map(countText)) + MESSAGE_OVERHEAD_TOKENS;
     case "tool_result":
-      return countText(part.output);
+      return countText(part.call_id) + countText(part.output);
     case "image":
     case "file":
       return IMAGE_TOKENS;

@@ -52,11 +52,20 @@ function isStructured({ system, messages }: ModelRequest): boolean {
   return (system ?? "").includes(STRUCTURED) || (asked?.type === "text" && asked.text.includes(STRUCTURED));
 }
 
-/** A provider's ids may repeat: they do here. */
-export const drawCalls = (random: Random): ToolCallPart[] =>
-  Array.from({ length: random.int(1, 3) }, () => ({
-    type: "tool_call",
-    call_id: `call_${random.int(1, 4)}`,
-    name: random.pick(["look_up", "write_file", "read_file"]),
-    arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
-  }));
+/** A provider's ids may repeat: they do here. Half of the calls are signed, as Gemini's are. */
+export const drawCalls = (random: Random): ToolCallPart[] => Array.from({ length: random.int(1, 3) }, () => sign(drawCall(random)));
+
+const drawCall = (random: Random): ToolCallPart => ({
+  type: "tool_call",
+  call_id: `call_${random.int(1, 4)}`,
+  name: random.pick(["look_up", "write_file", "read_file"]),
+  arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
+});
+
+const SIGNED = new Set(["call_1", "call_2"]);
+
+/** By its id and not by a draw, so that a seed tells the same story. As long as its arguments. */
+const sign = (call: ToolCallPart): ToolCallPart =>
+  SIGNED.has(call.call_id)
+    ? { ...call, provider_metadata: { google: { thoughtSignature: "CpYBAdHtim9Xc1J0".repeat(call.arguments.length / 16) } } }
+    : call;

@@ -1,6 +1,6 @@
 /** True token counts, by the tokenizer of the GPT-4o family and later (o200k). */
 import { countTokens as countText } from "gpt-tokenizer/encoding/o200k_base";
-import { contentText, type WireMessage, type WireRequest } from "./wire.ts";
+import { contentText, type WireMessage, type WireRequest, type WireToolCall } from "./wire.ts";
 
 /** What a message adds around its content: role and delimiters. */
 const MESSAGE_TOKENS = 4;
@@ -21,10 +21,15 @@ export function countTokens(text: string): number {
   return tokens;
 }
 
+/** All that a call is on the wire: a provider is given its id, and Gemini's signature, as any other text. */
+const countCall = ({ id, function: { name, arguments: input }, extra_content }: WireToolCall): number =>
+  countTokens(id) + countTokens(name) + countTokens(input) + countTokens(extra_content?.google?.thought_signature ?? "");
+
 const countMessage = (message: WireMessage): number =>
   MESSAGE_TOKENS +
   countTokens(contentText(message.content)) +
-  (message.tool_calls ?? []).reduce((sum, call) => sum + countTokens(call.function.name) + countTokens(call.function.arguments), 0);
+  countTokens(message.tool_call_id ?? "") +
+  (message.tool_calls ?? []).reduce((sum, call) => sum + countCall(call), 0);
 
 export const countPrompt = (request: WireRequest): number =>
   request.messages.reduce((sum, message) => sum + countMessage(message), PRIMING_TOKENS) +

@@ -4,6 +4,7 @@ export interface WireToolCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  readonly extra_content?: { readonly google?: { readonly thought_signature?: string } };
 }
 
 export interface WireMessage {

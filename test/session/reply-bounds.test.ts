@@ -1,0 +1,44 @@
+/** How much a reply may be before its turn ends: what it holds is in the memory of an object that others share. */
+import { expect, test } from "vitest";
+import type { ModelChunk } from "../../src/app/ports";
+import { Life } from "./life";
+
+const signedCall = (n: number, units: number): ModelChunk => ({
+  type: "tool_call",
+  call: {
+    type: "tool_call",
+    call_id: `call_${n}`,
+    name: "look",
+    arguments: "{}",
+    provider_metadata: { google: { thoughtSignature: "s".repeat(units) } },
+  },
+});
+const signedCalls = (count: number): ModelChunk[] => Array.from({ length: count }, (_, n) => signedCall(n, 100_000));
+const finish: ModelChunk = { type: "finish", finish: "tool_calls", usage: null };
+
+async function asked(): Promise<Life> {
+  const life = new Life();
+  await life.open();
+  await life.send("look it up");
+  return life;
+}
+
+test("the signatures of a reply's calls count: beyond 500,000 characters its turn fails and the call is aborted", async () => {
+  const life = await asked();
+
+  await life.say(...signedCalls(5), finish);
+
+  expect(life.call.signal.aborted).toBe(true);
+  expect(life.events().filter(({ type }) => type === "TurnFailed")).toMatchObject([{ failure: { kind: "output_cap" } }]);
+  expect(life.events().filter(({ type }) => type === "ToolCalled")).toEqual([]);
+});
+
+test("below that every call is recorded, and weighs what its signature weighs", async () => {
+  const life = await asked();
+
+  await life.say(...signedCalls(4), finish);
+
+  const weights = life.runtime.state.view.items.filter(({ kind }) => kind === "tool_call").map(({ tokens }) => tokens);
+  expect(weights).toHaveLength(4);
+  for (const weight of weights) expect(weight).toBeGreaterThan(20_000);
+});
