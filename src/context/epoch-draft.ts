@@ -11,7 +11,7 @@ import { itemTokens, limitOf, type Measure, type ModelLimits, measureNext, ratio
 import { UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import type { PlanEconomy, Rung } from "./plan";
-import { shortenPart } from "./view";
+import { shortenParts } from "./view";
 
 export interface DraftInput {
   readonly state: SessionState;
@@ -62,7 +62,7 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
 function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
   const item = state.view.items.find((shown) => shown.position === position);
   const parts = item ? read(item) : [];
-  return { position, tokens: parts.length > 0 ? Math.min(tokens, estimateParts(parts.map((part) => shortenPart(part, chars)))) : tokens };
+  return { position, tokens: parts.length > 0 ? estimateParts(shortenParts(parts, chars)) : tokens };
 }
 
 export interface SummaryDraft {

@@ -43,7 +43,8 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
   const partsOf: PartsOf = ({ meta, parts }) => {
     const less = reducedAt.get(meta.position);
-    return less ? parts.map((part) => reducePart(part, { less, item: meta, namesRecall })) : parts;
+    if (less?.how === "shortened") return shortenParts(parts, less.chars);
+    return less ? parts.map((part) => reducePart(part, { how: less.how, item: meta, namesRecall })) : parts;
   };
   const messages: ViewMessage[] = [];
   for (let start = 0; start < entries.length; ) {
@@ -67,17 +68,15 @@ function plainRole(kind: ItemMeta["kind"], length: number): "user" | "system" | 
 type PartsOf = (entry: ViewEntry) => readonly Part[];
 
 interface Reducing {
-  readonly less: Reduced;
+  readonly how: "cleared" | "evicted";
   readonly item: ItemMeta;
   readonly namesRecall: boolean;
 }
 
-function reducePart(part: Part, { less, item, namesRecall }: Reducing): Part {
-  switch (less.how) {
+function reducePart(part: Part, { how, item, namesRecall }: Reducing): Part {
+  switch (how) {
     case "cleared":
       return part.type === "tool_result" ? { ...part, output: clearedResult(part, item, namesRecall) } : part;
-    case "shortened":
-      return shortenPart(part, less.chars);
     case "evicted":
       return part.type === "image" || part.type === "file"
         ? { type: "text", text: `[${part.type}: ${part.name ?? part.media_type}]` }
@@ -85,10 +84,15 @@ function reducePart(part: Part, { less, item, namesRecall }: Reducing): Part {
   }
 }
 
-/** Shown by its ends, `chars` characters of them together. */
-export function shortenPart(part: Part, chars: number): Part {
-  if (part.type === "tool_result") return { ...part, output: shortenToolResult(part.output, chars) };
-  return part.type === "text" ? { ...part, text: shortenToolResult(part.text, chars) } : part;
+/** Shown by its ends, `chars` characters of them together: several texts as one, where the first of them stood. */
+export function shortenParts(parts: readonly Part[], chars: number): readonly Part[] {
+  const texts = parts.filter((part) => part.type === "text");
+  const [first] = texts;
+  return parts.flatMap((part): Part[] => {
+    if (part.type === "tool_result") return [{ ...part, output: shortenToolResult(part.output, chars) }];
+    if (part.type !== "text") return [part];
+    return part === first ? [{ ...part, text: shortenToolResult(texts.map(({ text }) => text).join("\n"), chars) }] : [];
+  });
 }
 
 /** OdinCode plan, word for word where the content can be had again by asking for it. */

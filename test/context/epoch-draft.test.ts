@@ -1,13 +1,15 @@
 /** What is committed, and what its receipt says: counted before and after by the same estimator. */
 import { describe, expect, test } from "vitest";
-import { measureNext } from "../../src/context/budget";
+import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
 import { type DraftInput, draftByHand, draftFromRungs, draftFromSummary, fitsAfter, stateAfter } from "../../src/context/epoch-draft";
 import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
+import { longest } from "../../src/context/reductions";
+import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { id, item, summaryPlan } from "../support/builders";
+import { id, item, summaryPlan, viewing } from "../support/builders";
 import { behind, chat, limitsOf, rounds, summaryOf } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
@@ -105,8 +107,16 @@ describe("a summary", () => {
   });
 });
 
+test("what is beside a shortened text stays in the plan's weight of it", () => {
+  const shown = viewing([item(1, "assistant", { tokens: 5_000, media: 2 }), item(2, "assistant", { tokens: 4_000, media: 3 })]);
+  const [withTwo, ...others] = longest(shown, shown.view.items, 9_000);
+  expect(withTwo).toEqual({ position: 1, tokens: SHORTENED_TOKENS + 2 * IMAGE_TOKENS });
+  // Three images and a thousand characters are more than it weighs.
+  expect(others).toEqual([]);
+});
+
 describe("rungs without a model", () => {
-  test("weigh a shortened text as it will be shown, and never more than was planned with", () => {
+  test("weigh a shortened text as it will be shown, whatever was planned with", () => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000, gain: 9_000, reason: "too large" };
     const output = "a word of it ".repeat(5_000);
     const parts: readonly Part[] = [{ type: "tool_result", call_id: "call_1", name: "read", output, is_error: false }];

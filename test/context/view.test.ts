@@ -79,6 +79,17 @@ describe("messages", () => {
     expect(long.parts[0]).toMatchObject({ output: "x".repeat(9_000) });
   });
 
+  test("a shortened message of several texts shows the ends of all of them together, and keeps its images", () => {
+    const image: Part = { type: "image", url: "https://files.example/1.png", media_type: "image/png" };
+    const texts = Array.from({ length: 60 }, (_, n): Part => ({ type: "text", text: `text ${n} ${"-".repeat(900)}` }));
+    const [first, ...rest] = texts;
+    const shortened = [{ position: 1, how: "shortened", tokens: 500, chars: 1_000 }] as const;
+    const parts: readonly Part[] = first ? [first, image, ...rest] : [];
+    const [message] = buildView({ ...plain, entries: [{ meta: item(1, "user"), parts }], reduced: shortened }).messages;
+    expect(message?.parts).toMatchObject([{ type: "text", text: expect.stringMatching(/^text 0 -+/) }, image]);
+    expect(JSON.stringify(message?.parts).length).toBeLessThan(1_300);
+  });
+
   test("every call has exactly one result right after its response, whatever the history", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...SHAPES), { maxLength: 40 }), (shape) => {
