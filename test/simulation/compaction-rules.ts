@@ -104,8 +104,10 @@ export class CompactionRules {
     if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkOverlays(event, before);
-    if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before, after);
-    if (event.ops.some((op) => op.op === "summarize")) this.#judge(event, after);
+    // A note that takes a summary's place is part of a failure: it neither closes the breaker nor counts towards it.
+    if (event.trigger === "fallback" || !event.ops.some((op) => op.op === "summarize")) return;
+    this.#checkSummary(event, before, after);
+    this.#judge(event, after);
   }
 
   #checkOverlays(event: EpochChanged, { view }: SessionState): void {
