@@ -148,12 +148,18 @@ export class CompactionRules {
     const breaker = this.#breaker;
     breaker.failures = 0;
     breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
-    breaker.openedAt = breaker.fruitless >= FRUITLESS ? view.tokens : null;
+    breaker.openedAt = null;
+    if (breaker.fruitless >= FRUITLESS) this.#open(view.tokens);
   }
 
   #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
     if (!event.final || event.failure === "superseded" || event.failure === "nothing_to_do") return;
     this.#breaker.failures++;
-    if (this.#breaker.failures >= FAILURES) this.#breaker.openedAt = view.tokens;
+    if (this.#breaker.failures >= FAILURES) this.#open(view.tokens);
+  }
+
+  #open(tokens: number): void {
+    this.#breaker.openedAt = tokens;
+    this.world.stats.count("breaker opened");
   }
 }
