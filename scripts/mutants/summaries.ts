@@ -52,6 +52,14 @@ export const summaries: readonly Mutant[] = [
     tests: ["test/session/split-turn.test.ts"],
   },
   {
+    name: "what comes before a split turn takes every part",
+    breaks: "I20: a fold has a bounded number of parts",
+    file: "src/app/summary-request.ts",
+    find: "to < plan.source.to ? 1 : 0;",
+    replace: "0;",
+    tests: ["test/app/summary-request.test.ts"],
+  },
+  {
     name: "a text is cut inside a character",
     breaks: "design §5: never inside a character",
     file: "src/context/tool-results.ts",
