@@ -141,16 +141,17 @@ const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
 
 /**
  * The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. Of a message that the parts
- * before it did not finish it reads both ends of what is left.
+ * before it did not finish it reads both ends of what is left. What comes before a split turn leaves one part to the turn's own beginning.
  */
 function readPart(
   input: PartInput,
   { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
 ): FoldChunk {
-  const { state, content } = input;
-  const parts = partsDone(state);
+  const { plan, state, content } = input;
+  const reserved = to < plan.source.to ? 1 : 0;
   const isUnread = unreadBy(input);
-  if (parts < MAX_PARTS - 1) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
+  const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
+  if (!isLast) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
   const lines: string[] = [];
   let used = 0;
   for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {

@@ -64,6 +64,17 @@ describe("oneclaw", () => {
     expect(plan(anchored(state, 13_601, 20)).kind).toBe("compact");
   });
 
+  test("does not compact by what was counted before the epoch, though that still holds", () => {
+    const state = anchored(viewing(chat(20, 500)), 13_601, 20);
+    const counted = (epoch: number): SessionState => ({
+      ...state,
+      view: { ...state.view, epoch: 1 },
+      anchor: state.anchor && { ...state.anchor, epoch, holds_in: 1 },
+    });
+    expect(plan(counted(1)).kind).toBe("compact");
+    expect(plan(counted(0))).toMatchObject({ kind: "none", reason: "below_threshold", next: { tokens: 13_601 } });
+  });
+
   test("with an unknown window never compacts (FEAT-011)", () => {
     expect(plan(anchored(viewing(chat(20, 9_000)), 180_000, 20), { window: null })).toMatchObject({
       kind: "none",

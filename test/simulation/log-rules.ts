@@ -82,13 +82,23 @@ export class LogRules {
   #count(event: StoredEvent): void {
     const { stats } = this.world;
     stats.count(`event ${event.type}`);
+    if (event.type === "CompactionStarted" && event.split !== null) stats.count("plans that split a turn");
     if (event.type === "CompactionFailed") stats.count(`compaction failed: ${event.failure}`);
-    if (event.type === "EpochChanged") for (const op of event.ops) stats.count(`${event.trigger}: ${nameOf(op)}`);
+    if (event.type === "EpochChanged") this.#countChange(event);
+    if (event.type === "SettingsChanged") for (const what of Object.keys(event.changes)) stats.count(`changed: ${what}`);
     if (event.type === "ModelCallFinished") stats.count(`${event.purpose} call: ${event.outcome}`);
     if (event.type === "TurnFailed") stats.count(`turn failed: ${event.failure.kind}`);
     if (event.type === "TurnStopped") stats.count(`turn stopped: ${event.reason}`);
     if (event.type === "TurnStarted" && event.retry_of) stats.count("turns retried");
     if (event.type === "TurnStarted" && event.attempt > 1) stats.count("turns run again");
+  }
+
+  #countChange({ trigger, ops }: Extract<StoredEvent, { type: "EpochChanged" }>): void {
+    const { stats } = this.world;
+    for (const op of ops) {
+      stats.count(`${trigger}: ${nameOf(op)}`);
+      if (op.op === "summarize" && trigger !== "fallback") stats.count(`summaries by ${op.mode}`);
+    }
   }
 
   #checkTurn(event: StoredEvent, { turn }: SessionState): void {
