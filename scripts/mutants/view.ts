@@ -27,6 +27,15 @@ export const view: readonly Mutant[] = [
     tests: CONTEXT,
   },
   {
+    name: "what was cut opens with the assistant",
+    breaks: "I5: the first to speak is the user",
+    file: "src/context/view.ts",
+    find: "messages: isWhole ? messages : openByUser(messages)",
+    replace: "messages: isWhole ? messages : messages.slice()",
+    tests: SIMULATION,
+    seeds: 40,
+  },
+  {
     name: "the guard is off",
     breaks: "I6: within the window",
     file: "src/context/guard.ts",

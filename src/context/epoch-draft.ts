@@ -1,13 +1,13 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { CompactionTrigger, EpochOp, Receipt, Reduction, SummaryPlan } from "../domain/compaction-events";
+import type { Certainty, CompactionTrigger, EpochOp, Receipt, Reduction, SummaryPlan } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type Measure, type ModelLimits, measureNext, ratioOf, rawViewTokens, scaleOf } from "./budget";
+import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
 import { UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import type { PlanEconomy, Rung } from "./plan";
@@ -166,11 +166,13 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   const after = stateAfter(state, ops, trigger);
   const measured = measureNext(state, limits.model);
   const { tokens: before } = measured;
-  const now = measureAfter(after, { state, measured }, limits.model);
+  const then = measureAfter(after, { state, measured }, limits.model);
+  const { tokens: now } = then;
   const { cached } = limits.prices ?? UNKNOWN_PRICES;
   return {
     tokens_before: before,
     tokens_after: now,
+    measured: { before: certaintyOf(measured), after: certaintyOf(then) },
     items_before: state.view.items.length,
     items_after: after.view.items.length,
     model: summarizer?.model ?? null,
@@ -190,14 +192,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   };
 }
 
-/** A view that was never counted is not padded where the one before it was: the two would not be of one measure. */
-function measureAfter(after: SessionState, by: { readonly state: SessionState; readonly measured: Measure }, model: string): number {
-  const { state, measured } = by;
-  const then = measureNext(after, model);
-  if (then.source !== "estimated") return then.tokens;
-  const perToken = measured.source === "estimated" ? scaleOf(state, model) : ratioOf(state, model);
-  return Math.max(0, Math.ceil(measured.tokens + (rawViewTokens(after) - rawViewTokens(state)) * perToken));
-}
+const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
 /** Whether the next request would fit after these operations. */
 export function fitsAfter(

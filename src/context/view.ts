@@ -1,6 +1,6 @@
 /**
  * What the model reads: RFC-011's `CompactAwareMessageBuilder`, by position instead of timestamp. Works on a copy and
- * repairs it: every call has its result right after it, and no result stands without a call.
+ * repairs it: every call has its result right after it, no result stands without a call, and what was cut opens with the user.
  */
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta, Part, ToolResultPart } from "../domain/message";
@@ -33,9 +33,24 @@ export interface BuiltView {
 /** Stands for the result of a call that a new message, a stop or a crash left unanswered. */
 export const NO_RESULT = "[No result: this tool call was cancelled before it was answered.]";
 
+/** Stands first where what was kept begins with the assistant's. The older text itself is where the policy places it. */
+export const EARLIER = "[The conversation goes on here: its earlier messages are not shown.]";
+
 export function buildView(input: ViewInput): BuiltView {
   const older = placeOlder(input);
-  return { system: older.system, messages: [...older.messages, ...messagesOf(input)] };
+  const messages = [...older.messages, ...messagesOf(input)];
+  const isWhole = input.summaries.length === 0 && input.dropped === 0;
+  return { system: older.system, messages: isWhole ? messages : openByUser(messages) };
+}
+
+/**
+ * A cut, a drop or a reset may leave a reply or a call in front, and some providers and chat templates refuse a conversation that the user
+ * does not open. One that was opened by the assistant from its start is sent as it was recorded. Messages that are appended never change it.
+ */
+function openByUser(messages: readonly ViewMessage[]): readonly ViewMessage[] {
+  const first = messages.findIndex(({ role }) => role !== "system");
+  if (first < 0 || messages[first]?.role === "user") return messages;
+  return messages.toSpliced(first, 0, { role: "user", parts: [{ type: "text", text: EARLIER }] });
 }
 
 /** The messages of the view, group by group; a group is one user message or one response with its results. */

@@ -29,6 +29,7 @@ const CONTENT: SessionContent = {
   readView: () => {
     throw new Error("a transcript is read from the record");
   },
+  readParts: () => [],
   readTools: () => [],
   readSummaries: () => [],
   readForwards: within,

@@ -74,6 +74,7 @@ describe("a summary", () => {
     expect(drafted.receipt).toEqual({
       tokens_before: measureNext(state, "test-model").tokens,
       tokens_after: measureNext(after, "test-model").tokens,
+      measured: { before: { source: "estimated", error_bound: 313 }, after: { source: "estimated", error_bound: 98 } },
       items_before: 10,
       items_after: 4,
       model: "test-model",
@@ -96,6 +97,9 @@ describe("a summary", () => {
     const counted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
     const gained = state.view.tokens - stateAfter(state, counted.ops, "threshold").view.tokens;
     expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 - gained });
+    // What left was never counted by itself: it may be a quarter more or less.
+    const after = { source: "mixed", error_bound: Math.ceil(gained / 4) };
+    expect(counted.receipt.measured).toEqual({ before: { source: "reported", error_bound: 0 }, after });
   });
 
   test("takes along what else the change rewrites", () => {

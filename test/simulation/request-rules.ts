@@ -41,10 +41,18 @@ export class RequestRules {
   check(request: ModelRequest, owed: Owed | null, epoch: number | null): boolean {
     const complaint = findMalformed(request.messages);
     if (complaint) this.violations.report("I5", `${request.purpose} request: ${complaint}`);
+    if (request.purpose === "turn" && owed) this.#checkOpening(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkGrowth(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkOwed(request, owed);
     if (request.purpose === "compaction") this.#checkSamePrefix(request, epoch);
     return this.#checkWindow(request, owed?.state ?? null);
+  }
+
+  /** I5: what was cut opens with a message of the user. */
+  #checkOpening({ messages }: ModelRequest, { view }: SessionState): void {
+    const first = messages.find(({ role }) => role !== "system");
+    const opened = view.overlays.length === 0 || first?.role === "user";
+    this.violations.check(opened, "I5", () => `a view that was cut opens with a message of ${first?.role}`);
   }
 
   /** A summary asks for its cap: the answer must fit beside the request. */
