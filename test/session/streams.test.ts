@@ -205,3 +205,22 @@ test("metadata and titles are content: the log holds none of their words", async
   expect(log).not.toContain("secret");
   expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "secret-d", metadata: { note: "secret-e" } } });
 });
+
+describe("the first bytes", () => {
+  const firstOf = async (life: Life, of: "frames" | "events", after: number | null = null): Promise<string> => {
+    const opened = await life.service.stream(CALLER, { after, turn: null, of });
+    if (!opened.ok) throw new Error(opened.error.code);
+    const reader = opened.value.getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    return new TextDecoder().decode(value);
+  };
+
+  test.each(["frames", "events"] as const)("come at once when nothing happens: a comment, which moves no offset (%s)", async (of) => {
+    expect(await firstOf(await secondLife(), of)).toBe(": open\n\n");
+  });
+
+  test.each(["frames", "events"] as const)("are what was missed, where there is something (%s)", async (of) => {
+    expect(await firstOf(await secondLife(), of, 0)).toMatch(/^id: 1\n/);
+  });
+});

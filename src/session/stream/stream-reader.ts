@@ -33,9 +33,13 @@ export interface SseSource {
 export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Schedule): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
   const silence = new Silence(schedule);
+  let opened = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let text = source.take();
+      // The headers travel with the first bytes: without any, a client of an idle session would not know that it is heard.
+      if (text === "" && !source.ended && !opened) text = formatComment("open");
+      opened = true;
       while (text === "" && !source.ended) {
         const beat = await Promise.race([buffer.next(), silence.broken()]);
         text = beat ?? source.take();
