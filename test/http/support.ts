@@ -226,7 +226,7 @@ export function world(input: WorldInput = {}): World {
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
-    knownWindow: (model) => (model === "gpt-4o" ? 128_000 : null),
+    knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? 32_000 : upstream_id === "gpt-4o" ? 128_000 : null),
     generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
