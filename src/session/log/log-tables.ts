@@ -71,6 +71,11 @@ export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
   return row ? (JSON.parse(row.meta) as ItemMeta) : null;
 }
 
+/** The newest first. */
+export function newestItems(sql: Sql, limit: number): ItemMeta[] {
+  return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
+}
+
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
 function writeItem(sql: Sql, item: ItemMeta): void {
