@@ -5,6 +5,7 @@ import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, settle } from "./life";
+import { newLife, say, trim } from "./talk";
 
 const MESSAGE = { role: "user", parts: [{ type: "text", text: "hello" }], run: true, onBusy: "queue", tools: null } as const;
 
@@ -204,6 +205,19 @@ test("metadata and titles are content: the log holds none of their words", async
   const log = JSON.stringify(life.sql.all("SELECT * FROM events"));
   expect(log).not.toContain("secret");
   expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "secret-d", metadata: { note: "secret-e" } } });
+});
+
+test("a reader of one turn hears what befalls the conversation meanwhile", async () => {
+  const life = await newLife();
+  await say(life, "one", "1");
+  await say(life, "two", "2");
+  const { turn_id, cursor } = await submit(life);
+  const heard = await listen(life, { after: cursor, turn: turn_id });
+
+  trim(life);
+  await life.answer("three");
+
+  expect(heard).toMatchObject({ types: WHOLE.toSpliced(2, 0, "notice"), ended: true });
 });
 
 describe("the first bytes", () => {

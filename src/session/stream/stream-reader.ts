@@ -1,7 +1,7 @@
 /** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
 import type { Schedule } from "../../app/session-ports";
 import { formatComment, formatSse } from "../../lib/sse";
-import { endsTurn, type FrameLine } from "./frames";
+import { endsTurn, type FrameLine, type FrameType } from "./frames";
 import type { StreamBuffer } from "./stream-buffer";
 
 /** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
@@ -95,8 +95,14 @@ class Silence {
   }
 }
 
-/** What readers of any one turn hear too. */
-const concernsAll: ReadonlySet<string> = new Set(["session.erased", "stream.gap"]);
+/** What readers of any one turn hear too: while they listen, it befalls their conversation. */
+const concernsAll: ReadonlySet<string> = new Set([
+  "session.erased",
+  "stream.gap",
+  "notice",
+  "compaction.started",
+  "compaction.completed",
+] satisfies (FrameType | "stream.gap")[]);
 
 class Cursor implements SseSource {
   ended = false;
