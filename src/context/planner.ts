@@ -38,7 +38,8 @@ export function planCompaction(asked: PlanInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const input = { ...asked, limits };
-  const next = measureNext(state, limits.model, { estimator: policy.estimator });
+  // What a plan says is in the one unit in which the API says how full the window is; what it decides, in the policy's (docs/policy.md).
+  const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
   // If the floor does not fit, no rung is paid for.
@@ -83,7 +84,8 @@ interface Decided {
 function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
   const { state, limits, policy } = input;
   const breaker_open = isBreakerOpen(state);
-  const climbed = climb(input, { proposal, next, trigger });
+  const judged = measureNext(state, limits.model, { estimator: policy.estimator });
+  const climbed = climb(input, { proposal, next: judged, trigger });
   const scale = scaleOf(state, limits.model);
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
@@ -93,7 +95,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const barred = breaker_open && summarizes;
   const instead = isForced(trigger) ? fallback : [];
   const asClimbed = climbed.rungs.length > 0 ? climbed.rungs : instead;
-  const rungs = barred ? withoutModel(input, { proposal, next, trigger, over }, fallback) : asClimbed;
+  const rungs = barred ? withoutModel(input, { proposal, next: judged, trigger, over }, fallback) : asClimbed;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = gainFrom(rungs);
   const economy = economyOf(input, { proposal, next, gain, rungs });

@@ -203,6 +203,9 @@ export type CompactionEvent =
       readonly receipt: Receipt;
     };
 
+/** The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). */
+export const isTrim = ({ ops }: { readonly ops: readonly EpochOp[] }): boolean => ops.some((op) => op.op === "drop");
+
 /** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
 export type CompactionFailure =
   | FailureKind

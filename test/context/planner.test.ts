@@ -50,6 +50,16 @@ describe("what the next request weighs", () => {
     expect(measureNext({ ...state, settings: offered }, "test-model")).toMatchObject({ tokens: 5_500, source: "mixed" });
   });
 
+  test.each(["oneclaw", "balanced"] as const)("a plan says it in the unit of the context report, whatever starts it (%s)", (name) => {
+    const dense = viewing(chat(40, 400).map((each) => ({ ...each, rough: 100 })));
+
+    const dryRun = planCompaction({ state: dense, limits, policy: policyOf(name), trigger: "manual", now: 0 });
+
+    if (dryRun.kind !== "compact") throw new Error(dryRun.kind);
+    expect(dryRun.next).toEqual(measureNext(dense, "test-model"));
+    expect(dryRun.expected).toBeGreaterThan(0);
+  });
+
   test("the reserve is the least of the model's output, 4,096 and a sixteenth of the window", () => {
     expect(reserveOf(limits)).toBe(1_000);
     expect(reserveOf({ ...limits, window: 200_000, maxOutput: 64_000 })).toBe(4_096);
