@@ -20,7 +20,10 @@ import { startProgress } from "./support/progress.ts";
 import { createSandbox, type Sandbox } from "./support/sandbox.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 
-const USAGE = "Usage: npm run crash-test -- [--kills 30] [--clients 4] [--seed N]";
+const USAGE = `Usage: npm run crash-test -- [options]
+  --kills N    how often the server is killed (30)
+  --clients N  how many talk at the same time (4)
+  --seed N     draws the moments of the kills as the run with this seed did (a new one)`;
 
 /** Two clients to a session: their turns then queue up behind each other. */
 const CLIENTS_PER_SESSION = 2;
@@ -36,7 +39,7 @@ function readOptions() {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
     },
     schema: z.object({
-      files: z.array(z.string()).length(0, "unexpected argument"),
+      files: z.array(z.string()).length(0, "Everything is said by options."),
       kills: wholeNumber(1, 10_000),
       clients: wholeNumber(1, 64),
       seed: wholeNumber(0, 2 ** 32 - 1),

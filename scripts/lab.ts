@@ -18,9 +18,10 @@ import { print, runScript, say } from "./support/output.ts";
 import { LONGHAND } from "./support/paths.ts";
 
 const USAGE = `Usage: npm run lab -- --traces DIR [options]
-  --traces DIR    recorded conversations, *.jsonl (../shared/data/traces)
-  --policy P      one of ${POLICY_NAMES.join(", ")}, or an object as a session takes it; may be given several times (all)
-  --window N      window of every column, in tokens
+  --traces DIR    recorded conversations, *.jsonl (docs/guide.md has the format)
+  --policy P      one of ${POLICY_NAMES.join(", ")},
+                  or an object as a session takes it; may be given several times (all)
+  --window N      window of every column, in tokens (16000)
   --each-call     look at the soft trigger before each call, not where the policy says
   --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
   --check         the four profiles as production runs them; fails when one is not what docs/policy.md says
@@ -34,7 +35,7 @@ function readOptions() {
   return readCommandLine(process.argv.slice(2), {
     usage: USAGE,
     options: {
-      traces: { type: "string", default: "../shared/data/traces" },
+      traces: { type: "string" },
       policy: { type: "string", multiple: true },
       window: { type: "string" },
       "each-call": { type: "boolean", default: false },
@@ -45,9 +46,9 @@ function readOptions() {
     },
     schema: z
       .object({
-        files: z.array(z.string()).length(0, "name the folder by --traces"),
-        traces: z.string(),
-        policy: z.array(z.string().refine(isPolicy, "no such policy")).optional(),
+        files: z.array(z.string()).length(0, "Name the folder of the recordings by --traces."),
+        traces: z.string("is missing: the folder of the recordings"),
+        policy: z.array(z.string().refine(isPolicy, "names no policy")).optional(),
         window: wholeNumber(1_024, 10_000_000).optional(),
         "each-call": z.boolean(),
         "count-chain": z.boolean(),

@@ -3,17 +3,24 @@
  * notices, or that no longer applies, fails the command: then a test is missing, or the list is old. Nothing here is changed in place.
  */
 import { availableParallelism } from "node:os";
+import { z } from "zod";
 import { type Caught, createBench, type Trial } from "./mutants/bench.ts";
 import { MUTANTS } from "./mutants/list.ts";
 import type { Mutant } from "./mutants/mutant.ts";
+import { readCommandLine } from "./support/command-line.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 
-const USAGE = "Usage: npm run mutants [-- PART-OF-A-NAME]";
+const USAGE = `Usage: npm run mutants [-- PART-OF-A-NAME]
+  PART-OF-A-NAME  only the mutants whose name contains it (all)`;
 
-async function main(args: readonly string[]): Promise<number> {
-  const [wanted = "", ...more] = args;
-  if (more.length > 0 || wanted.startsWith("-")) throw new Failure(USAGE);
+function readWanted(): string {
+  const schema = z.object({ files: z.array(z.string()).max(1, "Give one part of a name.") });
+  return readCommandLine(process.argv.slice(2), { usage: USAGE, options: {}, schema }).files[0] ?? "";
+}
+
+async function main(): Promise<number> {
+  const wanted = readWanted();
   const chosen = MUTANTS.filter(({ name }) => name.includes(wanted));
   if (chosen.length === 0) throw new Failure(`No mutant's name contains "${wanted}".`);
   const startedAt = Date.now();
@@ -61,4 +68,4 @@ const toRow = ({ mutant, caught, seconds }: Trial): string =>
 
 const toReason = (caught: Caught, mutant: Mutant): string => (caught.ok ? caught.by : `${caught.why} (${mutant.breaks})`);
 
-await runScript(() => main(process.argv.slice(2)));
+await runScript(main);

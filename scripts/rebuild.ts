@@ -2,15 +2,17 @@
  * `npm run rebuild -- --session ID | --tenant ID`: compares the read model's rows with the sessions' logs through the
  * running server, writes what differs again, and says what it was. Exit code 1: something is still wrong.
  */
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import { ApiError, type Connection, callApi, type Method } from "./support/api-client.ts";
+import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { SECRETS } from "./support/paths.ts";
 import { readAdminKey } from "./support/secrets.ts";
 
-const USAGE = "Usage: npm run rebuild -- --session ses_… | --tenant ten_…";
+const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID
+  --session ID  this session's rows (ses_…)
+  --tenant ID   all of a tenant's (ten_…); with --session: the tenant that it belongs to, if not the key's in .longhand/dev.json`;
 
 const cell = z.union([z.string(), z.number(), z.null()]);
 const differences = z.array(z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }));
@@ -36,19 +38,18 @@ interface Target {
   readonly tenant: string;
 }
 
-interface Options {
-  readonly session?: string;
-  readonly tenant?: string;
-}
-
-function parseOptions(): Options {
-  try {
-    const { values } = parseArgs({ options: { session: { type: "string" }, tenant: { type: "string" } } });
-    if (values.session !== undefined || values.tenant !== undefined) return values;
-  } catch {
-    // An option that does not exist is explained by those that do.
-  }
-  throw new Failure(USAGE);
+function readOptions() {
+  return readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: { session: { type: "string" }, tenant: { type: "string" } },
+    schema: z
+      .object({
+        files: z.array(z.string()).length(0, "Name it by --session or --tenant."),
+        session: z.string().optional(),
+        tenant: z.string().optional(),
+      })
+      .refine(({ session, tenant }) => session !== undefined || tenant !== undefined, "Name a session or a tenant."),
+  });
 }
 
 async function ask(admin: Connection, method: Method, path: string): Promise<unknown> {
@@ -131,7 +132,7 @@ function printResult(name: string, result: { readonly rows: number; readonly rep
 }
 
 async function main(): Promise<number> {
-  const options = parseOptions();
+  const options = readOptions();
   const connection = readConnection();
   if (!connection) throw new Failure("No server is known: start one with npm start, which writes .longhand/dev.json.");
   const admin = { url: connection.url, key: readAdminKey(SECRETS) };

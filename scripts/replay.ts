@@ -3,6 +3,7 @@
  * are spoken by the provider stand-in, recorded tool results are given back as a client's; at the end everything is
  * read back and compared with the recording.
  */
+import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
@@ -15,15 +16,17 @@ import { countDrops, waitForCompactions } from "./replay/settle.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { openBackend } from "./support/backend.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
-import { Failure, print, runScript } from "./support/output.ts";
+import { Failure, print, runScript, say } from "./support/output.ts";
 import { startProgress } from "./support/progress.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 
 const USAGE = `Usage: npm run replay -- FILE.jsonl [options]
+  FILE.jsonl    recorded conversations (docs/guide.md has the format)
   --window N    context window of the model, in tokens (16000)
   --together    one session of all conversations, instead of one each
   --limit N     only the first N conversations
   --url URL --key KEY   a running server (default: .longhand/dev.json; else one is started for this run)
+  --keep        leave the sessions and the model (removed when all went well)
   --sandbox     a server of its own for this run, even if one is running
   --json        figures as JSON`;
 
@@ -38,16 +41,18 @@ function readOptions() {
       limit: { type: "string", default: "1000000" },
       url: { type: "string" },
       key: { type: "string" },
+      keep: { type: "boolean", default: false },
       sandbox: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
     schema: z.object({
-      files: z.array(z.string()).length(1, "name one file"),
+      files: z.array(z.string()).length(1, "Name one file."),
       window: wholeNumber(1024, 10_000_000),
       together: z.boolean(),
       limit: wholeNumber(1, 1_000_000),
       url: z.url().optional(),
       key: z.string().optional(),
+      keep: z.boolean(),
       sandbox: z.boolean(),
       json: z.boolean(),
     }),
@@ -60,27 +65,35 @@ interface Performance {
   readonly conversations: readonly Conversation[];
 }
 
+interface Script {
+  readonly conversations: readonly Conversation[];
+  /** One session of all conversations. */
+  readonly together: boolean;
+  /** What was made for the run stays. */
+  readonly keep: boolean;
+}
+
 interface Stage {
   readonly connection: Connection;
   readonly provider: StandIn;
   readonly window: number;
 }
 
+/** Named after this run: another one, or a model of the tenant's, is not in its way. */
 async function registerModel({ connection, provider, window }: Stage): Promise<string> {
-  const model = `replay-${window}`;
+  const model = `replay-${window}-${randomUUID()}`;
   const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window: window, max_output: MAX_OUTPUT };
   await callApi(connection, { method: "PUT", path: `/v1/models/${model}`, body });
   return model;
 }
 
 /** Several recordings share one system prompt, which the first of them carries. */
-async function openPerformances(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<readonly Performance[]> {
-  const model = await registerModel(stage);
+async function openPerformances({ connection }: Stage, model: string, { conversations, together }: Script): Promise<Performance[]> {
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;
   const casts = together ? [conversations] : conversations.map((conversation) => [conversation]);
   const performances: Performance[] = [];
   for (const cast of casts) {
-    const session = await openSession(stage.connection, { model, system, tools: deriveTools(cast) });
+    const session = await openSession(connection, { model, system, tools: deriveTools(cast) });
     performances.push({ session, conversations: cast });
   }
   return performances;
@@ -112,9 +125,11 @@ interface Played {
   readonly drops: number;
 }
 
-async function perform(stage: Stage, conversations: readonly Conversation[], together: boolean): Promise<Played> {
+async function perform(stage: Stage, script: Script): Promise<Played> {
+  const { conversations } = script;
   const startedAt = performance.now();
-  const performances = await openPerformances(stage, conversations, together);
+  const model = await registerModel(stage);
+  const performances = await openPerformances(stage, model, script);
   const turns = await play(stage, performances);
   const sessions = performances.map(({ session }) => session);
   await waitForCompactions(stage.connection, sessions);
@@ -122,18 +137,28 @@ async function perform(stage: Stage, conversations: readonly Conversation[], tog
   for (const each of performances) await compare(stage.connection, each);
   const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
   const drops = await countDrops(stage.connection, sessions);
+  if (script.keep) say(`Kept: ${[...sessions, model].join(", ")}`);
+  else await strike(stage.connection, { model, sessions });
   return { report: toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms }), drops };
 }
 
+/** The model last: while a session stands, it may ask for it. */
+async function strike(connection: Connection, made: { readonly model: string; readonly sessions: readonly string[] }): Promise<void> {
+  for (const session of made.sessions) await callApi(connection, { method: "DELETE", path: `/v1/sessions/${session}` });
+  await callApi(connection, { method: "DELETE", path: `/v1/models/${made.model}` });
+}
+
 async function main(): Promise<number> {
-  const { files, window, together, limit, json, ...where } = readOptions();
+  const { files, window, together, keep, limit, json, ...where } = readOptions();
   const conversations = files.flatMap((file) => readConversations(resolve(process.env.INIT_CWD ?? ".", file), limit));
   const reserve = Math.min(MAX_OUTPUT, 4096, Math.floor(window / 16));
   const provider = await startStandIn({ window, reserve });
   try {
     const backend = await openBackend(where);
     try {
-      const { report, drops } = await untilStopped(perform({ connection: backend.connection, provider, window }, conversations, together));
+      const { report, drops } = await untilStopped(
+        perform({ connection: backend.connection, provider, window }, { conversations, together, keep }),
+      );
       print(json ? JSON.stringify(report) : formatTable(report, drops));
       return 0;
     } finally {

@@ -131,14 +131,22 @@ function runNode(node, args) {
 /** As test/simulation/run-seeds.ts has it. */
 const FEW_SEEDS = 50;
 
+const SIMULATE_USAGE = `Usage: npm run simulate -- [--seed N | --seeds N]
+  --seed N   one run, with its whole story when it breaks an invariant
+  --seeds N  the first N runs (200)`;
+
 /** The simulation runs inside vitest, which takes no options of ours: they travel as variables. */
 function takeSeeds(args) {
   const names = { "--seed": "SEED", "--seeds": "SEEDS" };
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(`${SIMULATE_USAGE}\n`);
+    process.exit(0);
+  }
   const rest = args.filter((arg, index) => !names[arg] && !names[args[index - 1]]);
   for (const [index, arg] of args.entries()) {
     if (!names[arg]) continue;
     const value = args[index + 1] ?? "";
-    if (!/^[1-9]\d*$/.test(value)) fail(`${arg} wants a whole number above 0`);
+    if (!/^[1-9]\d*$/.test(value)) fail(`${arg} wants a whole number above 0\n\n${SIMULATE_USAGE}`);
     environment[names[arg]] = value;
   }
   // Few seeds run in the first of the files; the others would have nothing to do.

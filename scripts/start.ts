@@ -4,7 +4,9 @@
  */
 import { mkdirSync } from "node:fs";
 import { relative } from "node:path";
+import { z } from "zod";
 import type { Connection } from "./support/api-client.ts";
+import { readCommandLine } from "./support/command-line.ts";
 import { ensureDevelopmentKey, readConnection, writeConnection } from "./support/connection.ts";
 import { type LocalServer, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
 import { applyMigrations } from "./support/migrations.ts";
@@ -16,6 +18,10 @@ import { takeServerLock } from "./support/server-lock.ts";
 import { stopRequested } from "./support/stop-signal.ts";
 
 const DEFAULT_PORT = "8787";
+
+const USAGE = `Usage: npm start
+  PORT=9000 npm start   another port (${DEFAULT_PORT})
+Secrets and settings are read from .dev.vars, which the first start makes.`;
 
 function parsePort(text: string): number {
   const port = Number(text);
@@ -81,6 +87,11 @@ async function run(port: number): Promise<number> {
 }
 
 async function main(): Promise<number> {
+  readCommandLine(process.argv.slice(2), {
+    usage: USAGE,
+    options: {},
+    schema: z.object({ files: z.array(z.string()).length(0, "It takes no arguments.") }),
+  });
   const port = parsePort(process.env.PORT || DEFAULT_PORT);
   const lock = takeServerLock(SERVER_LOCK, { pid: process.pid, url: `http://${HOST}:${port}` });
   if (!lock.taken) {

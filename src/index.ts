@@ -17,7 +17,7 @@ import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
-import { knownWindow } from "./tenant/model-presets";
+import { EMBEDDED_WINDOW, knownWindow } from "./tenant/model-presets";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -52,7 +52,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
-    knownWindow,
+    knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? EMBEDDED_WINDOW : knownWindow(upstream_id)),
     newId,
     now: Date.now,
     log: createLog({ worker: "http" }),

@@ -2,7 +2,7 @@
 import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../../src/context/budget";
 import { isForced } from "../../src/context/cut";
 import { planGuard } from "../../src/context/guard";
-import type { Plan } from "../../src/context/plan";
+import type { Plan, Rung } from "../../src/context/plan";
 import { planCompaction, rentOfCall } from "../../src/context/planner";
 import { planResults } from "../../src/context/results-rung";
 import type { ModelCall } from "../../src/domain/commands";
@@ -107,12 +107,14 @@ export class ModelCalls {
     this.#take(this.#plan("threshold"));
   }
 
-  /** As the app does (`make-room`): nothing under a policy without summaries; forced, only what asks a model. The rest is the guard's. */
+  /** As the app does (`make-room`): nothing under a policy without summaries; what drops is the guard's, and forced all that asks no model, unless none may be asked. */
   #makeRoom(): void {
     const trigger = this.#setup.policy.summary.form === "none" ? null : this.#roomTrigger();
     const plan = trigger && this.#plan(trigger);
     if (plan?.kind !== "compact") return;
-    if (!isForced(plan.trigger) || plan.rungs.some((rung) => rung.rung === "summarize")) this.#take(plan);
+    const has = (name: Rung["rung"]): boolean => plan.rungs.some(({ rung }) => rung === name);
+    const gentle = !has("drop") && (plan.breaker_open || !isForced(plan.trigger));
+    if (has("summarize") || gentle) this.#take(plan);
   }
 
   #roomTrigger(): CompactionTrigger | null {

@@ -58,7 +58,7 @@ export class LabSession {
   apply(event: Event): void {
     this.state = evolve(this.state, { ...event, seq: this.state.seq + 1, at: this.now });
     for (const meta of itemsOf(event)) {
-      const parts = this.#contents.get(meta.id) ?? [];
+      const parts = this.read(meta);
       this.record.push({ meta, parts, text: messageText(parts) });
     }
   }
@@ -73,6 +73,8 @@ export class LabSession {
   tick(): void {
     this.now += CALL_MS;
   }
+
+  readonly read = ({ id }: ItemMeta): readonly Part[] => this.#contents.get(id) ?? [];
 
   draft(kind: ItemKind, parts: readonly Part[], by: { readonly turn: TurnId | null; readonly tool?: ToolRef }): ItemDraft {
     const id = this.newId("msg");
@@ -90,9 +92,7 @@ export class LabSession {
   /** The next request's view; `upTo`: the items after that position left out. */
   view(upTo: number = Number.POSITIVE_INFINITY): BuiltView {
     const { view } = this.state;
-    const entries = view.items
-      .filter(({ position }) => position <= upTo)
-      .map((meta): ViewEntry => ({ meta, parts: this.#contents.get(meta.id) ?? [] }));
+    const entries = view.items.filter(({ position }) => position <= upTo).map((meta): ViewEntry => ({ meta, parts: this.read(meta) }));
     const dropped = view.overlays.reduce((sum, overlay) => sum + (overlay.kind === "dropped" ? overlay.items : 0), 0);
     return buildView({
       system: this.#system,

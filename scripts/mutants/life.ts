@@ -36,6 +36,14 @@ export const life: readonly Mutant[] = [
     tests: ["test/app/watch-deadlines.test.ts"],
   },
   {
+    name: "the live stream is stored only when it is late",
+    breaks: "design §1.7: at most one flush behind",
+    file: "src/session/stream/stream-buffer.ts",
+    find: " || this.#units + this.#delta.text.length >= FLUSH_AT_UNITS",
+    replace: "",
+    tests: ["test/session/event-log.test.ts"],
+  },
+  {
     name: "whoever waits longer comes later",
     breaks: "I1: acknowledged messages keep their order",
     file: "src/domain/evolve.ts",

@@ -1,7 +1,7 @@
-/** Options of a command line, checked: whatever is wrong is a `Failure` that shows the usage. */
+/** Options of a command line, checked: whatever is wrong is a `Failure` that shows the usage, which `--help` shows alone. */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { z } from "zod";
-import { Failure } from "./output.ts";
+import { Failure, Help } from "./output.ts";
 
 export interface CommandLine<Shape extends z.ZodRawShape> {
   readonly usage: string;
@@ -14,11 +14,14 @@ export function readCommandLine<Shape extends z.ZodRawShape>(
   args: readonly string[],
   line: CommandLine<Shape>,
 ): z.infer<z.ZodObject<Shape>> {
+  if (args.includes("--help") || args.includes("-h")) throw new Help(line.usage);
   const given = parse(args, line);
   const checked = line.schema.safeParse(given);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
-  throw new Failure(`${issue?.path.join(".") ?? "options"}: ${issue?.message ?? "invalid"}\n${line.usage}`);
+  const [name = "files"] = issue?.path ?? [];
+  const where = name === "files" ? "" : `--${String(name)} `;
+  throw new Failure(`${where}${issue?.message ?? "invalid"}\n\n${line.usage}`);
 }
 
 function parse(
@@ -29,7 +32,9 @@ function parse(
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
     return { ...values, files: positionals };
   } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    // Its second sentence explains how to name a file like an option.
+    const [what] = (error instanceof Error ? error.message : String(error)).split(". ");
+    throw new Failure(`${what}\n\n${usage}`);
   }
 }
 

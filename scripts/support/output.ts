@@ -6,11 +6,18 @@ export const say = (text: string): void => void process.stderr.write(`${text}\n`
 /** A failure that its message explains: shown without a stack, exit code 1. */
 export class Failure extends Error {}
 
+/** A usage that was asked for: shown on stdout, exit code 0. */
+export class Help extends Error {}
+
 /** Runs a script: its exit code, or 1 with the message of what failed. */
 export async function runScript(main: () => Promise<number>): Promise<never> {
   try {
     process.exit(await main());
   } catch (error) {
+    if (error instanceof Help) {
+      print(error.message);
+      process.exit(0);
+    }
     say(error instanceof Failure ? error.message : error instanceof Error && error.stack ? error.stack : String(error));
     process.exit(1);
   }

@@ -29,7 +29,7 @@ export function buildRequest(content: SessionContent, spec: ModelSpec): ModelReq
   return { model: spec, purpose: "turn", system: view.system, messages: view.messages, tools: content.readTools(), maxOutput: null };
 }
 
-type Ports = Pick<SessionPorts, "writer" | "clock" | "ids">;
+type Ports = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
 
 /** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
@@ -61,13 +61,14 @@ export interface Applying {
 /** Commits a plan that asks no model. False: there was nothing to do, or the view had moved. */
 export function applyRungs(plan: Plan, by: Applying, ports: Ports): boolean {
   if (plan.kind !== "compact") return false;
-  const { writer, clock, ids } = ports;
+  const { writer, content, clock, ids } = ports;
   const { trigger, limits } = by;
   const change = draftFromRungs(plan.rungs, {
     state: writer.state,
     limits,
     trigger,
     newOverlay: () => ids.newId("ovl"),
+    read: (item) => content.readParts(item),
     summarizer: null,
     economy: plan.economy,
     breakerOpen: plan.breaker_open,

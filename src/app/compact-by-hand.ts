@@ -13,7 +13,7 @@ import type { BodyText } from "./session-ports";
 
 export type ByHand = { readonly kind: "plan"; readonly plan: Plan } | { readonly kind: "done" | "requested"; readonly id: CompactionId };
 
-type Ports = Pick<CompactionPorts, "writer" | "clock" | "ids">;
+type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
 
 export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports): Outcome<ByHand> {
   const { state } = ports.writer;

@@ -41,10 +41,11 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
   return fitRequest(ports, spec);
 }
 
-/** With the breaker open, or where the trigger is forced, the guard takes no more than it must. */
+/** What drops is left to the guard, which takes no more than it must; and so is, where the trigger is forced, what a model might have spared. */
 function takeGentle(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): void {
-  const { trigger } = plan;
-  if (!plan.breaker_open && !isForced(trigger)) applyRungs(plan, { trigger, limits: limitsOf(spec) }, ports);
+  const { trigger, rungs, breaker_open } = plan;
+  const drops = rungs.some((rung) => rung.rung === "drop");
+  if (!drops && (breaker_open || !isForced(trigger))) applyRungs(plan, { trigger, limits: limitsOf(spec) }, ports);
 }
 
 export interface ForeseenRoom {

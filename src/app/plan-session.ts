@@ -40,11 +40,16 @@ export interface Drafting {
 }
 
 /** What an epoch change is drafted from. */
-export const draftInput = (spec: ModelSpec, by: Drafting, { writer, ids }: Pick<CompactionPorts, "writer" | "ids">): DraftInput => ({
+export const draftInput = (
+  spec: ModelSpec,
+  by: Drafting,
+  { writer, content, ids }: Pick<CompactionPorts, "writer" | "content" | "ids">,
+): DraftInput => ({
   state: writer.state,
   limits: limitsOf(spec),
   trigger: by.trigger,
   newOverlay: () => ids.newId("ovl"),
+  read: (item) => content.readParts(item),
   summarizer: by.summarizer ?? null,
   economy: by.economy ?? null,
   breakerOpen: by.breakerOpen ?? false,

@@ -25,6 +25,7 @@ export interface SessionWriter {
 export interface SessionContent {
   /** Everything that the view shows, with its content; with `upTo`, nothing after that position. */
   readView(upTo?: number): ViewInput;
+  readParts(item: ItemMeta): readonly Part[];
   /** Tools of the running turn; between turns, those of the last one. */
   readTools(): readonly ToolDefinition[];
   /** The chain of summaries in the view, oldest first. */

@@ -65,6 +65,12 @@ export interface Accepted {
   readonly cursor: number;
 }
 
+/** What the user should be told. */
+export interface Notice {
+  readonly code: "history_trimmed";
+  readonly text: string;
+}
+
 /** A turn as it stands. `open` statuses: `queued`, `generating`, `awaiting_tools`. */
 export interface TurnReport {
   readonly id: TurnId;
@@ -80,6 +86,8 @@ export interface TurnReport {
   readonly usage: CallUsage | null;
   readonly context_window: number | null;
   readonly current_context_tokens: number;
+  /** Of what befell the conversation in this turn, or after the one before it had ended. */
+  readonly notices: readonly Notice[];
 }
 
 /** An item as people read it: every one, whatever the model's view holds. */

@@ -88,7 +88,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const whole = (window - cap) / factorOf(state, spec);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
-  const previous = shortenEach(stand.previous, whole / 2);
+  const previous = shortenLongest(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form);
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
@@ -141,16 +141,17 @@ const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
 
 /**
  * The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. Of a message that the parts
- * before it did not finish it reads both ends of what is left.
+ * before it did not finish it reads both ends of what is left. What comes before a split turn leaves one part to the turn's own beginning.
  */
 function readPart(
   input: PartInput,
   { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
 ): FoldChunk {
-  const { state, content } = input;
-  const parts = partsDone(state);
+  const { plan, state, content } = input;
+  const reserved = to < plan.source.to ? 1 : 0;
   const isUnread = unreadBy(input);
-  if (parts < MAX_PARTS - 1) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
+  const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
+  if (!isLast) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
   const lines: string[] = [];
   let used = 0;
   for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {
@@ -182,12 +183,20 @@ function unreadBy({ plan, state: { view } }: PartInput): (position: number) => b
   return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
 }
 
-/** As one text of at most `most` raw tokens: each gives up its share, so that none is left out. */
-function shortenEach(texts: readonly string[], most: number): string | null {
-  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
-  const share = Math.min(1, most / Math.max(1, tokens));
-  const shown = share === 1 ? texts : texts.map((text) => shortenToWithin(text, estimateTokens(text) * share));
-  return shown.length > 0 ? shown.join(SUMMARY_JOIN) : null;
+/** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
+function shortenLongest(texts: readonly string[], most: number): string | null {
+  const sizes = texts.map(estimateTokens).sort((a, b) => a - b);
+  let left = most;
+  let level = Number.POSITIVE_INFINITY;
+  for (const [index, size] of sizes.entries()) {
+    const share = left / (sizes.length - index);
+    if (size > share) {
+      level = share;
+      break;
+    }
+    left -= size;
+  }
+  return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
 }
 
 function shortenToWithin(line: string, most: number): string {

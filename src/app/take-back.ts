@@ -21,7 +21,7 @@ export interface PastItems {
   history(): Iterable<ItemMeta>;
 }
 
-type Ports = Pick<CompactionPorts, "writer" | "clock" | "ids">;
+type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
 
 /** The new change's id; refused unless it is the newest compaction that stands, no turn runs, and what comes back fits. */
 export function revertCompaction(

@@ -1,5 +1,5 @@
 /** How much a request may weigh, and how much the next one does. Every figure says where it comes from. */
-import type { Reduced } from "../domain/compaction-events";
+import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState, type UsageAnchor } from "../domain/state";
@@ -37,11 +37,8 @@ export function reserveOf({ window, maxOutput }: Pick<ModelLimits, "window" | "m
 export const limitOf = (limits: Pick<ModelLimits, "window" | "maxOutput">): number | null =>
   limits.window === null ? null : limits.window - reserveOf(limits);
 
-export interface Measure {
+export interface Measure extends Certainty {
   readonly tokens: number;
-  readonly source: "reported" | "estimated" | "mixed";
-  /** How far off `tokens` may be, either way. */
-  readonly error_bound: number;
 }
 
 /** What this session has taught of the model: reported tokens over estimated ones. */
@@ -123,6 +120,26 @@ export function measureNext(state: SessionState, model: string, options: Measure
     source: added === 0 && head === 0 ? "reported" : "mixed",
     error_bound: Math.ceil((added - Math.min(0, head)) * scale * (1 - 1 / PADDING)),
   };
+}
+
+/**
+ * What the next request would weigh after a change of the view, in the measure of what was there before (`by`): a view that was never counted
+ * is padded only where the one before it was.
+ */
+export function measureAfter(
+  after: SessionState,
+  by: { readonly state: SessionState; readonly measured: Measure },
+  model: string,
+): Measure {
+  const { state, measured } = by;
+  const then = measureNext(after, model);
+  if (then.source !== "estimated") return then;
+  const isPadded = measured.source === "estimated";
+  const perToken = isPadded ? scaleOf(state, model) : ratioOf(state, model);
+  const change = (rawViewTokens(after) - rawViewTokens(state)) * perToken;
+  const tokens = Math.max(0, Math.ceil(measured.tokens + change));
+  if (isPadded) return { tokens, source: "estimated", error_bound: Math.ceil(tokens * (1 - 1 / PADDING)) };
+  return { tokens, source: "mixed", error_bound: measured.error_bound + Math.ceil(Math.abs(change) * (PADDING - 1)) };
 }
 
 const anchorFor = ({ anchor, view }: SessionState, model: string, ofEpoch: boolean): UsageAnchor | null =>

@@ -1,14 +1,17 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { CompactionTrigger, EpochOp, Receipt, SummaryPlan } from "../domain/compaction-events";
+import type { Certainty, CompactionTrigger, EpochOp, Receipt, Reduction, SummaryPlan } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
+import type { ItemMeta, Part } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type Measure, type ModelLimits, measureNext, ratioOf, rawViewTokens, scaleOf } from "./budget";
+import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
 import { UNKNOWN_PRICES } from "./economy";
+import { estimateParts } from "./item-tokens";
 import type { PlanEconomy, Rung } from "./plan";
+import { shortenParts } from "./view";
 
 export interface DraftInput {
   readonly state: SessionState;
@@ -16,6 +19,8 @@ export interface DraftInput {
   readonly limits: ModelLimits;
   readonly trigger: CompactionTrigger;
   readonly newOverlay: () => OverlayId;
+  /** An item's content as it was recorded. */
+  readonly read: (item: ItemMeta) => readonly Part[];
   /** The summariser's calls; null when no model ran. */
   readonly summarizer: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number; readonly attempts: number } | null;
   /** What the plan expected; null where there was none. */
@@ -45,12 +50,19 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
     case "evict_media":
       return { op: "evict_media", items: rung.items };
     case "shorten":
-      return { op: "shorten", items: rung.items, chars: rung.chars };
+      return { op: "shorten", items: rung.items.map((item) => weighShortened(item, rung.chars, input)), chars: rung.chars };
     case "drop":
       return { op: "drop", overlay: input.newOverlay(), from: rung.from, to: rung.to, replaces: rung.replaces, items: rung.items };
     default:
       return assertNever(rung);
   }
+}
+
+/** The plan goes by the most that it can weigh; what is kept is what it does weigh, or the ratio would be learned from the difference. */
+function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
+  const item = state.view.items.find((shown) => shown.position === position);
+  const parts = item ? read(item) : [];
+  return { position, tokens: parts.length > 0 ? estimateParts(shortenParts(parts, chars)) : tokens };
 }
 
 export interface SummaryDraft {
@@ -154,11 +166,13 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   const after = stateAfter(state, ops, trigger);
   const measured = measureNext(state, limits.model);
   const { tokens: before } = measured;
-  const now = measureAfter(after, { state, measured }, limits.model);
+  const then = measureAfter(after, { state, measured }, limits.model);
+  const { tokens: now } = then;
   const { cached } = limits.prices ?? UNKNOWN_PRICES;
   return {
     tokens_before: before,
     tokens_after: now,
+    measured: { before: certaintyOf(measured), after: certaintyOf(then) },
     items_before: state.view.items.length,
     items_after: after.view.items.length,
     model: summarizer?.model ?? null,
@@ -178,14 +192,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   };
 }
 
-/** A view that was never counted is not padded where the one before it was: the two would not be of one measure. */
-function measureAfter(after: SessionState, by: { readonly state: SessionState; readonly measured: Measure }, model: string): number {
-  const { state, measured } = by;
-  const then = measureNext(after, model);
-  if (then.source !== "estimated") return then.tokens;
-  const perToken = measured.source === "estimated" ? scaleOf(state, model) : ratioOf(state, model);
-  return Math.max(0, Math.ceil(measured.tokens + (rawViewTokens(after) - rawViewTokens(state)) * perToken));
-}
+const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
 /** Whether the next request would fit after these operations. */
 export function fitsAfter(

@@ -27,7 +27,7 @@ const ROOMY_RATIO = 0.8;
 export function climb(input: PlanInput, foot: Foot): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
-  const enough = gentle.reduce((sum, rung) => sum + rung.gain, 0) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
+  const enough = gainFrom(gentle) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
   const mayClear = policy.results.clear === "at_epoch" && enough && !isForced(foot.trigger) && foot.trigger !== "manual";
   if (mayClear && fits(input, foot, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
   if (policy.summary.form === "none") return { rungs: policy.results.clear === "never" ? [] : gentle };
@@ -39,9 +39,19 @@ export function climb(input: PlanInput, foot: Foot): Ladder {
   return { rungs: [...second, ...shortenRungs(input, foot, { rungs: second, tail: halved ?? foot.proposal })] };
 }
 
+/** The rungs that ask no model, where they are enough: the request has room again, and is within `bound`. Else none. */
+export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | null): readonly Rung[] {
+  const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
+  const left = foot.next.tokens - gainFrom(rungs);
+  return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
+}
+
+/** Planned tokens that rungs free together. */
+export const gainFrom = (rungs: readonly Rung[]): number => rungs.reduce((sum, rung) => sum + rung.gain, 0);
+
 function fits(input: PlanInput, { next }: Foot, rungs: readonly Rung[]): boolean {
   const limit = limitOf(input.limits) ?? Number.POSITIVE_INFINITY;
-  return next.tokens - rungs.reduce((sum, rung) => sum + rung.gain, 0) <= limit * ROOMY_RATIO;
+  return next.tokens - gainFrom(rungs) <= limit * ROOMY_RATIO;
 }
 
 const whyOf: Readonly<Record<CompactionTrigger, string>> = {
@@ -95,7 +105,7 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
 function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
   const { state, limits } = input;
   const scale = scaleOf(state, limits.model);
-  const left = foot.next.tokens - by.rungs.reduce((sum, rung) => sum + rung.gain, 0);
+  const left = foot.next.tokens - gainFrom(by.rungs);
   const excess = (left - (limitOf(limits) ?? 0) * ROOMY_RATIO) / scale;
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail

@@ -60,7 +60,9 @@ function systemPrefix({ summaries, dropped }: OlderContext, system: string | nul
   const notes: string[] = [];
   if (summaries.length > 0) notes.push(SUMMARY_HEADING + escapeRules(summaries.join(SUMMARY_JOIN)));
   if (dropped > 0) notes.push(droppedNote(dropped));
-  return notes.length === 0 ? system : notes.join("\n\n") + PREFIX_END + (system ?? NO_SYSTEM);
+  if (notes.length === 0) return system;
+  const rest = system ?? (summaries.length > 0 ? NO_SYSTEM : null);
+  return notes.join("\n\n") + (rest === null ? "" : PREFIX_END + rest);
 }
 
 /** One message for each summary of the chain, so that a new one only adds to what the provider has read. */

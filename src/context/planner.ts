@@ -10,8 +10,8 @@ import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
 import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
-import { climb } from "./ladder";
-import type { NoPlanReason, Plan, PlanInput } from "./plan";
+import { climb, climbWithoutModel, gainFrom } from "./ladder";
+import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
 import { economyOf } from "./plan-economy";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
@@ -38,7 +38,8 @@ export function planCompaction(asked: PlanInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const input = { ...asked, limits };
-  const next = measureNext(state, limits.model, { estimator: policy.estimator });
+  // What a plan says is in the one unit in which the API says how full the window is; what it decides, in the policy's (docs/policy.md).
+  const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
   // If the floor does not fit, no rung is paid for.
@@ -83,7 +84,8 @@ interface Decided {
 function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
   const { state, limits, policy } = input;
   const breaker_open = isBreakerOpen(state);
-  const climbed = climb(input, { proposal, next, trigger });
+  const judged = measureNext(state, limits.model, { estimator: policy.estimator });
+  const climbed = climb(input, { proposal, next: judged, trigger });
   const scale = scaleOf(state, limits.model);
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
@@ -91,15 +93,25 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const fallback = !mayDrop ? [] : dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
-  // Nothing by a model, then: only what must leave does.
-  const isWorthIt = fallback.reduce((sum, rung) => sum + rung.gain, 0) >= (1 - PROGRESS_RATIO) * next.tokens;
-  const instead = isForced(trigger) || (over && barred && isWorthIt) ? fallback : [];
-  const rungs = barred || climbed.rungs.length === 0 ? instead : climbed.rungs;
+  const instead = isForced(trigger) ? fallback : [];
+  const asClimbed = climbed.rungs.length > 0 ? climbed.rungs : instead;
+  const rungs = barred ? withoutModel(input, { proposal, next: judged, trigger, over }, fallback) : asClimbed;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
-  const gain = rungs.reduce((sum, rung) => sum + rung.gain, 0);
+  const gain = gainFrom(rungs);
   const economy = economyOf(input, { proposal, next, gain, rungs });
   const expected = Math.max(0, next.tokens - gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
+}
+
+/** With the breaker open: what is gentle if that is enough, else drops; of its own accord only above the bound, and only what gains something. */
+function withoutModel(input: PlanInput, decided: Decided, drops: readonly Rung[]): readonly Rung[] {
+  const { next, trigger, over } = decided;
+  const forced = isForced(trigger);
+  if (!forced && (!over || input.policy.on_failure === "none")) return [];
+  // What the provider refused fitted by our measure: no measure says what would be enough.
+  const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : boundOf(input.limits, input.policy));
+  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs) >= (1 - PROGRESS_RATIO) * next.tokens;
+  return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 
 /** What this call pays to read again what a compaction would have removed; it is recorded with the call (docs/policy.md, rent). */

@@ -18,7 +18,10 @@ const changes = z.strictObject({
   guard_target_ratio: guard_target_ratio.optional(),
 });
 
-export const policyChoiceSchema = z.union([z.enum(POLICY_NAMES), changes]);
+export const policyChoiceSchema = z.union(
+  [z.enum(POLICY_NAMES), changes],
+  `must be one of ${POLICY_NAMES.join(", ")}, or an object that says what differs from one`,
+);
 export type PolicyChoice = z.infer<typeof policyChoiceSchema>;
 type PolicyChanges = z.infer<typeof changes>;
 

@@ -1,7 +1,7 @@
 /** What a compaction would do to the view if it were done now: the cut, what goes into the summary, and what all of it weighs. */
 import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, type SessionState } from "../domain/state";
+import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
 import { assumeWindow, limitOf, type ModelLimits, ratioOf } from "./budget";
 import { findTail, keptTokens, weigh } from "./cut";
@@ -191,10 +191,10 @@ function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: 
   return { covered, range: { from: merge ? start : first, to }, source: { from: rebuild ? start : first, to } };
 }
 
-/** The question that is being answered stays as it was asked, and, by policy, system messages do. */
+/** The question that is being answered, or would be by a retry, stays as it was asked, and, by policy, system messages do. */
 export function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
   const items = older.flatMap((group) => group.items);
-  const asked = state.turn && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
+  const asked = isAnswerOwed(state) && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
   return items.filter(stays).map((item) => item.position);
 }

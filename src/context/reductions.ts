@@ -19,7 +19,8 @@ const DENSITY_MARGIN = 1.2;
 /** The id of the call that a result answers stays, however little of the output is shown: what it weighs beyond an ordinary one. */
 const idTokens = ({ tool }: ItemMeta): number => Math.max(0, estimateTokens(tool?.call_id ?? "") - ORDINARY_ID_TOKENS);
 const clearedTokens = (item: ItemMeta): number => CLEARED_TOKENS + idTokens(item);
-const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item);
+/** The most that it can weigh: images and files beside a shortened text stay. */
+const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + (item.media ?? 0) * IMAGE_TOKENS;
 
 /** Results among `items` that are not cleared yet, but the newest `keep` of the view. */
 export function olderResults(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {

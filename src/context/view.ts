@@ -1,6 +1,6 @@
 /**
  * What the model reads: RFC-011's `CompactAwareMessageBuilder`, by position instead of timestamp. Works on a copy and
- * repairs it: every call has its result right after it, and no result stands without a call.
+ * repairs it: every call has its result right after it, no result stands without a call, and what was cut opens with the user.
  */
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta, Part, ToolResultPart } from "../domain/message";
@@ -33,9 +33,24 @@ export interface BuiltView {
 /** Stands for the result of a call that a new message, a stop or a crash left unanswered. */
 export const NO_RESULT = "[No result: this tool call was cancelled before it was answered.]";
 
+/** Stands first where what was kept begins with the assistant's. The older text itself is where the policy places it. */
+export const EARLIER = "[The conversation goes on here: its earlier messages are not shown.]";
+
 export function buildView(input: ViewInput): BuiltView {
   const older = placeOlder(input);
-  return { system: older.system, messages: [...older.messages, ...messagesOf(input)] };
+  const messages = [...older.messages, ...messagesOf(input)];
+  const isWhole = input.summaries.length === 0 && input.dropped === 0;
+  return { system: older.system, messages: isWhole ? messages : openByUser(messages) };
+}
+
+/**
+ * A cut, a drop or a reset may leave a reply or a call in front, and some providers and chat templates refuse a conversation that the user
+ * does not open. One that was opened by the assistant from its start is sent as it was recorded. Messages that are appended never change it.
+ */
+function openByUser(messages: readonly ViewMessage[]): readonly ViewMessage[] {
+  const first = messages.findIndex(({ role }) => role !== "system");
+  if (first < 0 || messages[first]?.role === "user") return messages;
+  return messages.toSpliced(first, 0, { role: "user", parts: [{ type: "text", text: EARLIER }] });
 }
 
 /** The messages of the view, group by group; a group is one user message or one response with its results. */
@@ -43,7 +58,8 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
   const partsOf: PartsOf = ({ meta, parts }) => {
     const less = reducedAt.get(meta.position);
-    return less ? parts.map((part) => reducePart(part, { less, item: meta, namesRecall })) : parts;
+    if (less?.how === "shortened") return shortenParts(parts, less.chars);
+    return less ? parts.map((part) => reducePart(part, { how: less.how, item: meta, namesRecall })) : parts;
   };
   const messages: ViewMessage[] = [];
   for (let start = 0; start < entries.length; ) {
@@ -67,23 +83,31 @@ function plainRole(kind: ItemMeta["kind"], length: number): "user" | "system" | 
 type PartsOf = (entry: ViewEntry) => readonly Part[];
 
 interface Reducing {
-  readonly less: Reduced;
+  readonly how: "cleared" | "evicted";
   readonly item: ItemMeta;
   readonly namesRecall: boolean;
 }
 
-function reducePart(part: Part, { less, item, namesRecall }: Reducing): Part {
-  switch (less.how) {
+function reducePart(part: Part, { how, item, namesRecall }: Reducing): Part {
+  switch (how) {
     case "cleared":
       return part.type === "tool_result" ? { ...part, output: clearedResult(part, item, namesRecall) } : part;
-    case "shortened":
-      if (part.type === "tool_result") return { ...part, output: shortenToolResult(part.output, less.chars) };
-      return part.type === "text" ? { ...part, text: shortenToolResult(part.text, less.chars) } : part;
     case "evicted":
       return part.type === "image" || part.type === "file"
         ? { type: "text", text: `[${part.type}: ${part.name ?? part.media_type}]` }
         : part;
   }
+}
+
+/** Shown by its ends, `chars` characters of them together: several texts as one, where the first of them stood. */
+export function shortenParts(parts: readonly Part[], chars: number): readonly Part[] {
+  const texts = parts.filter((part) => part.type === "text");
+  const [first] = texts;
+  return parts.flatMap((part): Part[] => {
+    if (part.type === "tool_result") return [{ ...part, output: shortenToolResult(part.output, chars) }];
+    if (part.type !== "text") return [part];
+    return part === first ? [{ ...part, text: shortenToolResult(texts.map(({ text }) => text).join("\n"), chars) }] : [];
+  });
 }
 
 /** OdinCode plan, word for word where the content can be had again by asking for it. */

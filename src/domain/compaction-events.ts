@@ -81,10 +81,20 @@ export type Overlay = CoveredRange & {
 /** An item that the view shows as less than it is. */
 export type Reduced = Reduction & ({ readonly how: "cleared" | "evicted" } | { readonly how: "shortened"; readonly chars: number });
 
-/** What a change of the view did. Tokens are estimated, of the next request, before and after; cost in the price unit of the model. */
+/** What a count of tokens rests on. */
+export interface Certainty {
+  /** `mixed`: the provider counted a part of it, the rest is estimated. */
+  readonly source: "reported" | "estimated" | "mixed";
+  /** How far off it may be, in tokens, either way. */
+  readonly error_bound: number;
+}
+
+/** What a change of the view did. Tokens are those of the next request, before and after; cost in the price unit of the model. */
 export interface Receipt {
   readonly tokens_before: number;
   readonly tokens_after: number;
+  /** Absent: recorded before receipts said it. */
+  readonly measured?: { readonly before: Certainty; readonly after: Certainty };
   readonly items_before: number;
   readonly items_after: number;
   readonly model: string | null;
@@ -192,6 +202,9 @@ export type CompactionEvent =
       readonly ops: readonly EpochOp[];
       readonly receipt: Receipt;
     };
+
+/** The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). */
+export const isTrim = ({ ops }: { readonly ops: readonly EpochOp[] }): boolean => ops.some((op) => op.op === "drop");
 
 /** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
 export type CompactionFailure =

@@ -97,7 +97,7 @@ function decideStop(command: Of<"StopTurn">, state: SessionState): Decision {
 function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   const last = state.last_turn;
-  if (!last) return err({ code: "no_turn" });
+  if (!last) return err({ code: "not_retryable", status: null });
   if (last.status === "completed") return err({ code: "not_retryable", status: last.status });
   const { turn, incarnation } = command;
   return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id }]);

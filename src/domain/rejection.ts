@@ -6,9 +6,10 @@ export type Rejection =
   | { readonly code: "turn_running"; readonly turn: string }
   | { readonly code: "queue_full"; readonly limit: number }
   | { readonly code: "no_turn" }
-  | { readonly code: "not_retryable"; readonly status: string }
-  /** `index`: of the result in its request; null: the message itself is the result. */
-  | { readonly code: "call_not_open"; readonly index: number | null; readonly call: string }
+  /** `status`: the last turn's; null: no turn has ended yet. */
+  | { readonly code: "not_retryable"; readonly status: string | null }
+  /** `index`: of the result in its request; null: the message itself is the result. `became`: where it was looked up. */
+  | { readonly code: "call_not_open"; readonly index: number | null; readonly call: string; readonly became?: ClosedCall }
   | { readonly code: "message_not_queued"; readonly message: string }
   /** A late, doubled or foreign result: it decides to nothing and must not be tried again. */
   | { readonly code: "stale"; readonly reason: StaleReason }
@@ -17,6 +18,9 @@ export type Rejection =
   /** Only the newest compaction that stands can be taken back. */
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number };
+
+/** What became of a call that is not open. `unknown`: none of the newest items is such a call. */
+export type ClosedCall = "answered" | "answered_here" | "cancelled" | "unknown";
 
 export type StaleReason =
   | "turn_over"

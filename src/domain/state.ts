@@ -193,6 +193,10 @@ export function fixedTokens(state: SessionState): number {
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
 }
 
+/** A question is being answered, or would be by a retry of the last turn. */
+export const isAnswerOwed = ({ turn, last_turn }: SessionState): boolean =>
+  turn !== null || (last_turn !== null && last_turn.status !== "completed");
+
 /** The tools of the next request: the turn's own or the session's; between turns, those that the last turn was offered. */
 export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {
   return (turn ? turn.tools : last_turn?.tools) ?? settings.tools;

@@ -3,7 +3,7 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { Clock, Log } from "../app/ports";
 import type { SessionList } from "../app/read-api";
 import type { RebuildRows } from "../app/rebuild-ports";
-import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { ModelOverride, Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
 
@@ -26,8 +26,8 @@ export interface HttpDeps {
   rows(tenant: TenantId): RebuildRows;
   /** The tenant's own row and its models'. */
   tenantRows(tenant: TenantId): TenantRows;
-  /** The window in tokens of a model known by its provider's name; null: unknown. */
-  knownWindow(upstreamId: string): number | null;
+  /** The window in tokens of a model known by what it is called where it runs; null: unknown. */
+  knownWindow(model: Pick<ModelOverride, "provider" | "upstream_id">): number | null;
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */

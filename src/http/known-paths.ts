@@ -14,12 +14,16 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${segments.join("/")}$`);
 }
 
+/** A model's id may hold slashes, which a path takes for its own. */
+const MODEL_PATH = /^\/v1\/models\/[^/]+\/./;
+const SLASH_HINT = "In a model's id, / is written %2F.";
+
 /** The app's `notFound`: 405 with `Allow` for a known path, else 404. */
 export function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
   const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
   return (c) => {
     const methods = known.filter(({ pattern }) => pattern.test(c.req.path)).map(({ method }) => method);
-    if (methods.length === 0) return sendProblem(c, { code: "not_found" });
+    if (methods.length === 0) return sendProblem(c, { code: "not_found", ...(MODEL_PATH.test(c.req.path) && { hint: SLASH_HINT }) });
     return sendProblem(c, { code: "method_not_allowed", allow: [...new Set(methods)].sort() });
   };
 }

@@ -9,6 +9,7 @@ import type { SessionError } from "../app/session-api";
 import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { TurnFailure } from "../domain/events";
+import type { ClosedCall } from "../domain/rejection";
 import type { HttpEnv } from "./deps";
 import { describeFailure } from "./turn-failure";
 
@@ -23,8 +24,10 @@ export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
-  /** `errors`: the path is a known one, and these of its parameters can name nothing. */
-  | { readonly code: "not_found"; readonly errors?: readonly FieldError[] }
+  /** `errors`: the path is a known one, and these of its parameters can name nothing. `hint`: what is easily got wrong in such a path. */
+  | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
+  /** The model that the session was given, and the request did not name. */
+  | { readonly code: "model_gone"; readonly model: string }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
@@ -73,6 +76,18 @@ const retryLater = (detail: string): Answer => ({
   headers: { "Retry-After": "1" },
 });
 
+const notRetryable = (status: string | null): string =>
+  status === null
+    ? "No turn of this session has ended yet: there is nothing to retry."
+    : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
+
+const closedCalls: Readonly<Record<ClosedCall, string>> = {
+  answered: "the call was answered before",
+  answered_here: "the call was answered by an earlier result of this request",
+  cancelled: "the call was cancelled: its turn is over",
+  unknown: "no recent call of this session has that id",
+};
+
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
@@ -83,13 +98,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     headers: { "Retry-After": "1" },
   }),
   no_turn: () => conflict("No turn", "No turn of this session is open."),
-  not_retryable: ({ status }) => conflict("Not retryable", "The last turn cannot be retried.", { turn_status: status }),
-  call_not_open: ({ index, call }) => {
+  not_retryable: ({ status }) => conflict("Not retryable", notRetryable(status), { turn_status: status }),
+  call_not_open: ({ index, call, became }) => {
     const field = index === null ? "call_id" : `results.${index}`;
-    return {
-      ...conflict("Call not open", `${field}: the call is not open.`, { call }),
-      errors: [{ field, detail: "the call is not open" }],
-    };
+    const detail = became ? closedCalls[became] : "the call is not open";
+    return { ...conflict("Call not open", `${field}: ${detail}.`, { call, ...(became && { became }) }), errors: [{ field, detail }] };
   },
   message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
   stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
@@ -154,10 +167,16 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     extra: { scope },
     headers: { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` },
   }),
-  not_found: ({ errors }) => ({
+  not_found: ({ errors, hint }) => ({
     ...NOT_FOUND,
-    detail: errors ? `${toText(errors)}.` : "There is no such resource.",
+    detail: [errors ? `${toText(errors)}.` : "There is no such resource.", ...(hint ? [hint] : [])].join(" "),
     ...(errors && { errors }),
+  }),
+  model_gone: ({ model }) => ({
+    status: 422,
+    title: "Model gone",
+    detail: `The session's model ${model} is no longer known. PATCH the session with another one, or add it again.`,
+    extra: { model },
   }),
   method_not_allowed: ({ allow }) => ({
     status: 405,
@@ -183,11 +202,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "Something failed on this side; the request id finds it in the logs." }),
   turn_failed: ({ failure, turn }) => {
-    const { status, detail, retryAfter } = describeFailure(failure);
+    const { status, detail, remedy, retryAfter } = describeFailure(failure);
     return {
       status,
       title: "Turn failed",
-      detail: `${detail} The message is kept; the turn can be retried.`,
+      detail: `${detail} The message is kept; ${remedy}.`,
       extra: { failure, turn },
       // The message is recorded: a client that sends it again by itself would say it twice.
       headers: { "x-should-retry": "false", ...(retryAfter !== null && { "Retry-After": String(retryAfter) }) },

@@ -41,14 +41,23 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   internal: "The turn failed on this side.",
 };
 
+/** What a retry needs first, where the same request again would fail again. */
+const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
+  cannot_fit: "it fits only on a model with a larger window, or with less in the system prompt, tools, pins and this message",
+  unknown_model: "once the session has a model again, the turn can be retried",
+};
+
 export interface FailureAnswer {
   readonly status: FailureStatus;
   readonly detail: string;
+  /** What is left to do, as the end of a sentence about the message. */
+  readonly remedy: string;
   /** Seconds; null: waiting alone will not help. */
   readonly retryAfter: number | null;
 }
 
 export function describeFailure(failure: TurnFailure): FailureAnswer {
   const status = statuses[failure.kind];
-  return { status, detail: details[failure.kind], retryAfter: status === 503 ? 5 : null };
+  const remedy = remedies[failure.kind] ?? "the turn can be retried";
+  return { status, detail: details[failure.kind], remedy, retryAfter: status === 503 ? 5 : null };
 }

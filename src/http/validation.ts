@@ -19,6 +19,9 @@ function pickBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] |
 
 const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
 
+/** Only zod's own wording tells: an issue does not hold the value. */
+const isMissing = (issue: Issue): boolean => issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+
 function toErrors(issue: Issue, base: Path): FieldError[] {
   const path = [...base, ...issue.path];
   if (issue.code === "unrecognized_keys") {
@@ -28,7 +31,7 @@ function toErrors(issue: Issue, base: Path): FieldError[] {
     const branch = pickBranch(issue.errors);
     if (branch) return branch.flatMap((inner) => toErrors(inner, path));
   }
-  return [{ field: toField(path), detail: issue.message }];
+  return [{ field: toField(path), detail: isMissing(issue) ? "required" : issue.message }];
 }
 
 export function toFieldErrors(issues: readonly Issue[]): FieldError[] {

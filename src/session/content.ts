@@ -86,6 +86,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
         last = (page.at(-1)?.position ?? from) - 1;
       }
     },
+    readParts: (item) => withParts([item], true)[0]?.parts ?? [],
     readTools: () => toolsOf(offeredTools(state())),
     readSummaries: () => summariesOf(state(), readText),
     readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }, upTo),

@@ -36,6 +36,9 @@ export const MODEL_PRESETS: readonly ModelPreset[] = [
   { id: "grok-4.3", context_window: 1_000_000, sources: ["2026-11"] },
 ];
 
+/** The stand-in's own, whatever it is called. */
+export const EMBEDDED_WINDOW = 32_000;
+
 /** ADR 097's patterns, for ids that no preset names: what the id starts with. */
 const FAMILIES: readonly { readonly prefix: string; readonly context_window: number }[] = [
   { prefix: "claude-", context_window: 200_000 },

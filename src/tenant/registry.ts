@@ -2,6 +2,7 @@
 import type { ModelSpec } from "../app/ports";
 import type { ModelOverride, TenantError } from "../app/tenant-api";
 import { err, ok, type Result } from "../lib/result";
+import { EMBEDDED_WINDOW } from "./model-presets";
 import type { TenantSql } from "./tenant-sql";
 
 /**
@@ -16,7 +17,7 @@ const EMBEDDED: ModelSpec = {
   provider: "embedded",
   upstream_id: "embedded",
   base_url: null,
-  context_window: 32_000,
+  context_window: EMBEDDED_WINDOW,
   max_output: 1_024,
   source: "deployment",
 };

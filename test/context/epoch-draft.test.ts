@@ -1,10 +1,15 @@
 /** What is committed, and what its receipt says: counted before and after by the same estimator. */
 import { describe, expect, test } from "vitest";
-import { measureNext } from "../../src/context/budget";
+import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
 import { type DraftInput, draftByHand, draftFromRungs, draftFromSummary, fitsAfter, stateAfter } from "../../src/context/epoch-draft";
+import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
+import { longest } from "../../src/context/reductions";
+import { IMAGE_TOKENS } from "../../src/context/tokens";
+import { shortenToolResult } from "../../src/context/tool-results";
+import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { id, item, summaryPlan } from "../support/builders";
+import { id, item, summaryPlan, viewing } from "../support/builders";
 import { behind, chat, limitsOf, rounds, summaryOf } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
@@ -19,6 +24,7 @@ const input = (change: Partial<DraftInput> = {}): DraftInput => ({
   limits,
   trigger: "threshold",
   newOverlay: () => id("ovl", 9),
+  read: () => [],
   summarizer: { model: "test-model", usage, ms: 800, attempts: 2 },
   economy,
   breakerOpen: false,
@@ -68,6 +74,7 @@ describe("a summary", () => {
     expect(drafted.receipt).toEqual({
       tokens_before: measureNext(state, "test-model").tokens,
       tokens_after: measureNext(after, "test-model").tokens,
+      measured: { before: { source: "estimated", error_bound: 313 }, after: { source: "estimated", error_bound: 98 } },
       items_before: 10,
       items_after: 4,
       model: "test-model",
@@ -90,6 +97,9 @@ describe("a summary", () => {
     const counted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
     const gained = state.view.tokens - stateAfter(state, counted.ops, "threshold").view.tokens;
     expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 - gained });
+    // What left was never counted by itself: it may be a quarter more or less.
+    const after = { source: "mixed", error_bound: Math.ceil(gained / 4) };
+    expect(counted.receipt.measured).toEqual({ before: { source: "reported", error_bound: 0 }, after });
   });
 
   test("takes along what else the change rewrites", () => {
@@ -101,7 +111,30 @@ describe("a summary", () => {
   });
 });
 
+test("what is beside a shortened text stays in the plan's weight of it", () => {
+  const shown = viewing([item(1, "assistant", { tokens: 5_000, media: 2 }), item(2, "assistant", { tokens: 4_000, media: 3 })]);
+  const [withTwo, ...others] = longest(shown, shown.view.items, 9_000);
+  expect(withTwo).toEqual({ position: 1, tokens: SHORTENED_TOKENS + 2 * IMAGE_TOKENS });
+  // Three images and a thousand characters are more than it weighs.
+  expect(others).toEqual([]);
+});
+
 describe("rungs without a model", () => {
+  test("weigh a shortened text as it will be shown, whatever was planned with", () => {
+    const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000, gain: 9_000, reason: "too large" };
+    const output = "a word of it ".repeat(5_000);
+    const parts: readonly Part[] = [{ type: "tool_result", call_id: "call_1", name: "read", output, is_error: false }];
+    const weigh = (read: DraftInput["read"]) => draftFromRungs([shorten], input({ read })).ops;
+    const shown = estimateParts([
+      { type: "tool_result", call_id: "call_1", name: "read", output: shortenToolResult(output, 1_000), is_error: false },
+    ]);
+    expect(weigh(({ position }) => (position === 20 ? parts : []))).toEqual([
+      { op: "shorten", items: [{ position: 20, tokens: shown }], chars: 1_000 },
+    ]);
+    expect(shown).toBeLessThan(500);
+    expect(weigh(() => [])).toEqual([{ op: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000 }]);
+  });
+
   test("say what left without a summary, and that no model ran", () => {
     const drop: Rung = { rung: "drop", from: 12, to: 15, replaces: [], items: 4, gain: 500, reason: "it would not fit" };
     const { ops, receipt } = draftFromRungs([drop], input({ summarizer: null, economy: null, breakerOpen: true, trigger: "guard" }));

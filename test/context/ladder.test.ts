@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { limitOf, measureNext } from "../../src/context/budget";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
-import type { Reduced } from "../../src/domain/compaction-events";
+import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, result, viewing } from "../support/builders";
@@ -90,6 +90,13 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
     expect(rungs[1]).toMatchObject({ items: [{ position: 105 }, { position: 107 }, { position: 109 }] });
   });
 
+  test("that is done without a summary too, with the breaker open, where it is enough", () => {
+    const full = counted(state, 26_500);
+    const broken = { ...full, compaction: { ...full.compaction, breaker_at: full.view.tokens } };
+    const soon = toPolicyText({ ...JSON.parse(roomy), trigger: { rent_factor: null, usable_ratio: 0.85 } });
+    expect(rungsOf(planUnder(soon, broken, { limits }))).toMatchObject([{ rung: "shorten", items: { length: 4 } }]);
+  });
+
   test("not under a policy that shows results in full", () => {
     const text = toPolicyText({ ...JSON.parse(roomy), results: { preview_beyond: null } });
     expect(rungsOf(planUnder(text, state, { limits }))).toMatchObject([{ rung: "summarize" }]);
@@ -148,6 +155,39 @@ describe("what cannot help is not paid for", () => {
       rungs: [{ rung: "drop" }],
     });
     expect(planUnder("balanced", broken(20_000), { limits })).toMatchObject({ kind: "none" });
+  });
+
+  describe("an open breaker lets the rungs without a model run first", () => {
+    /** Clearing alone is enough for nothing else here. */
+    const { results, ...others } = JSON.parse(policy);
+    const choice = { ...others, results: { ...results, clear_gain_ratio: 1 } };
+    const run = (input: number, size: number, { change = {}, ...asked }: { change?: object; trigger?: CompactionTrigger } = {}) => {
+      const whole = viewing([item(1, "user"), ...rounds(7, size, 2), ...chat(20, Math.floor((input - 7 * (size + 10)) / 20), 16)]);
+      const state = counted(whole, input);
+      const broken = { ...state, compaction: { ...state.compaction, breaker_at: state.view.tokens } };
+      return planUnder(toPolicyText({ ...choice, ...change }), broken, { limits, ...asked });
+    };
+    const rungs = (...of: Parameters<typeof run>) => rungsOf(run(...of)).map((rung) => rung.rung);
+    const boundAt = (usable_ratio: number) => ({ change: { trigger: { ...choice.trigger, usable_ratio } } });
+
+    test("old results are cleared where that leaves room, and nothing is dropped", () => {
+      // Four of 1,470: 28,000 less 5,624 are 22,376, of 24,000.
+      expect(rungs(28_000, 1_470)).toEqual(["clear_results"]);
+      expect(rungs(28_000, 1_470, { trigger: "inline" })).toEqual(["clear_results"]);
+      expect(run(28_000, 1_470)).toMatchObject({ breaker_open: true, expected: 22_376 });
+    });
+
+    test("the oldest go where that is not enough: for the request, for the policy's bound, or to be worth a change", () => {
+      expect(rungs(28_000, 1_000)).toEqual(["drop"]);
+      expect(rungs(28_000, 1_470, boundAt(0.7))).toEqual(["drop"]);
+      expect(rungs(28_000, 1_470, { ...boundAt(0.7), trigger: "inline" })).toEqual(["clear_results"]);
+      expect(rungs(15_300, 200, boundAt(0.5))).toEqual(["drop"]);
+    });
+
+    test("not where a provider refused what fitted by our measure, nor where a failure is to change nothing", () => {
+      expect(rungs(28_000, 1_470, { trigger: "overflow" })).toEqual(["drop"]);
+      expect(run(28_000, 1_470, { change: { on_failure: "none" } })).toMatchObject({ kind: "none" });
+    });
   });
 
   test("a revert suspends the soft trigger until the view has grown, and nothing that must be done", () => {

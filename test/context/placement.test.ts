@@ -16,6 +16,11 @@ describe("in front of the system prompt (RFC-011)", () => {
       "Previous conversation summary:\nThey met.\n\n---\n\nContinue the conversation based on the summary above.",
     ],
     ["without a summary nothing is added", { summaries: [] }, "Be kind."],
+    [
+      "without either nothing speaks of a summary",
+      { system: null, summaries: [], dropped: 28 },
+      "[28 earlier messages of this conversation are not shown here: they were trimmed to fit.]",
+    ],
   ])("%s", (_rule, change, system) => {
     expect(place(change)).toEqual({ system, messages: [] });
   });

@@ -50,6 +50,16 @@ describe("what the next request weighs", () => {
     expect(measureNext({ ...state, settings: offered }, "test-model")).toMatchObject({ tokens: 5_500, source: "mixed" });
   });
 
+  test.each(["oneclaw", "balanced"] as const)("a plan says it in the unit of the context report, whatever starts it (%s)", (name) => {
+    const dense = viewing(chat(40, 400).map((each) => ({ ...each, rough: 100 })));
+
+    const dryRun = planCompaction({ state: dense, limits, policy: policyOf(name), trigger: "manual", now: 0 });
+
+    if (dryRun.kind !== "compact") throw new Error(dryRun.kind);
+    expect(dryRun.next).toEqual(measureNext(dense, "test-model"));
+    expect(dryRun.expected).toBeGreaterThan(0);
+  });
+
   test("the reserve is the least of the model's output, 4,096 and a sixteenth of the window", () => {
     expect(reserveOf(limits)).toBe(1_000);
     expect(reserveOf({ ...limits, window: 200_000, maxOutput: 64_000 })).toBe(4_096);
@@ -62,6 +72,17 @@ describe("oneclaw", () => {
     const state = viewing(chat(20, 700));
     expect(plan(anchored(state, 13_600, 20))).toMatchObject({ kind: "none", reason: "below_threshold" });
     expect(plan(anchored(state, 13_601, 20)).kind).toBe("compact");
+  });
+
+  test("does not compact by what was counted before the epoch, though that still holds", () => {
+    const state = anchored(viewing(chat(20, 500)), 13_601, 20);
+    const counted = (epoch: number): SessionState => ({
+      ...state,
+      view: { ...state.view, epoch: 1 },
+      anchor: state.anchor && { ...state.anchor, epoch, holds_in: 1 },
+    });
+    expect(plan(counted(1)).kind).toBe("compact");
+    expect(plan(counted(0))).toMatchObject({ kind: "none", reason: "below_threshold", next: { tokens: 13_601 } });
   });
 
   test("with an unknown window never compacts (FEAT-011)", () => {
@@ -175,6 +196,7 @@ function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0])
     limits,
     trigger: "guard",
     newOverlay: () => newId("ovl"),
+    read: () => [],
     summarizer: null,
     economy: null,
     breakerOpen: false,

@@ -1,4 +1,5 @@
 /** The numbers of each ancestor's document, as its preset has them (docs/policy.md says what holds where they differ). */
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { estimateRough } from "../../src/context/item-tokens";
@@ -241,7 +242,48 @@ describe("yeoman (ADR 097)", () => {
   });
 });
 
+/** The profiles' table in docs/policy.md, by the words of its cells. */
+const documented = readFileSync("docs/policy.md", "utf8")
+  .split("\n")
+  .map((line) => line.split("|").map((cell) => cell.trim()))
+  .filter((cells) => cells.length === 10)
+  .map(([, name, ...cells]) => [name?.match(/`(\w+)`/)?.[1], ...cells.slice(0, 6)]);
+
+const thousands = (tokens: number | null): string => `${(tokens ?? 0) / 1_000}k`;
+
 describe("Longhand's own profiles (docs/policy.md)", () => {
+  test.each(["economy", "balanced", "retain", "verbatim"] as const)("%s has the constants that are documented", (name) => {
+    const { keep, trigger, summary, results } = presets[name];
+    expect(documented.find(([known]) => known === name)).toEqual([
+      name,
+      `${keep.ratio}, ${thousands(keep.max_tokens)}`,
+      String(trigger.usable_ratio),
+      String(trigger.rent_factor ?? "off"),
+      `${summary.chain_ratio?.toFixed(2)} / ${thousands(summary.max_tokens)}`,
+      results.preview_beyond === null ? "off" : `newest ${results.preview_beyond}`,
+      String(summary.rebuild_after ?? "never"),
+    ]);
+    expect([keep.of, keep.min_tokens, trigger.window_ratio, trigger.min_gain_ratio, results.preview_chars]).toEqual([
+      "usable",
+      2_000,
+      0.85,
+      0.2,
+      240,
+    ]);
+  });
+
+  test.each([
+    ["economy", 27_000],
+    ["balanced", 27_000],
+    ["retain", 27_000],
+    ["verbatim", 27_200],
+  ])("%s waits until the lower of its share of what fits and 0.85 of the window, %i of 32,000, is exceeded", (name, bound) => {
+    // What fits is 30,000.
+    const holding = (tokens: number) =>
+      planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: limitsOf(32_000, 4_096), now: 0 }).kind;
+    expect([holding(bound), holding(bound + 1)]).toEqual(["none", "compact"]);
+  });
+
   test.each(["balanced", "economy", "retain", "verbatim"] as const)("%s never waits beyond 0.85 of the window", (name) => {
     const holding = (tokens: number) => planUnder(name, counted(viewing(chat(80, 400)), tokens), { limits: limitsOf(32_000, 256) });
     expect(holding(27_201).kind).toBe("compact");
@@ -251,5 +293,19 @@ describe("Longhand's own profiles (docs/policy.md)", () => {
     const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
     const state = { ...counted(viewing(items), 15_500), turn: RUNNING };
     expect(summarizeOf(planUnder("balanced", state, { trigger: "inline" })).keeps).toEqual([5]);
+  });
+
+  test.each([
+    ["failed", [5]],
+    ["stopped", [5]],
+    ["interrupted", [5]],
+    ["completed", []],
+  ] as const)("the question of a turn that is %s stays if it can be retried", (status, keeps) => {
+    const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
+    const state = {
+      ...counted(viewing(items), 15_500),
+      last_turn: { id: turnId(1), status, failure: null, stop_reason: null, tools: null },
+    };
+    expect(summarizeOf(planUnder("balanced", state, { trigger: "manual" })).keeps).toEqual(keeps);
   });
 });

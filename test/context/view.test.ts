@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { buildView, NO_RESULT, type ViewEntry } from "../../src/context/view";
+import { buildView, EARLIER, NO_RESULT, type ViewEntry } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
 import { call, item, result, turnId } from "../support/builders";
 
@@ -77,6 +77,54 @@ describe("messages", () => {
     });
     expect(JSON.stringify(built.messages).length).toBeLessThan(2_000);
     expect(long.parts[0]).toMatchObject({ output: "x".repeat(9_000) });
+  });
+
+  test("a shortened message of several texts shows the ends of all of them together, and keeps its images", () => {
+    const image: Part = { type: "image", url: "https://files.example/1.png", media_type: "image/png" };
+    const texts = Array.from({ length: 60 }, (_, n): Part => ({ type: "text", text: `text ${n} ${"-".repeat(900)}` }));
+    const [first, ...rest] = texts;
+    const shortened = [{ position: 1, how: "shortened", tokens: 500, chars: 1_000 }] as const;
+    const parts: readonly Part[] = first ? [first, image, ...rest] : [];
+    const [message] = buildView({ ...plain, entries: [{ meta: item(1, "user"), parts }], reduced: shortened }).messages;
+    expect(message?.parts).toMatchObject([{ type: "text", text: expect.stringMatching(/^text 0 -+/) }, image]);
+    expect(JSON.stringify(message?.parts).length).toBeLessThan(1_300);
+  });
+
+  describe("what was cut opens with a message of the user", () => {
+    const kept = [call(2, 1), result(3, 1), item(4, "assistant", turn), item(5, "user")];
+    const opening = { role: "user", parts: [{ type: "text", text: EARLIER }] };
+
+    test.each([
+      ["a summary in the system prompt", { summaries: ["They met."] }, ["user", "assistant", "tool", "assistant", "user"]],
+      ["trimmed messages", { dropped: 4 }, ["user", "assistant", "tool", "assistant", "user"]],
+      [
+        "a summary as the system's message",
+        { summaries: ["They met."], placement: "system-message" },
+        ["system", "user", "assistant", "tool", "assistant", "user"],
+      ],
+    ] as const)("behind %s", (_, change, roles) => {
+      const { messages } = view(kept, change);
+      expect(messages.map(({ role }) => role)).toEqual(roles);
+      expect(messages.find(({ role }) => role !== "system")).toEqual(opening);
+    });
+
+    test("not a second one where the summary is the user's message, or where the user is first", () => {
+      const [first, second] = view(kept, { dropped: 4, placement: "user-message" }).messages;
+      expect([first?.role, second?.role]).toEqual(["user", "assistant"]);
+      expect(view([item(1, "system"), item(2, "user")], { dropped: 4 }).messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    });
+
+    test("not where nothing was cut: who greets first did so", () => {
+      expect(view([item(1, "assistant"), item(2, "user")]).messages.map(({ role }) => role)).toEqual(["assistant", "user"]);
+    });
+
+    test("and stays as it is, whatever is appended", () => {
+      const entries = [item(1, "system"), ...kept, item(6, "assistant"), item(7, "system")];
+      const built = entries.map((_, index) => view(entries.slice(0, index + 1), { dropped: 4 }).messages);
+      // A response is a message that grows until it is whole.
+      const whole = built.filter((_, index) => entries[index + 1]?.kind !== "tool_result");
+      for (const [index, messages] of whole.entries()) expect(whole[index + 1]?.slice(0, messages.length) ?? messages).toEqual(messages);
+    });
   });
 
   test("every call has exactly one result right after its response, whatever the history", () => {

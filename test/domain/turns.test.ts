@@ -278,7 +278,7 @@ describe("retry", () => {
   test("refuses a turn that was completed, one that runs, and none", () => {
     expect(play([submit(1), reply(1), retry], given()).rejected).toBe("not_retryable");
     expect(play([submit(1), retry], given()).rejected).toBe("turn_running");
-    expect(play([retry], given()).rejected).toBe("no_turn");
+    expect(play([retry], given()).rejected).toBe("not_retryable");
   });
 });
 

@@ -25,6 +25,13 @@ describe("a body that is not what the route takes is refused, with the field's n
     ["a body that is a list", "POST", "/v1/sessions", [], "body"],
     ["a body that is null", "POST", "/v1/sessions", "null", "body"],
     ["two tools of one name", "POST", "/v1/sessions", { tools: [tool, tool] }, "tools.1.name"],
+    [
+      "a tool whose parameters are no object",
+      "PATCH",
+      `/v1/sessions/${SESSION}`,
+      { tools: [{ name: "x", parameters: { type: "array" } }] },
+      "tools.0.parameters.type",
+    ],
     ["a tool without parameters", "PATCH", `/v1/sessions/${SESSION}`, { tools: [{ name: "x" }] }, "tools.0.parameters"],
     ["an unknown field of a tool", "PATCH", `/v1/sessions/${SESSION}`, { tools: [{ ...tool, strict: true }] }, "tools.0.strict"],
     ["no content", "POST", MESSAGES, {}, "content"],
@@ -123,6 +130,19 @@ describe("a body that is not what the route takes is refused, with the field's n
     expect(problem.errors?.map((error) => error.field)).toContain(field);
     expect(problem.detail).toContain(field);
     expect(asked.sessions).toEqual([]);
+  });
+
+  it.each([
+    ["a preset that nobody knows", "/v1/sessions", { policy: "nope" }, "must be one of oneclaw, opal, .*, or an object"],
+    ["null for a policy", "/v1/sessions", { policy: null }, "must be one of oneclaw, opal, .*, or an object"],
+    ["a number for content", MESSAGES, { content: 5 }, "must be a string or a list of parts"],
+    ["a part without text", MESSAGES, { content: [{ type: "text" }] }, "^required$"],
+    ["a tool without parameters", "/v1/sessions", { tools: [{ name: "x" }] }, "^required$"],
+    ["a schema that is not of an object", "/v1/sessions", { tools: [{ name: "x", parameters: { type: "array" } }] }, "^must be object$"],
+  ])("says what is allowed: %s", async (_, path, body, said) => {
+    const { problem } = await send("POST", path, body);
+
+    expect(problem.errors?.map(({ detail }) => detail)).toEqual([expect.stringMatching(said)]);
   });
 
   it("names every unknown field", async () => {
@@ -268,6 +288,42 @@ describe("a session's own refusals name the field", () => {
     expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
   });
 
+  it.each([
+    ["GET", `/v1/sessions/${SESSION}/context`, undefined],
+    ["PATCH", `/v1/sessions/${SESSION}`, { system: "Be kind." }],
+  ])("not a model that the request did not name: that is the session's (%s)", async (method, path, body) => {
+    const gone = async () => err({ code: "unknown_model", model: "old" } as const);
+
+    const response = await world({ session: { context: gone, patch: gone } }).call(method, path, { body });
+
+    expect(response.status).toBe(422);
+    const problem = await problemOf(response);
+    expect(problem.type).toBe("urn:longhand:problem:model_gone");
+    expect(problem.detail).toContain("session's model old");
+  });
+
+  it.each([
+    ["answered", "the call was answered before"],
+    ["answered_here", "the call was answered by an earlier result of this request"],
+    ["cancelled", "the call was cancelled: its turn is over"],
+    ["unknown", "no recent call of this session has that id"],
+  ] as const)("what became of a call that is not open: %s", async (became, detail) => {
+    const { call } = world({ session: { toolResults: async () => err({ code: "call_not_open", index: 0, call: "c", became }) } });
+
+    const response = await call("POST", RESULTS, { body: { results: [{ call_id: "c", output: "" }] } });
+
+    expect((await problemOf(response)).errors).toEqual([{ field: "results.0", detail }]);
+  });
+
+  it.each([
+    [null, "No turn of this session has ended yet: there is nothing to retry."],
+    ["completed", "The last turn is completed; one that failed, was stopped or interrupted can be retried."],
+  ])("why there is nothing to retry: %s", async (status, detail) => {
+    const { call } = world({ session: { retry: async () => err({ code: "not_retryable", status }) } });
+
+    expect((await problemOf(await call("POST", `/v1/sessions/${SESSION}/retry`))).detail).toBe(detail);
+  });
+
   it("results for a call that is not open", async () => {
     const { call } = world({ session: { toolResults: async () => err({ code: "call_not_open", index: 1, call: "c2" }) } });
 
@@ -324,6 +380,12 @@ describe("paths", () => {
 
     expect([status, problem.type]).toEqual([404, "urn:longhand:problem:not_found"]);
     expect((await world().app.request("/nothing")).status).toBe(404);
+  });
+
+  it("of a model's id with a slash say how it is written", async () => {
+    const { status, problem } = await send("PUT", "/v1/models/org/model", { provider: "embedded", max_output: 1 });
+
+    expect([status, problem.detail]).toEqual([404, "There is no such resource. In a model's id, / is written %2F."]);
   });
 
   it("that know other methods say which", async () => {

@@ -166,6 +166,21 @@ describe("a defect", () => {
   });
 });
 
+describe("a turn that failed says what is left to do", () => {
+  it.each([
+    ["cannot_fit", "it fits only on a model with a larger window"],
+    ["unknown_model", "once the session has a model again"],
+    ["timeout", "the turn can be retried."],
+  ] as const)("%s", async (kind, said) => {
+    const failed = turn({ status: "failed", failure: { kind, status: null } });
+    const { call } = world({ session: { submit: async () => ok(accepted()), waitForTurn: async () => ok(failed) } });
+
+    const response = await call("POST", `${base}/messages`, { body: { content: "x" } });
+
+    expect((await problemOf(response)).detail).toContain(`The message is kept; ${said}`);
+  });
+});
+
 describe("the request id", () => {
   it("is the client's, if it has the form of one", async () => {
     const response = await world().app.request("/healthz", { headers: { "x-request-id": "Abc-1._z" } });

@@ -84,6 +84,24 @@ describe("a new session's policy", () => {
   });
 });
 
+describe("null as a patch's policy", () => {
+  it.each([
+    ["the deployment's", "", "opal"],
+    ["the tenant's, over the deployment's", '{"keep":{"ratio":0.2}}', { preset: "opal", keep: { ratio: 0.2 } }],
+  ])("goes back to %s choice, whole: it names a preset, so nothing of the session's stays", async (_, ofTenant, expected) => {
+    const seen: unknown[] = [];
+    const patch: SessionApi["patch"] = async (_caller, input) => {
+      seen.push(input);
+      return ok(description());
+    };
+    const { call } = world({ config: { defaultPolicy: "opal" }, session: { patch }, tenant: { settings: named(ofTenant) } });
+
+    await call("PATCH", `/v1/sessions/${SESSION}`, { body: { policy: null } });
+
+    expect(seen).toEqual([{ policy: expected }]);
+  });
+});
+
 describe("the tenant's default", () => {
   it.each([
     ["", null, presets.balanced],

@@ -65,7 +65,17 @@ describe("models", () => {
   ])("have for a window %s", async (_, said, context_window) => {
     const body = { provider: remote.provider, base_url: remote.base_url, max_output: 1, ...said };
 
-    expect(await (await world().call("PUT", "/v1/models/m", { body })).json()).toMatchObject({ context_window });
+    const made = await (await world().call("PUT", "/v1/models/m", { body })).json<{ context_window: number | null; warnings: string[] }>();
+
+    expect(made.context_window).toBe(context_window);
+    // Without a window most policies never compact: a client that did not say so on purpose would find out late.
+    expect(made.warnings).toEqual(context_window === null ? [expect.stringContaining("context_window is unknown")] : []);
+  });
+
+  it("that are embedded have the stand-in's window, whatever they are called", async () => {
+    const made = await world().call("PUT", "/v1/models/m", { body: { provider: "embedded", max_output: 1 } });
+
+    expect(await made.json()).toMatchObject({ context_window: 32_000, warnings: [] });
   });
 
   it("may not be inside", async () => {

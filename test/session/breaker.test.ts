@@ -89,6 +89,26 @@ describe("the breaker", () => {
     expect(summaries(life)).toBe(4);
   });
 
+  test("open, lets a turn that has no room clear old results, and nothing is dropped", async () => {
+    const life = new Life();
+    await life.open({ ...STUBBORN, results: { clear: "at_epoch", clear_gain_ratio: 1, keep_full: 0 } });
+    await life.send("look it up");
+    for (let n = 1; n <= 3; n++) await life.useTool(`c${n}`, long(`result-${n}`), 1_000 * n);
+    await life.answer("that is all of it", 3_300);
+    await talk(life, 3);
+    for (let n = 0; n < 3; n++) await goOn(life, 6_850 + n);
+    expect(life.runtime.state.compaction.breaker_at).not.toBeNull();
+
+    await life.send(long("and then"));
+
+    const changes = life.events().filter((event) => event.type === "EpochChanged");
+    expect(changes).toMatchObject([
+      { trigger: "inline", ops: [{ op: "clear_results" }], receipt: { breaker_open: true, dropped_items: 0 } },
+    ]);
+    expect(life.call.request.purpose).toBe("turn");
+    expect(summaries(life)).toBe(3);
+  });
+
   test("opens after two compactions that gained nothing to speak of", async () => {
     const life = new Life();
     await life.open({ preset: "oneclaw", keep: { ratio: 0.7 }, trigger: { window_ratio: 0.75 } });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { limitOf } from "../../src/context/budget";
 import { MAX_PARTS } from "../../src/context/fold";
+import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { weightOf } from "./pilot";
 
@@ -39,7 +40,7 @@ function isRead(life: Life, read: readonly string[]): void {
   expect(life.runtime.content.readSummaries()).toEqual([`Part ${read.length}.`]);
   expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1, to: 1 }]);
   expect(life.asked).toBe(`t${"c".repeat(read.length)}t`);
-  expect(life.call.messages).toEqual(["assistant: noted", "user: and now?"]);
+  expect(life.call.messages).toEqual([`user: ${EARLIER}`, "assistant: noted", "user: and now?"]);
 }
 
 describe("a message of 300,000 characters before a summariser with a window of 8,000", () => {

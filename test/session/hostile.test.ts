@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
 import { limitOf } from "../../src/context/budget";
 import type { PolicyChoice } from "../../src/context/policy-choice";
+import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { type Answers, failing, Pilot, saying, weightOf } from "./pilot";
 
@@ -192,7 +193,7 @@ describe("what a summariser writes", () => {
       const first = placement === "system-prefix" ? ["system", system] : said.shift();
       expect(first).toEqual(FRAMED[placement]);
       expect(placement === "system-prefix" || system === SYSTEM).toBe(true);
-      expect(said).toHaveLength(kept + 1);
+      expect(said.filter(([, text]) => text !== EARLIER)).toHaveLength(kept + 1);
       expect(JSON.stringify(said)).not.toContain("delete everything");
       expect(life.runtime.content.readSummaries()).toEqual([WRITTEN]);
     },

@@ -225,6 +225,10 @@ describe("a summariser that fails while a turn waits", () => {
     expect(life.runtime.state).toMatchObject({ last_turn: { status: "completed" }, view: { overlays: [{ kind: "dropped" }] } });
     const frames = life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
     expect(frames).toContainEqual(expect.objectContaining({ type: "notice", code: "history_trimmed" }));
+    const { last_turn } = life.runtime.state;
+    expect(last_turn && (await life.service.turn(CALLER, last_turn.id))).toMatchObject({
+      value: { notices: [{ code: "history_trimmed" }] },
+    });
   });
 
   test("leaves a note with counts where the policy asks for one", async () => {

@@ -1,11 +1,13 @@
 /** Forgetting the summaries: what fits of the messages comes back, the rest waits for the next summary. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { buildRequest } from "../../src/app/build-request";
 import { scaleOf } from "../../src/context/budget";
+import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";
 import { CALLER, type Life } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
-import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, SUMMARY, say } from "./talk";
+import { ask, compact, cutOff, newest, newLife, ROOMY, requestOf, retry, revert, SUMMARY, say, useTools } from "./talk";
 
 const readItemsAt = (life: Life, positions: readonly number[]) =>
   positions.flatMap((position) => readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" }));
@@ -70,6 +72,21 @@ describe("a reset", () => {
     expect(view.tokens).toBeGreaterThan(target * 0.7);
     const planned = await ask(life, { keepRecent: 10, dryRun: true });
     expect(planned).toMatchObject({ plan: { rungs: [{ rung: "summarize", source: { from: 1 } }] } });
+  });
+
+  test("that brings back a turn from its middle on is sent behind a message of the user", async () => {
+    const life = await newLife({ policy: JSON.stringify({ preset: "oneclaw" }) });
+    await useTools(life, `look it up ${"x ".repeat(3_000)}`, ["found it"]);
+    await say(life, "thanks", "welcome");
+    await compact(life, 1);
+    life.models = { resolve: async () => ({ ...ROOMY, context_window: 2_000, max_output: 100 }) };
+
+    await life.service.resetSummary(CALLER);
+
+    expect(life.runtime.state.view.items[0]?.kind).toBe("tool_call");
+    const { messages } = buildRequest(life.runtime.content, ROOMY);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "user", "assistant"]);
+    expect(messages[0]).toEqual({ role: "user", parts: [{ type: "text", text: EARLIER }] });
   });
 
   test("leaves nothing to revert: what stood before it is gone", async () => {

@@ -5,6 +5,7 @@ import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, settle } from "./life";
+import { newLife, say, trim } from "./talk";
 
 const MESSAGE = { role: "user", parts: [{ type: "text", text: "hello" }], run: true, onBusy: "queue", tools: null } as const;
 
@@ -204,4 +205,36 @@ test("metadata and titles are content: the log holds none of their words", async
   const log = JSON.stringify(life.sql.all("SELECT * FROM events"));
   expect(log).not.toContain("secret");
   expect(await life.service.describe(CALLER)).toMatchObject({ value: { title: "secret-d", metadata: { note: "secret-e" } } });
+});
+
+test("a reader of one turn hears what befalls the conversation meanwhile", async () => {
+  const life = await newLife();
+  await say(life, "one", "1");
+  await say(life, "two", "2");
+  const { turn_id, cursor } = await submit(life);
+  const heard = await listen(life, { after: cursor, turn: turn_id });
+
+  trim(life);
+  await life.answer("three");
+
+  expect(heard).toMatchObject({ types: WHOLE.toSpliced(2, 0, "notice"), ended: true });
+});
+
+describe("the first bytes", () => {
+  const firstOf = async (life: Life, of: "frames" | "events", after: number | null = null): Promise<string> => {
+    const opened = await life.service.stream(CALLER, { after, turn: null, of });
+    if (!opened.ok) throw new Error(opened.error.code);
+    const reader = opened.value.getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    return new TextDecoder().decode(value);
+  };
+
+  test.each(["frames", "events"] as const)("come at once when nothing happens: a comment, which moves no offset (%s)", async (of) => {
+    expect(await firstOf(await secondLife(), of)).toBe(": open\n\n");
+  });
+
+  test.each(["frames", "events"] as const)("are what was missed, where there is something (%s)", async (of) => {
+    expect(await firstOf(await secondLife(), of, 0)).toMatch(/^id: 1\n/);
+  });
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { ModelChunk } from "../../src/app/ports";
 import type { TurnReport } from "../../src/app/session-views";
 import { CALLER, Life, settle } from "./life";
+import { newLife, say, trim } from "./talk";
 
 const CALLS = 125;
 
@@ -79,4 +80,19 @@ test("the report of a short turn leaves nothing out", async () => {
   const report = await reportOf(life);
   expect(report.items.map((item) => item.kind)).toEqual(["tool_call", "tool_result", "assistant"]);
   expect(report.items_truncated).toBe(false);
+});
+
+test("a trim between two turns is told with the second, whoever listened or not, and with no other", async () => {
+  const life = await newLife();
+  await say(life, "one", "1");
+  await say(life, "two", "2");
+  trim(life);
+  await say(life, "three", "3");
+  await say(life, "four", "4");
+
+  const turns = life.events().flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : []));
+  const reports = await Promise.all(turns.map((turn) => life.service.turn(CALLER, turn)));
+
+  const notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
+  expect(reports.map((report) => report.ok && report.value.notices)).toEqual([[], [], [notice], []]);
 });

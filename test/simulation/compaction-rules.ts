@@ -15,7 +15,7 @@ const PROGRESS = 0.9;
 const GROWTH = 1.2;
 /** Attempts that any policy allows, and as many again by turns that wait. */
 const MOST_LEASES = 10;
-/** Parts of one fold (`context/fold`). */
+/** Parts of one fold (`context/fold`), the one included that completes it. */
 const MOST_PARTS = 32;
 /** Compactions that take effect inside one turn: more would be a loop. */
 const MOST_IN_TURN = 24;
@@ -32,7 +32,6 @@ export class CompactionRules {
   readonly #overlays = new Set<OverlayId>();
   readonly #ranges = new Set<string>();
   readonly #leases = new Map<CompactionId, number>();
-  readonly #parts = new Map<CompactionId, number>();
   #newestToken = 0;
   #usedToken = 0;
   #inTurn = 0;
@@ -81,9 +80,11 @@ export class CompactionRules {
 
   #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {
     const { violations } = this.world;
-    const parts = (this.#parts.get(event.compaction) ?? 0) + 1;
-    this.#parts.set(event.compaction, parts);
-    violations.check(parts <= MOST_PARTS, "I20", () => `the fold of ${event.compaction} has ${parts} parts`);
+    const { parts } = event.part;
+    // A lease over another plan begins anew, and leases are bounded.
+    const done = compaction.requested?.folded?.parts ?? 0;
+    violations.check(parts === done + 1, "I20", () => `part ${parts} of the fold of ${event.compaction} came after ${done}`);
+    violations.check(parts < MOST_PARTS, "I20", () => `the fold of ${event.compaction} goes on after ${parts} parts`);
     const made = leaseOf(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
     const same = made === String(event.token) && compaction.lease?.token === event.token;
     violations.check(same, "I4", () => `a part made under lease ${made} was kept under ${event.token}`);
@@ -104,8 +105,10 @@ export class CompactionRules {
     if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkOverlays(event, before);
-    if (event.trigger !== "fallback" && event.ops.some((op) => op.op === "summarize")) this.#checkSummary(event, before, after);
-    if (event.ops.some((op) => op.op === "summarize")) this.#judge(event, after);
+    // A note that takes a summary's place is part of a failure: it neither closes the breaker nor counts towards it.
+    if (event.trigger === "fallback" || !event.ops.some((op) => op.op === "summarize")) return;
+    this.#checkSummary(event, before, after);
+    this.#judge(event, after);
   }
 
   #checkOverlays(event: EpochChanged, { view }: SessionState): void {
@@ -148,12 +151,18 @@ export class CompactionRules {
     const breaker = this.#breaker;
     breaker.failures = 0;
     breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
-    breaker.openedAt = breaker.fruitless >= FRUITLESS ? view.tokens : null;
+    breaker.openedAt = null;
+    if (breaker.fruitless >= FRUITLESS) this.#open(view.tokens);
   }
 
   #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
     if (!event.final || event.failure === "superseded" || event.failure === "nothing_to_do") return;
     this.#breaker.failures++;
-    if (this.#breaker.failures >= FAILURES) this.#breaker.openedAt = view.tokens;
+    if (this.#breaker.failures >= FAILURES) this.#open(view.tokens);
+  }
+
+  #open(tokens: number): void {
+    this.#breaker.openedAt = tokens;
+    this.world.stats.count("breaker opened");
   }
 }

@@ -21,6 +21,8 @@ export class LogRules {
   question: ItemMeta | null = null;
   readonly #compactions: CompactionRules;
   readonly #view: ViewRules;
+  /** The epoch that each lease was given for, by its token. */
+  readonly #epochs = new Map<number, number>();
   #begun = false;
 
   constructor(readonly world: World) {
@@ -37,6 +39,10 @@ export class LogRules {
     if (!this.#begun) return;
     this.catchUp();
     this.#checkAlarm();
+  }
+
+  epochOf(lease: number | null): number | null {
+    return lease === null ? null : (this.#epochs.get(lease) ?? null);
   }
 
   /** Reads what was appended since, at any moment: each event is judged in the state that it found. */
@@ -66,6 +72,7 @@ export class LogRules {
     this.#checkTurn(event, before);
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
+    if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
     if (event.type === "TurnStarted" && (event.item || event.retry_of))
       this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
     this.#compactions.afterEvent(event, before, this.replayed);
@@ -75,13 +82,23 @@ export class LogRules {
   #count(event: StoredEvent): void {
     const { stats } = this.world;
     stats.count(`event ${event.type}`);
+    if (event.type === "CompactionStarted" && event.split !== null) stats.count("plans that split a turn");
     if (event.type === "CompactionFailed") stats.count(`compaction failed: ${event.failure}`);
-    if (event.type === "EpochChanged") for (const op of event.ops) stats.count(`${event.trigger}: ${nameOf(op)}`);
+    if (event.type === "EpochChanged") this.#countChange(event);
+    if (event.type === "SettingsChanged") for (const what of Object.keys(event.changes)) stats.count(`changed: ${what}`);
     if (event.type === "ModelCallFinished") stats.count(`${event.purpose} call: ${event.outcome}`);
     if (event.type === "TurnFailed") stats.count(`turn failed: ${event.failure.kind}`);
     if (event.type === "TurnStopped") stats.count(`turn stopped: ${event.reason}`);
     if (event.type === "TurnStarted" && event.retry_of) stats.count("turns retried");
     if (event.type === "TurnStarted" && event.attempt > 1) stats.count("turns run again");
+  }
+
+  #countChange({ trigger, ops }: Extract<StoredEvent, { type: "EpochChanged" }>): void {
+    const { stats } = this.world;
+    for (const op of ops) {
+      stats.count(`${trigger}: ${nameOf(op)}`);
+      if (op.op === "summarize" && trigger !== "fallback") stats.count(`summaries by ${op.mode}`);
+    }
   }
 
   #checkTurn(event: StoredEvent, { turn }: SessionState): void {

@@ -9,6 +9,7 @@ import type { Violations } from "./violation";
 interface Sent {
   /** What may change the beginning of a request: the epoch, and the settings that are part of it. */
   readonly base: string;
+  readonly epoch: number;
   readonly system: string | null;
   readonly messages: readonly string[];
 }
@@ -33,14 +34,25 @@ export class RequestRules {
 
   constructor(readonly violations: Violations) {}
 
-  /** Checks a request as it is sent; true: it is larger than the model takes. `owed`: of a session that has not been erased. */
-  check(request: ModelRequest, owed: Owed | null): boolean {
+  /**
+   * Checks a request as it is sent; true: it is larger than the model takes. `owed`: of a session that has not been erased.
+   * `epoch`: the one that a summary's request was built in, and may have come too late for.
+   */
+  check(request: ModelRequest, owed: Owed | null, epoch: number | null): boolean {
     const complaint = findMalformed(request.messages);
     if (complaint) this.violations.report("I5", `${request.purpose} request: ${complaint}`);
+    if (request.purpose === "turn" && owed) this.#checkOpening(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkGrowth(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkOwed(request, owed);
-    if (request.purpose === "compaction") this.#checkSamePrefix(request);
+    if (request.purpose === "compaction") this.#checkSamePrefix(request, epoch);
     return this.#checkWindow(request, owed?.state ?? null);
+  }
+
+  /** I5: what was cut opens with a message of the user. */
+  #checkOpening({ messages }: ModelRequest, { view }: SessionState): void {
+    const first = messages.find(({ role }) => role !== "system");
+    const opened = view.overlays.length === 0 || first?.role === "user";
+    this.violations.check(opened, "I5", () => `a view that was cut opens with a message of ${first?.role}`);
   }
 
   /** A summary asks for its cap: the answer must fit beside the request. */
@@ -67,9 +79,9 @@ export class RequestRules {
   }
 
   /** I7: a summary by the turn's own prefix repeats the request before it, byte for byte, and asks at its end. */
-  #checkSamePrefix(request: ModelRequest): void {
+  #checkSamePrefix(request: ModelRequest, epoch: number | null): void {
     const before = this.#last;
-    if (!before || request.system !== before.system || isTranscript(request)) return;
+    if (before?.epoch !== epoch || request.system !== before.system || isTranscript(request)) return;
     const messages = request.messages.slice(0, -1).map((message) => JSON.stringify(message));
     const changed = messages.findIndex((message, index) => index < before.messages.length && message !== before.messages[index]);
     this.violations.check(changed < 0, "I7", () => `message ${changed} of a same-prefix summary is not that of the turn`);
@@ -78,6 +90,7 @@ export class RequestRules {
   #checkGrowth(request: ModelRequest, state: SessionState): void {
     const sent: Sent = {
       base: toBase(request.model.id, state),
+      epoch: state.view.epoch,
       system: request.system,
       messages: request.messages.map((message) => JSON.stringify(message)),
     };

@@ -20,6 +20,8 @@ interface Deps {
   readonly violations: Violations;
   readonly stats: Stats;
   readonly book: SummaryBook;
+  /** The epoch that a lease was given for. */
+  readonly epochOf: (lease: number | null) => number | null;
 }
 
 interface Call {
@@ -73,8 +75,8 @@ export class SimModel {
     stats.count(`${request.purpose} requests${request.purpose === "compaction" && at.owed ? " inside a turn" : ""}`);
     options.onRequest?.(render(request).body);
     if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
-    if (request.purpose === "compaction") this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0);
-    const tooLarge = this.rules.check(request, at.owed) || this.#refuses(request);
+    const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
+    const tooLarge = this.rules.check(request, at.owed, this.deps.epochOf(lease)) || this.#refuses(request);
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {
@@ -84,10 +86,11 @@ export class SimModel {
     }
   }
 
-  #noteLease(request: ModelRequest, newest: number): void {
+  #noteLease(request: ModelRequest, newest: number): number {
     const token = this.leases.get(request) ?? newest;
     this.leases.set(request, token);
     this.askedUnder.set(token, (this.askedUnder.get(token) ?? 0) + 1);
+    return token;
   }
 
   /** What the registry does not know: a window that is smaller than it says, a gateway that counts otherwise. */

@@ -33,21 +33,30 @@ export class SimQueue {
 
   /** The queue as one life of the object reaches it. */
   reachedBy(scope: Scope): CompactionQueue {
-    const { scheduler, profile, stats } = this.deps;
+    const { scheduler, profile } = this.deps;
     return {
       send: async (job) => {
         const random = scheduler.random;
         const fails = random.chance(profile.queueFails);
         const copies = random.chance(profile.queueLoses) ? 0 : random.chance(profile.queueDoubles) ? 2 : 1;
-        const effect = (): void => {
-          stats.count("jobs sent");
-          if (copies !== 1) stats.count(copies === 0 ? "jobs lost" : "jobs doubled");
-          for (let n = 0; n < copies; n++) this.#deliver({ job, attempts: 1 }, random.chance(0.3) ? random.int(1, 90_000) : 0);
-        };
+        const effect = (): void => this.#accept(job, copies);
         await scheduler.gate(scope, "queue send", fails ? { weight: 3 } : { weight: 3, effect });
         if (fails) throw new Error("the queue is out of reach");
       },
     };
+  }
+
+  /** Takes `copies` of a job on, each at once or late. */
+  #accept(job: CompactionJob, copies: number): void {
+    const { scheduler, stats } = this.deps;
+    stats.count("jobs sent");
+    if (copies === 0) stats.count("jobs lost");
+    if (copies > 1) stats.count("jobs doubled");
+    for (let n = 0; n < copies; n++) {
+      const delay = scheduler.random.chance(0.3) ? scheduler.random.int(1, 90_000) : 0;
+      if (delay > 0) stats.count("jobs delayed");
+      this.#deliver({ job, attempts: 1 }, delay);
+    }
   }
 
   /** One consumer dies in the middle; its message comes again. */

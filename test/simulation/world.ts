@@ -78,7 +78,8 @@ export class World {
     this.sql = { ...base, wipe: () => this.#wipe(base) };
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book });
+    const epochOf = (lease: number | null): number | null => this.log.epochOf(lease);
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf });
     this.queue = new SimQueue({
       scheduler,
       profile,

@@ -41,12 +41,13 @@ describe("a provider that goes silent", () => {
     expect((await chat.items()).at(-1)).toMatchObject({ incomplete: true, parts: [{ type: "text", text: "Half" }] });
   });
 
-  it("is not taken for the client's: a silent stream gets comments", async () => {
+  it("is not taken for the client's: a silent stream gets comments, the first at once", async () => {
     const timers = holdTimers(HEARTBEAT_MS);
     const chat = await newChat();
     const response = await chat.call("GET", "/stream");
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 
+    expect((await reader?.read())?.value).toBe(": open\n\n");
     const read = reader?.read();
     await timers.set();
     await runInDurableObject(chat.stub, timers.ring);

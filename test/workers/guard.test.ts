@@ -38,7 +38,7 @@ describe("a request that would exceed the window", () => {
 
     const report = await chat.say("and now?");
 
-    expect(report.status).toBe("completed");
+    expect(report).toMatchObject({ status: "completed", notices: [{ code: "history_trimmed" }] });
     expect(await overflows(chat)).toEqual([]);
     await frames.until("notice", ({ code }) => code === "history_trimmed");
     expect((await chat.items()).slice(0, 12).map(textOf)).toEqual(Array.from({ length: 12 }, (_, index) => text(index + 1)));

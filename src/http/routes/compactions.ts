@@ -7,6 +7,7 @@ import { compactionView, contextView } from "../schemas/compaction";
 import { id, sessionPath } from "../schemas/ids";
 import { listOf, pageQuery, toList } from "../schemas/page";
 import { sessionCalls } from "../session-calls";
+import { ofSessionModel } from "../session-model";
 
 const tag = "context";
 
@@ -73,6 +74,6 @@ export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     const parts = content === undefined ? null : [{ type: "text" as const, text: content }];
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const report = await calls.repeatable((api, caller) => api.context(caller, { content: parts }));
-    return report.ok ? c.json(report.value, 200) : sendProblem(c, report.error);
+    return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
   });
 }

@@ -1,7 +1,9 @@
 /** Sessions: made, listed, read, changed, erased. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
 import type { SessionId, TenantId } from "../../domain/ids";
+import { ok, type Result } from "../../lib/result";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -22,6 +24,7 @@ import {
   toPatchInput,
 } from "../schemas/session";
 import { sessionCalls } from "../session-calls";
+import { ofSessionModel } from "../session-model";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "sessions";
@@ -62,7 +65,7 @@ const patch = tenantRoute({
   path,
   tag,
   scope: "sessions:write",
-  summary: "Change a session; null removes",
+  summary: "Change a session; null removes, and for policy goes back to the tenant's or the deployment's choice of now",
   request: { params: sessionPath, body: jsonBody(patchInput) },
   responses: { 200: json("The session", sessionView) },
 });
@@ -138,11 +141,24 @@ function registerOne(app: App, deps: HttpDeps): void {
     return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
   });
   app.openapi(patch, async (c) => {
-    const input = toPatchInput(c.req.valid("json"));
+    const body = c.req.valid("json");
+    const given = body.policy === null ? await readDefaultPolicy(deps, principalOf(c).tenant) : ok(body.policy);
+    if (!given.ok) return sendProblem(c, given.error);
+    const input = toPatchInput(body, given.value);
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const session = await calls.once((api, caller) => api.patch(caller, input));
-    return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
+    if (session.ok) return c.json(session.value, 200);
+    return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);
   });
+}
+
+/** What a session gets that names no policy. It names a preset, so it takes the place of what the session has. */
+async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Result<PolicyChoice, HttpError>> {
+  const settings = await callTwice(
+    () => deps.tenants(tenant),
+    (api) => api.settings(),
+  );
+  return settings.ok ? ok(chainChoices(deps.config.defaultPolicy, parseLevel(settings.value.default_policy))) : settings;
 }
 
 /** Out of the directory last: until then a deletion that broke off can be found and sent again. */

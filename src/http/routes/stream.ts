@@ -26,7 +26,7 @@ const stream = tenantRoute({
   },
   responses: {
     200: {
-      description: "Server-sent events; comments are heartbeats",
+      description: "Server-sent events; comments are an idle stream's beginning and its heartbeats",
       content: { "text/event-stream": { schema: z.string().openapi({ description: "`id` is the offset to resume from" }) } },
     },
   },

@@ -1,17 +1,28 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView } from "../../app/control-views";
 import type { ContextReport } from "../../app/session-views";
-import { COMPACTION_TRIGGERS, type CoveredRange, type Receipt } from "../../domain/compaction-events";
+import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange, type Receipt } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { policyChoiceView } from "./policy";
 import { tokenFigure } from "./session";
 import { modelFailureKind, usageView } from "./turn";
 
+const certainty = documents<Certainty>()(
+  z.object({
+    source: z.enum(["reported", "estimated", "mixed"]),
+    error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
+  }),
+);
+
 const receiptView = documents<Receipt>()(
   z.object({
-    tokens_before: z.number().openapi({ description: "Estimated, of the next request" }),
+    tokens_before: z.number().openapi({ description: "Of the next request, as it was; `measured` says how it is known" }),
     tokens_after: z.number(),
+    measured: z
+      .object({ before: certainty, after: certainty })
+      .optional()
+      .openapi({ description: "What tokens_before and tokens_after rest on; absent in receipts from before it was recorded" }),
     items_before: z.int(),
     items_after: z.int(),
     model: z.string().nullable(),

@@ -40,7 +40,7 @@ const isBlank = (content: Content): boolean =>
 
 const fields = z.strictObject({
   content: z
-    .union([z.string(), z.array(partInput).max(MAX_PARTS)])
+    .union([z.string(), z.array(partInput).max(MAX_PARTS)], "must be a string or a list of parts")
     .optional()
     .openapi({ description: "Needed, unless a reply has tool_calls; of role tool the output, which may be empty" }),
   role: z.enum(["user", "assistant", "system", "tool"]).default("user"),

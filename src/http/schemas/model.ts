@@ -32,21 +32,27 @@ export const modelInput = z
 
 export interface ModelNaming {
   readonly id: string;
-  readonly knownWindow: (upstreamId: string) => number | null;
+  readonly knownWindow: (model: Pick<ModelOverride, "provider" | "upstream_id">) => number | null;
 }
 
 export function toOverride(input: z.infer<typeof modelInput>, { id, knownWindow }: ModelNaming): ModelOverride {
-  const upstream_id = input.upstream_id ?? id;
+  const named = { provider: input.provider, upstream_id: input.upstream_id ?? id };
   return {
-    provider: input.provider,
-    upstream_id,
+    ...named,
     base_url: input.base_url ?? null,
-    context_window: input.context_window === undefined ? knownWindow(upstream_id) : input.context_window,
+    context_window: input.context_window === undefined ? knownWindow(named) : input.context_window,
     max_output: input.max_output,
   };
 }
 
-export const modelView = documents<ModelSpec>()(
+export interface ModelView extends ModelSpec {
+  readonly warnings: readonly string[];
+}
+
+const UNKNOWN_WINDOW =
+  "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
+
+export const modelView = documents<ModelView>()(
   z
     .object({
       id: z.string(),
@@ -56,11 +62,13 @@ export const modelView = documents<ModelSpec>()(
       context_window: z.int().nullable(),
       max_output: z.int(),
       source: z.enum(["deployment", "tenant"]),
+      warnings: z.array(z.string()).readonly().openapi({ description: "What this model will not do as it is" }),
     })
     .openapi("Model"),
 );
 
 /** Where the deployment's own models are is its own business. */
-export function toModelView(model: ModelSpec): ModelSpec {
-  return model.source === "deployment" ? { ...model, base_url: null } : model;
+export function toModelView(model: ModelSpec): ModelView {
+  const warnings = model.context_window === null ? [UNKNOWN_WINDOW] : [];
+  return { ...model, ...(model.source === "deployment" && { base_url: null }), warnings };
 }

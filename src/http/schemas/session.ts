@@ -30,7 +30,7 @@ const fields = {
 };
 
 export const createInput = z.strictObject(fields).openapi("CreateSession");
-export const patchInput = z.strictObject(fields).openapi("PatchSession");
+export const patchInput = z.strictObject({ ...fields, policy: policyChoiceInput.nullable().optional() }).openapi("PatchSession");
 
 /** What a session gets that names nothing. */
 export interface SessionDefaults extends TenantSettings {
@@ -55,8 +55,9 @@ export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): P
   return fault && { ...fault, field: `policy.${fault.field}` };
 }
 
-export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>): PatchInput {
-  return { ...defined(rest), ...(tools !== undefined && { tools: toTools(tools) }) };
+/** `policy`: what the request names, or what its null stands for. */
+export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>, policy: PolicyChoice | undefined): PatchInput {
+  return defined({ ...rest, policy, ...(tools !== undefined && { tools: toTools(tools) }) });
 }
 
 export const tokenFigure = documents<TokenFigure>()(

@@ -5,7 +5,7 @@ import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../.
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
 import { id, time } from "./ids";
-import { modelName, modelView } from "./model";
+import { type ModelView, modelName, modelView } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
 const name = z.string().min(1).max(200);
@@ -72,7 +72,9 @@ export interface NewKeyView {
 }
 export const newKeyView = documents<NewKeyView>()(z.object({ id: id("key"), key: shownOnce }).openapi("NewKey"));
 
-export interface TenantExportView extends Omit<TenantView, "effective_policy">, Pick<TenantExport, "created_at" | "models" | "keys"> {}
+export interface TenantExportView extends Omit<TenantView, "effective_policy">, Pick<TenantExport, "created_at" | "keys"> {
+  readonly models: readonly ModelView[];
+}
 
 export const tenantExport = documents<TenantExportView>()(
   z

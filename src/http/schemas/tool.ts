@@ -15,7 +15,11 @@ const toolInput = z
   .strictObject({
     name: toolName,
     description: z.string().max(MAX_DESCRIPTION).optional(),
-    parameters: z.record(z.string(), z.unknown()).readonly().openapi({ description: "A JSON Schema of type object" }),
+    parameters: z
+      .record(z.string(), z.unknown())
+      .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
+      .readonly()
+      .openapi({ description: "A JSON Schema of type object" }),
   })
   .openapi("ToolDefinition");
 

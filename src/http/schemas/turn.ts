@@ -49,6 +49,10 @@ export const turnView = documents<TurnReport>()(
       usage: usageView.nullable(),
       context_window: z.int().nullable(),
       current_context_tokens: z.number(),
+      notices: z
+        .array(z.object({ code: z.enum(["history_trimmed"]), text: z.string() }))
+        .readonly()
+        .openapi({ description: "What the user should be told: of this turn, or of what came after the one before it" }),
     })
     .openapi("Turn"),
 );

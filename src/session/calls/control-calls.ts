@@ -32,6 +32,7 @@ async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>>
 
 const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   writer,
+  content: runtime.content,
   clock: runtime.deps.clock,
   ids: runtime.deps.ids,
   past: pastItems(runtime.deps.sql),

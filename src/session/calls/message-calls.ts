@@ -7,11 +7,14 @@ import type { Command, ToolResultDraft } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
+import type { CallRef } from "../../domain/open-calls";
+import type { OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { recall, remember } from "../log/idempotency";
 import { readNewest } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
+import { explainClosedCall } from "./closed-call";
 import { callsOf, draftMessage, draftResult } from "./draft-message";
 import { once } from "./once";
 import { reportTurn } from "./turn-report";
@@ -98,6 +101,8 @@ export function submitToolResults(
   const turn = runtime.state.turn;
   const at = clock();
   const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
+  const contradiction = refuseContradiction(turn?.open_calls ?? [], refs);
+  if (contradiction) return contradiction;
   const calls = callsOf(turn?.open_calls ?? [], refs);
   const drafted = input.results.map(({ execution_id, call_id, output, is_error }, index) => {
     const call = calls[index] ?? { call_id: "", name: "" };
@@ -111,7 +116,17 @@ export function submitToolResults(
     const recorded = events.find((event) => event.type === "ToolResultRecorded");
     return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
-  return acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
+  const done = acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
+  return done.ok ? done : err(explainClosedCall(runtime, done.error));
+}
+
+/** Both ids of one result must mean one call: which of them was meant cannot be guessed. */
+function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]): api.Outcome<never> | null {
+  const index = refs.findIndex(({ execution, call_id }) => {
+    const call = execution && open.find((each) => each.execution === execution);
+    return call && call_id !== null && call.call_id !== call_id;
+  });
+  return index < 0 ? null : err({ code: "invalid", field: `results.${index}.call_id`, detail: "is not that of the execution_id's call" });
 }
 
 export function stopTurn(
@@ -144,7 +159,7 @@ export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency
   const { clock, ids, incarnation } = runtime.deps;
   const turn: TurnId = ids.newId("trn");
   const message = lastAsked(runtime);
-  if (!message) return err({ code: "no_turn" });
+  if (!message) return err({ code: "not_retryable", status: null });
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
   const accept: Asked["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
   return acknowledge(runtime, { command, bodies: [], idempotency: input.idempotency, accept });

@@ -33,13 +33,14 @@ function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
   const report = reportTurn(runtime, turn);
   const row = readTurn(runtime.deps.sql, turn);
   if (!report.ok || !row) return [];
-  const { items, items_truncated, message_id, attempt } = report.value;
+  const { items, items_truncated, message_id, attempt, notices } = report.value;
   const { offset } = runtime.buffer;
   const lines = (...frames: Frame[]): FrameLine[] => frames.map((frame) => toFrameLine(frame, offset));
   const position = positionAsked(row);
   return [
     ...(message_id ? lines({ type: "message.accepted", message_id, turn_id: turn, position, queued: false }) : []),
     ...(row.attempt > 0 ? lines({ type: "turn.started", turn_id: turn, attempt, message_id, position }) : []),
+    ...lines(...notices.map((notice): Frame => ({ type: "notice", ...notice }))),
     ...(items_truncated ? [toGapLine(offset)] : []),
     ...lines(...items.map((item): Frame => ({ type: "item.completed", turn_id: turn, item }))),
     ...lines(...endFrames(report.value, row)),

@@ -6,6 +6,7 @@ import { err, ok } from "../../lib/result";
 import { toCallView } from "../content";
 import { readTurn, readTurnItems, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
+import { TRIMMED_NOTICE } from "../stream/frames";
 
 export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<views.TurnReport> {
   const row = readTurn(runtime.deps.sql, id);
@@ -25,6 +26,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
     usage: row.usage,
     context_window: runtime.spec?.context_window ?? null,
     current_context_tokens: runtime.contextTokens(),
+    notices: row.trimmed ? [TRIMMED_NOTICE] : [],
   });
 }
 

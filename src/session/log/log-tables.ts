@@ -2,6 +2,7 @@
  * What is older than the view: tables of the object, written in the same transaction as the events they come from.
  * All of it can be derived from the log again.
  */
+import { isTrim } from "../../domain/compaction-events";
 import type { StopReason, StoredEvent, TurnFailure } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -27,6 +28,10 @@ export interface TurnRow {
   readonly stop_reason?: StopReason;
   /** A retry took back what it had begun to say. */
   readonly taken_back?: true;
+  /** The oldest groups left the view without a summary, in this turn or since the one before it. */
+  readonly trimmed?: true;
+  /** The same, after this turn had ended: the next one tells. */
+  readonly trimmed_after?: true;
 }
 
 export function readTurn(sql: Sql, id: TurnId): TurnRow | null {
@@ -71,6 +76,11 @@ export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
   return row ? (JSON.parse(row.meta) as ItemMeta) : null;
 }
 
+/** The newest first. */
+export function newestItems(sql: Sql, limit: number): ItemMeta[] {
+  return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
+}
+
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
 function writeItem(sql: Sql, item: ItemMeta): void {
@@ -91,7 +101,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return;
     case "TurnStarted":
       if (event.retry_of) takeBack(sql, before);
-      startTurn(sql, event);
+      startTurn(sql, event, before);
       return;
     case "AssistantReplied":
     case "ToolCalled":
@@ -123,6 +133,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return failCompaction(sql, event);
     case "EpochChanged":
       applyEpoch(sql, event);
+      if (isTrim(event)) noteTrim(sql, before);
       return keepViewBefore(sql, event, before);
     case "SessionOpened":
     case "SettingsChanged":
@@ -144,10 +155,17 @@ function takeBack(sql: Sql, { view }: SessionState): void {
   for (const { turn } of cutOffReply(view.items)) if (turn) changeTurn(sql, turn, { taken_back: true });
 }
 
-function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }>): void {
+/** FEAT-011, compact fallback notification: whoever does not listen to the stream hears of it with a turn. */
+function noteTrim(sql: Sql, { turn, last_turn }: SessionState): void {
+  if (turn) changeTurn(sql, turn.id, { trimmed: true });
+  else if (last_turn) changeTurn(sql, last_turn.id, { trimmed_after: true });
+}
+
+function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }>, { last_turn }: SessionState): void {
   if (event.item) writeItem(sql, event.item);
   const known = readTurn(sql, event.turn);
   const retried = event.retry_of ? readTurn(sql, event.retry_of) : null;
+  const trimmed = last_turn && readTurn(sql, last_turn.id)?.trimmed_after;
   const last = sql.all<{ last: number | null }>("SELECT max(position) AS last FROM items")[0]?.last ?? 0;
   writeTurn(sql, {
     ...emptyTurn,
@@ -157,6 +175,7 @@ function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }
     attempt: event.attempt,
     message_id: event.item?.id ?? known?.message_id ?? retried?.message_id ?? null,
     from: event.attempt > 1 && known ? known.from : last + 1,
+    ...(trimmed && { trimmed }),
   });
 }
 

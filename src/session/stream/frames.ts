@@ -1,5 +1,5 @@
 /** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
-import type { DisplayItem, ToolCallView } from "../../app/session-views";
+import type { DisplayItem, Notice, ToolCallView } from "../../app/session-views";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
@@ -46,7 +46,7 @@ export type Frame =
       readonly did_compact: boolean;
       readonly failure: CompactionFailure | null;
     }
-  | { readonly type: "notice"; readonly code: "history_trimmed"; readonly text: string }
+  | ({ readonly type: "notice" } & Notice)
   | { readonly type: "session.erased" };
 
 export type FrameType = Frame["type"];
@@ -54,7 +54,7 @@ export type FrameType = Frame["type"];
 /** FEAT-011, auto compact indicator. */
 export const COMPACTING_STATUS = "Optimizing conversation context…";
 /** FEAT-011, compact fallback notification. */
-export const TRIMMED_NOTICE = "Conversation history has been automatically trimmed";
+export const TRIMMED_NOTICE: Notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
 
 /** Frames after which a turn has nothing more to say until somebody acts. */
 const turnEnds: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
 import type { Schedule } from "../../app/session-ports";
 import { formatComment, formatSse } from "../../lib/sse";
-import { endsTurn, type FrameLine } from "./frames";
+import { endsTurn, type FrameLine, type FrameType } from "./frames";
 import type { StreamBuffer } from "./stream-buffer";
 
 /** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
@@ -33,9 +33,13 @@ export interface SseSource {
 export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Schedule): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
   const silence = new Silence(schedule);
+  let opened = false;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let text = source.take();
+      // The headers travel with the first bytes: without any, a client of an idle session would not know that it is heard.
+      if (text === "" && !source.ended && !opened) text = formatComment("open");
+      opened = true;
       while (text === "" && !source.ended) {
         const beat = await Promise.race([buffer.next(), silence.broken()]);
         text = beat ?? source.take();
@@ -91,8 +95,14 @@ class Silence {
   }
 }
 
-/** What readers of any one turn hear too. */
-const concernsAll: ReadonlySet<string> = new Set(["session.erased", "stream.gap"]);
+/** What readers of any one turn hear too: while they listen, it befalls their conversation. */
+const concernsAll: ReadonlySet<string> = new Set([
+  "session.erased",
+  "stream.gap",
+  "notice",
+  "compaction.started",
+  "compaction.completed",
+] satisfies (FrameType | "stream.gap")[]);
 
 class Cursor implements SseSource {
   ended = false;

@@ -1,6 +1,7 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem } from "../../app/session-views";
+import { isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -115,6 +116,6 @@ function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Fra
   const summarized = event.ops.some((op) => op.op === "summarize");
   if (summarized && event.compaction)
     frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null });
-  if (event.ops.some((op) => op.op === "drop")) frames.push({ type: "notice", code: "history_trimmed", text: TRIMMED_NOTICE });
+  if (isTrim(event)) frames.push({ type: "notice", ...TRIMMED_NOTICE });
   return frames;
 }

@@ -1,0 +1,80 @@
+/** What each part of a long source is asked for, part by part, from plain values. */
+import { expect, test } from "vitest";
+import type { SessionContent } from "../../src/app/session-ports";
+import { buildSummaryPart, type FoldNext, type SummaryPart } from "../../src/app/summary-request";
+import { MAX_PARTS } from "../../src/context/fold";
+import type { TranscriptEntry } from "../../src/context/prompts";
+import type { FoldedPart } from "../../src/domain/compaction-events";
+import type { TextRef } from "../../src/domain/message";
+import { chat } from "../context/planning";
+import { SPEC } from "../session/life";
+import { id, summaryPlan, viewing } from "../support/builders";
+
+/** Each fills most of a part of the summariser's 8,000 tokens. */
+const LARGE = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(230);
+const HISTORY = 2 * MAX_PARTS;
+const PREFIX = 6;
+const PLAN = summaryPlan(1, HISTORY + PREFIX, { split: HISTORY + 1 });
+const STATE = viewing(chat(HISTORY + PREFIX, 10));
+
+const ENTRIES: readonly TranscriptEntry[] = STATE.view.items.map((meta) => ({
+  meta,
+  parts: [{ type: "text", text: `said-${meta.position} ${meta.position <= HISTORY ? LARGE : "briefly"}` }],
+}));
+
+const within = ({ from, to }: { readonly from: number; readonly to: number }): TranscriptEntry[] =>
+  ENTRIES.filter(({ meta }) => from <= meta.position && meta.position <= to);
+
+const CONTENT: SessionContent = {
+  readView: () => {
+    throw new Error("a transcript is read from the record");
+  },
+  readParts: () => [],
+  readTools: () => [],
+  readSummaries: () => [],
+  readForwards: within,
+  readBackwards: (range) => within(range).reverse(),
+  readText: (body) => `Summary ${body}.`,
+};
+
+const refOf = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
+
+/** As a part's answer is kept (`settle-compaction`). */
+function foldedAfter(next: FoldNext, before: FoldedPart | null): FoldedPart {
+  const parts = (before?.parts ?? 0) + 1;
+  const summary = refOf(parts);
+  const entered = next.stage === "prefix" && before?.stage !== "prefix";
+  return { ...next, summary, parts, history: entered ? summary : (before?.history ?? null) };
+}
+
+function partAfter(folded: FoldedPart | null): SummaryPart {
+  const requested = { id: id("cmp", 1), trigger: "inline", at: 0, attempts: 1, options: null, folded, folded_for: null } as const;
+  const state = { ...STATE, compaction: { ...STATE.compaction, requested } };
+  return buildSummaryPart({ plan: PLAN, state, spec: SPEC, content: CONTENT });
+}
+
+/** The prompts of a whole fold, and what each of them quotes. */
+function readAll(): { readonly prompt: string; readonly said: readonly number[] }[] {
+  const prompts: string[] = [];
+  let folded: FoldedPart | null = null;
+  for (;;) {
+    const { request, next }: SummaryPart = partAfter(folded);
+    prompts.push(JSON.stringify(request.messages));
+    if (!next || prompts.length > 2 * MAX_PARTS) break;
+    folded = foldedAfter(next, folded);
+  }
+  return prompts.map((prompt) => ({ prompt, said: [...prompt.matchAll(/said-(\d+) /g)].map(([, n]) => Number(n)) }));
+}
+
+test("what comes before a split turn, however long, leaves the last of all parts to the turn's own beginning", () => {
+  const parts = readAll();
+
+  expect(parts).toHaveLength(MAX_PARTS);
+  const [history, prefix] = parts.slice(-2);
+  expect(prefix?.said).toEqual(Array.from({ length: PREFIX }, (_, n) => HISTORY + 1 + n));
+  expect(prefix?.prompt).not.toContain("left out here");
+  expect(history?.said.at(-1)).toBe(HISTORY);
+  expect(history?.prompt).toMatch(/\[\d+ earlier entries are left out here\.\]/);
+  const before = parts.slice(0, -2).flatMap(({ said }) => said);
+  expect(before).toEqual(Array.from({ length: before.length }, (_, n) => n + 1));
+});

@@ -1,0 +1,25 @@
+/** The list of deliberate breakages against the source as it is: one that no longer applies shows nothing, and nobody would see it. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { MUTANTS } from "../../scripts/mutants/list";
+import { ROOT } from "../../scripts/support/paths";
+
+describe("a mutant", () => {
+  test.each(MUTANTS)("applies exactly once: $name", ({ file, find, replace }) => {
+    expect(readFileSync(join(ROOT, file), "utf8").split(find)).toHaveLength(2);
+    expect(replace).not.toBe(find);
+  });
+
+  test("names tests that are there, or seeds", () => {
+    const nobody = MUTANTS.filter(
+      ({ tests, seeds }) => tests.some((path) => !existsSync(join(ROOT, path))) || (tests.length === 0 && !seeds),
+    );
+    expect(nobody).toEqual([]);
+  });
+
+  test("has a name of its own, by which it can be asked for", () => {
+    const names = MUTANTS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
