@@ -6,7 +6,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
-import { CALLER, Life, SPEC, settle } from "./life";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function openLife(): Promise<Life> {
   const life = new Life();
@@ -128,6 +128,51 @@ describe("a stop that is sent again with its key", () => {
     await life.send("hello");
 
     expect(await life.service.stop(CALLER, { idempotency })).toMatchObject({ value: { replayed: false } });
+  });
+});
+
+describe("a retry that is sent again with its key", () => {
+  const idempotency = { key: "k", digest: "a retry" };
+
+  async function failedLife(): Promise<Life> {
+    const life = await openLife();
+    await life.send("first");
+    await life.say(failure("unavailable"));
+    return life;
+  }
+
+  test("runs no other turn, also when the first one has failed too, and is answered with that one", async () => {
+    const life = await failedLife();
+    const retried = await life.service.retry(CALLER, { idempotency });
+    await settle();
+    await life.say(failure("unavailable"));
+    const { seq } = life.runtime.state;
+
+    const again = await life.service.retry(CALLER, { idempotency });
+
+    const turn = retried.ok ? retried.value.turn_id : null;
+    expect(retried).toMatchObject({ value: { turn_id: life.runtime.state.last_turn?.id, replayed: false } });
+    expect(again).toMatchObject({ value: { turn_id: turn, replayed: true } });
+    expect(life.runtime.state).toMatchObject({ seq, turn: null });
+  });
+
+  test("is refused for another request, and runs nothing", async () => {
+    const life = await openLife();
+    await life.service.submit(CALLER, { ...MESSAGE, idempotency: { key: "k", digest: "a message" } });
+    await settle();
+    await life.say(failure("unavailable"));
+
+    expect(await life.service.retry(CALLER, { idempotency })).toEqual({ ok: false, error: { code: "idempotency_conflict" } });
+    expect(life.runtime.state.turn).toBeNull();
+  });
+
+  test("that was refused is not remembered: it runs once it may", async () => {
+    const life = await openLife();
+    await life.send("first");
+    expect(await life.service.retry(CALLER, { idempotency })).toMatchObject({ error: { code: "turn_running" } });
+    await life.say(failure("unavailable"));
+
+    expect(await life.service.retry(CALLER, { idempotency })).toMatchObject({ value: { replayed: false } });
   });
 });
 

@@ -164,6 +164,29 @@ describe("one idempotency key on a retry", () => {
     expect(one?.id).toBe(two?.id);
     expect((await chat.read<Page<unknown>>("/messages")).data).toHaveLength(2);
   });
+
+  it("again after the turn has ended is the first turn, and says so", async () => {
+    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }, { text: "here" }] });
+    await chat.send("hello");
+    const first = await bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key));
+    const before = await chat.events();
+
+    const again = await chat.call("POST", "/retry", {}, key);
+
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await bodyOf<TurnReport>(again)).toMatchObject({ id: first.id, items: first.items });
+    expect(await chat.events()).toEqual(before);
+  });
+
+  it("with another request is refused, and nothing runs", async () => {
+    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    await chat.send("hello", {}, key);
+    const before = await chat.events();
+
+    expect((await chat.call("POST", "/retry", {}, key)).status).toBe(422);
+    expect((await chat.call("POST", "/stop", {}, key)).status).toBe(422);
+    expect(await chat.events()).toEqual(before);
+  });
 });
 
 describe("one idempotency key on an API key", () => {
