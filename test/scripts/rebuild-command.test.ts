@@ -112,6 +112,9 @@ test(
   SECONDS,
 );
 
-test("a rebuild of nothing says how it is used", async () => {
-  expect(await rebuild(ROOT)).toEqual({ code: 1, lines: [], said: "Usage: npm run rebuild -- --session ses_… | --tenant ten_…\n" });
+test("a rebuild of nothing says what is missing and how it is used, and asks nobody", async () => {
+  const { code, lines, said } = await rebuild(ROOT);
+
+  expect({ code, lines }).toEqual({ code: 1, lines: [] });
+  expect(said).toMatch(/^Name a session or a tenant\.\n\nUsage: npm run rebuild -- --session ID \| --tenant ID\n/);
 });
