@@ -2,7 +2,7 @@
  * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
  * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
  */
-import { draftFromSummary, stateAfter } from "../context/epoch-draft";
+import { draftFromSummary, isSmallerBySummary } from "../context/epoch-draft";
 import { withFileOps } from "../context/file-ops";
 import type { Plan, Rung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
@@ -158,7 +158,7 @@ function commit(
   const summarizer = { model: spec.id, usage: outcome.usage, ms: outcome.ms, attempts: lease.attempt };
   const economy = plan.kind === "compact" ? plan.economy : null;
   const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));
-  if (stateAfter(state, change.ops, trigger).view.tokens >= state.view.tokens) return "not_smaller";
+  if (!isSmallerBySummary(state, change.ops)) return "not_smaller";
   const { compaction, token, inside } = settled;
   const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;
   return writer.execute(command, [{ id: overlay, text: summary.text }]).ok ? { next: "done" } : "stale";

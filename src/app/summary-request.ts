@@ -67,7 +67,9 @@ function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, content } = input;
   const policy = policyOf(state.settings.policy);
   const view = buildView(content.readView(plan.range.to));
-  const text = buildSamePrefixInstruction({ form: policy.summary.form, merge: plan.merge, instructions: instructionsOf(input) });
+  const prefix = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
+  const { form } = policy.summary;
+  const text = buildSamePrefixInstruction({ form, merge: plan.merge, instructions: instructionsOf(input), prefix });
   const messages = [...view.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
   const request: ModelRequest = {
     model: spec,

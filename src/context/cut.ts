@@ -76,7 +76,7 @@ function countMessages(groups: NewestGroups, messages: number, { system_messages
 }
 
 /** As a request has them: a response with all its calls is one, and each result is one. */
-function messagesOf({ items }: Group): number {
+export function messagesOf({ items }: Group): number {
   const results = items.filter((item) => item.kind === "tool_result").length;
   return results + (results < items.length ? 1 : 0);
 }

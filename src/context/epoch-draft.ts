@@ -194,6 +194,12 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
 
 const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
+/** What else a change makes smaller it would make smaller without its summary, too: that is not the summary's gain. */
+export function isSmallerBySummary(state: SessionState, ops: readonly EpochOp[]): boolean {
+  const weigh = (done: readonly EpochOp[]): number => stateAfter(state, done, "manual").view.tokens;
+  return weigh(ops) < weigh(ops.filter((op) => op.op !== "summarize"));
+}
+
 /** Whether the next request would fit after these operations. */
 export function fitsAfter(
   state: SessionState,

@@ -27,7 +27,7 @@ const ROOMY_RATIO = 0.8;
 export function climb(input: PlanInput, foot: Foot): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
-  const enough = gainFrom(gentle) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
+  const enough = gentle.length > 0 && gainFrom(gentle) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
   const mayClear = policy.results.clear === "at_epoch" && enough && !isForced(foot.trigger) && foot.trigger !== "manual";
   if (mayClear && fits(input, foot, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
   if (policy.summary.form === "none") return { rungs: policy.results.clear === "never" ? [] : gentle };

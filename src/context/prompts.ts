@@ -115,12 +115,20 @@ export function buildSummaryPrompt({ stage, previous, transcript, instructions }
   ].join("\n\n");
 }
 
-/** The one message that is added to the turn's own request, so that the rest is read from the provider's cache. */
-export function buildSamePrefixInstruction(by: {
+/** Both stages of a split turn by one answer: the cache is read once. */
+const PREFIX_BEHIND = `The last turn above is still under way. Behind the summary of what came before it write a line of its own, "---", and
+behind that what the turn asked, what was attempted and what the intermediate results are, so that the rest of it can be understood.`;
+
+export interface SamePrefixInput {
   readonly form: Form;
   readonly merge: boolean;
   readonly instructions: string | null;
-}): string {
+  /** What the request ends with is the beginning of a turn that is under way: all that is new, or the last part of it. Null: it is not. */
+  readonly prefix: "all" | "last" | null;
+}
+
+/** The one message that is added to the turn's own request, so that the rest is read from the provider's cache. */
+export function buildSamePrefixInstruction(by: SamePrefixInput): string {
   const scope = by.merge
     ? "Summarize everything above, earlier summaries included: merge them into one."
     : "Summarize the messages above that no earlier summary covers. Do not repeat what an earlier summary says.";
@@ -129,6 +137,7 @@ export function buildSamePrefixInstruction(by: {
     "The conversation pauses here. Do not answer anything that was asked in it and do not call a tool: reply with text only.",
     scope,
     summarySystem(by.form),
+    ...(by.prefix === null ? [] : [by.prefix === "all" ? PREFIX_ONLY : PREFIX_BEHIND]),
     ...asked,
   ].join("\n\n");
 }

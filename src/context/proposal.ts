@@ -4,7 +4,7 @@ import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
 import { assumeWindow, limitOf, type ModelLimits, ratioOf } from "./budget";
-import { findTail, keptTokens, weigh } from "./cut";
+import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
@@ -205,6 +205,6 @@ function splitAt(older: readonly Group[], tail: readonly Group[], least: number 
   const start = older.findLastIndex((group) => group.isUser);
   const first = older[start];
   if (!first) return null;
-  const messages = older.slice(start).reduce((count, group) => count + group.items.length, 0);
+  const messages = sum(older.slice(start), messagesOf);
   return messages >= least ? first.from : null;
 }

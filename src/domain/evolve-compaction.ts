@@ -157,7 +157,8 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
   const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isWithin(op, item.position)));
   const read = source.reduce((sum, item) => sum + item.tokens, 0);
   const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
-  const fresh = event.ops.every((op) => op.op !== "summarize" || op.generation === 0);
+  // Of what was trimmed before, or summarised, the view has no weight: such a source teaches nothing.
+  const fresh = event.ops.every((op) => op.op !== "summarize" || (op.generation === 0 && op.replaces.length === 0));
   const known = compaction.summary_share;
   const share = fresh && read > 0 ? Math.min(1, written / read) : known;
   const summary_share = known === null || share === null ? share : known + (share - known) * LEARNING_RATE;

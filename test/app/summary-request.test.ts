@@ -25,6 +25,8 @@ const ENTRIES: readonly TranscriptEntry[] = STATE.view.items.map((meta) => ({
 const within = ({ from, to }: { readonly from: number; readonly to: number }): TranscriptEntry[] =>
   ENTRIES.filter(({ meta }) => from <= meta.position && meta.position <= to);
 
+const VIEW = { system: null, pins: [], summaries: [], dropped: 0, placement: "user-message", reduced: [], namesRecall: false } as const;
+
 const CONTENT: SessionContent = {
   readView: () => {
     throw new Error("a transcript is read from the record");
@@ -46,6 +48,18 @@ function foldedAfter(next: FoldNext, before: FoldedPart | null): FoldedPart {
   const entered = next.stage === "prefix" && before?.stage !== "prefix";
   return { ...next, summary, parts, history: entered ? summary : (before?.history ?? null) };
 }
+
+test("what is read from the cache is asked for the beginning of a turn under way too", () => {
+  const asked = (split: number | null): string => {
+    const content: SessionContent = { ...CONTENT, readView: () => ({ ...VIEW, entries: ENTRIES }) };
+    const plan = { ...PLAN, split, mode: "same_prefix" } as const;
+    const { request } = buildSummaryPart({ plan, state: STATE, spec: SPEC, content });
+    return JSON.stringify(request.messages.at(-1));
+  };
+  expect(asked(null)).not.toContain("still under way");
+  expect(asked(HISTORY + 1)).toContain("Behind the summary of what came before it write a line of its own");
+  expect(asked(1)).toContain("This is the beginning of a turn that is still under way.");
+});
 
 function partAfter(folded: FoldedPart | null): SummaryPart {
   const requested = { id: id("cmp", 1), trigger: "inline", at: 0, attempts: 1, options: null, folded, folded_for: null } as const;

@@ -1,7 +1,15 @@
 /** What is committed, and what its receipt says: counted before and after by the same estimator. */
 import { describe, expect, test } from "vitest";
 import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
-import { type DraftInput, draftByHand, draftFromRungs, draftFromSummary, fitsAfter, stateAfter } from "../../src/context/epoch-draft";
+import {
+  type DraftInput,
+  draftByHand,
+  draftFromRungs,
+  draftFromSummary,
+  fitsAfter,
+  isSmallerBySummary,
+  stateAfter,
+} from "../../src/context/epoch-draft";
 import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
 import { longest } from "../../src/context/reductions";
@@ -100,6 +108,15 @@ describe("a summary", () => {
     // What left was never counted by itself: it may be a quarter more or less.
     const after = { source: "mixed", error_bound: Math.ceil(gained / 4) };
     expect(counted.receipt.measured).toEqual({ before: { source: "reported", error_bound: 0 }, after });
+  });
+
+  test.each([
+    [599, true],
+    [900, false],
+  ])("of %i tokens in place of 900 makes the view smaller: %s, whatever else the change shortens", (tokens, smaller) => {
+    const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
+    const { ops } = draftFromSummary({ summary: { ...summary, tokens }, plan, overlay: id("ovl", 5), also: [shorten] }, input());
+    expect(isSmallerBySummary(state, ops)).toBe(smaller);
   });
 
   test("takes along what else the change rewrites", () => {

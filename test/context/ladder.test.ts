@@ -157,6 +157,18 @@ describe("what cannot help is not paid for", () => {
     expect(planUnder("balanced", broken(20_000), { limits })).toMatchObject({ kind: "none" });
   });
 
+  test("a share of nothing is not enough: where there is nothing to clear, a summary is planned", () => {
+    const { results, ...others } = JSON.parse(policy);
+    const plan = planUnder(
+      toPolicyText({ ...others, results: { ...results, clear_gain_ratio: 0 } }),
+      counted(viewing(chat(80, 400)), 31_000),
+      {
+        limits,
+      },
+    );
+    expect(rungsOf(plan)[0]).toMatchObject({ rung: "summarize" });
+  });
+
   describe("an open breaker lets the rungs without a model run first", () => {
     /** Clearing alone is enough for nothing else here. */
     const { results, ...others } = JSON.parse(policy);

@@ -8,7 +8,7 @@ import { presets } from "../../src/context/presets";
 import { summaryCap } from "../../src/context/proposal";
 import { planResults } from "../../src/context/results-rung";
 import { buildView } from "../../src/context/view";
-import type { Part } from "../../src/domain/message";
+import type { ItemMeta, Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { call, id, item, result, turnId, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summarizeOf, summaryOf } from "./planning";
@@ -128,6 +128,21 @@ describe("opal", () => {
     const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001 })];
     const rung = summarizeOf(opal(counted(viewing(items), 33_000)));
     expect([rung.range.to, rung.split]).toEqual([next - 1, split]);
+  });
+
+  test("counts a response with its calls as one message, and each result as one", () => {
+    const turn = turnId(11);
+    const called = (position: number) => call(position, position, { tokens: 10, turn });
+    const answered = (position: number) => result(position, position - 2, { tokens: 10, turn });
+    const splitOf = (before: readonly ItemMeta[]): number | null => {
+      const next = 12 + before.length;
+      const items = [...chat(10, 100), item(11, "user", { tokens: 100 }), ...before, item(next, "assistant", { tokens: 10_001, turn })];
+      return summarizeOf(opal(counted(viewing(items), 33_000))).split;
+    };
+    // A question, two calls of one response and their results: five items, four messages.
+    const four = [called(12), called(13), answered(14), answered(15)];
+    expect(splitOf(four)).toBeNull();
+    expect(splitOf([...four, item(16, "assistant", { tokens: 10, turn })])).toBe(11);
   });
 
   test("takes an unknown window for 128,000", () => {

@@ -1,5 +1,6 @@
 /** What the summariser is told: the ancestors' words, and what keeps it a summariser. */
 import { describe, expect, test } from "vitest";
+import { INSTRUCTION_TOKENS } from "../../src/context/economy";
 import {
   buildSamePrefixInstruction,
   buildSummaryPrompt,
@@ -10,6 +11,7 @@ import {
   summarySystem,
   TRANSCRIPT_RESULT_CHARS,
 } from "../../src/context/prompts";
+import { estimateTokens } from "../../src/context/tokens";
 import type { Part } from "../../src/domain/message";
 import { call, item, result } from "../support/builders";
 
@@ -89,7 +91,8 @@ describe("the request", () => {
 });
 
 describe("the instruction behind the turn's own request", () => {
-  const instruction = (change = {}) => buildSamePrefixInstruction({ form: "structured", merge: false, instructions: null, ...change });
+  const instruction = (change = {}) =>
+    buildSamePrefixInstruction({ form: "structured", merge: false, instructions: null, prefix: null, ...change });
 
   test("stops the conversation and forbids to answer or to call a tool", () => {
     expect(instruction()).toMatch(/^The conversation pauses here\. Do not answer anything that was asked in it and do not call a tool/);
@@ -99,6 +102,16 @@ describe("the instruction behind the turn's own request", () => {
   test("asks for what no summary covers, or, merging, for everything", () => {
     expect(instruction()).toContain("Do not repeat what an earlier summary says.");
     expect(instruction({ merge: true })).toContain("earlier summaries included: merge them into one.");
+  });
+
+  test("gives the beginning of a turn under way a part of its own, or all of the summary if nothing else is new", () => {
+    expect(instruction()).not.toContain("still under way");
+    expect(instruction({ prefix: "all" })).toContain("This is the beginning of a turn that is still under way.");
+    expect(instruction({ prefix: "last" })).toContain('write a line of its own, "---", and');
+  });
+
+  test.each(["structured", "narrative"] as const)("weighs no more than is planned with (%s)", (form) => {
+    expect(estimateTokens(instruction({ form, prefix: "last" }))).toBeLessThanOrEqual(INSTRUCTION_TOKENS);
   });
 
   test("carries what the client asked for", () => {

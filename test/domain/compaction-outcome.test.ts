@@ -143,6 +143,13 @@ describe("what an accepted summary teaches", () => {
     const noted = having(chat(10), changed(chat(10), [summarize(1, 2)], { trigger: "fallback" }));
     expect([merged.compaction.summary_share, noted.compaction.summary_share]).toEqual([null, null]);
   });
+
+  test("is nothing when it also read what the view has no weight of: trimmed messages, or the whole record again", () => {
+    const trimmed = having(chat(10), changed(chat(10), [drop(1, 4)], { trigger: "guard" }));
+    const [overlay] = trimmed.view.overlays;
+    const all = summarize(1, 6, { tokens: 180, generation: 0, replaces: overlay ? [overlay.id] : [] });
+    expect(having(trimmed, changed(trimmed, [all])).compaction.summary_share).toBeNull();
+  });
 });
 
 describe("rent", () => {
