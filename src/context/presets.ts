@@ -113,7 +113,7 @@ const balanced: Policy = {
 /** Bots and high volume. */
 const economy: Policy = {
   ...balanced,
-  trigger: { ...balanced.trigger, rent_factor: 0.8 },
+  trigger: { ...balanced.trigger, rent_factor: 0.9 },
   keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000, cut: "fits" },
   summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05, rebuild_after: null },
 };
@@ -129,7 +129,7 @@ const retain: Policy = {
 const verbatim: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null },
-  keep: { ...balanced.keep, ratio: 0.28, max_tokens: 64_000 },
+  keep: { ...balanced.keep, ratio: 0.29, max_tokens: 64_000 },
   results: { ...balanced.results, preview_beyond: null },
   summary: { ...balanced.summary, max_tokens: 4_000 },
 };
