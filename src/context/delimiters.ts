@@ -35,6 +35,15 @@ export const escapeRules = (text: string): string =>
     .map((line) => (RULE.test(line.replace(HIDDEN_RUN, "")) ? `\\${line}` : line))
     .join("");
 
+/** `text` behind a speaker's label, as in a transcript: a line of it that would be read as one of `labels` gets a backslash. */
+export function escapeLabels(text: string, labels: readonly string[]): string {
+  const label = new RegExp(`^${HIDDEN}(?:${labels.map((name) => [...name].join(HIDDEN)).join("|")})${HIDDEN}[:\\uff1a\\ufe55]`, "i");
+  return text
+    .split(LINE_END)
+    .map((line) => (label.test(line) ? `\\${line}` : line))
+    .join("");
+}
+
 /** `text` between brackets: one that closes what the text did not open gets a backslash; `a[0]` and `[image: x]` stay as they are. */
 export function escapeBrackets(text: string): string {
   let open = 0;

@@ -4,7 +4,7 @@
  * compaction, anti-continuation). An earlier summary is updated, not summarised again.
  */
 import type { ItemMeta, Part } from "../domain/message";
-import { enclose } from "./delimiters";
+import { enclose, escapeLabels } from "./delimiters";
 import type { Policy } from "./policy";
 import { shortenToolResult } from "./tool-results";
 
@@ -76,9 +76,11 @@ function renderPart(part: Part): string {
   }
 }
 
-/** One item as a line of the transcript, with its role. */
+const LABELS = [...new Set(Object.values(speakers))];
+
+/** One item as a line of the transcript, with its role. No text of it can pass for what somebody else said. */
 export const renderEntry = ({ meta, parts }: TranscriptEntry): string =>
-  `${speakers[meta.kind]}: ${parts.map(renderPart).filter(Boolean).join("\n")}`;
+  `${speakers[meta.kind]}: ${escapeLabels(parts.map(renderPart).filter(Boolean).join("\n"), LABELS)}`;
 
 /** `prefix`: the beginning of a turn that is still under way. */
 export type SummaryStage = "history" | "prefix";
