@@ -1,6 +1,6 @@
 /** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
 import { draftFromRungs, draftFromSummary, type SummaryDraft } from "../context/epoch-draft";
-import { fallbackNote } from "../context/fallback-note";
+import { fallbackNote, planNote } from "../context/fallback-note";
 import { policyOf } from "../context/policy-choice";
 import { estimateTokens } from "../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../domain/commands";
@@ -56,16 +56,16 @@ function draftFallback(spec: ModelSpec, ports: CompactionPorts): Fallback {
   return { change: draftFromRungs(plan.fallback, draftInput(spec, { trigger: "fallback", economy: plan.economy }, ports)), bodies: [] };
 }
 
-/** Opal compaction: a note with counts takes the place of the summary that could not be had. */
+/** Opal compaction: a note with counts takes the place of the summary that could not be had. Null: there is nothing that it could stand for. */
 function draftNote(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): Fallback | null {
   const { writer, ids, content } = ports;
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  if (!rung) return null;
-  const items = writer.state.view.items.filter((item) => item.position <= rung.range.to && !rung.keeps.includes(item.position));
-  const text = fallbackNote(items, filesOf(rung, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
+  const note = rung ? planNote(rung, writer.state) : null;
+  if (!note) return null;
+  const text = fallbackNote(note, filesOf(note.plan, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
   const summary = { text, tokens: estimateTokens(text) };
   const overlay = ids.newId("ovl");
-  const draft: SummaryDraft = { summary, plan: rung, overlay, also: [] };
+  const draft: SummaryDraft = { summary, plan: note.plan, overlay, also: [] };
   return {
     change: draftFromSummary(draft, draftInput(spec, { trigger: "fallback", economy: plan.economy }, ports)),
     bodies: [{ id: overlay, text }],

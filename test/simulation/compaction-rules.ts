@@ -120,6 +120,10 @@ export class CompactionRules {
       this.#overlays.add(op.overlay);
       const foreign = op.replaces.filter((id) => !known.has(id));
       violations.check(foreign.length === 0, "I4", () => `an overlay replaces ${foreign}, not in the view`);
+      // Who could not be had takes nothing away that was.
+      const lost =
+        event.trigger === "fallback" ? view.overlays.filter(({ id, kind }) => kind === "summary" && op.replaces.includes(id)) : [];
+      violations.check(lost.length === 0, "I19", () => `a fallback takes the place of summaries that stand: ${lost.map(({ id }) => id)}`);
       const range = `${event.base_epoch}: ${op.from}..${op.to}`;
       violations.check(!this.#ranges.has(range), "I4", () => `two changes of one range and base epoch: ${range}`);
       this.#ranges.add(range);
