@@ -203,8 +203,19 @@ export type CompactionEvent =
       readonly receipt: Receipt;
     };
 
-/** The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). */
-export const isTrim = ({ ops }: { readonly ops: readonly EpochOp[] }): boolean => ops.some((op) => op.op === "drop");
+interface ViewChange {
+  readonly trigger: CompactionTrigger;
+  readonly ops: readonly EpochOp[];
+}
+
+/**
+ * The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). A note that takes the place of a
+ * summary is made without a model, and says how many they were.
+ */
+export const isTrim = ({ trigger, ops }: ViewChange): boolean => trigger === "fallback" || ops.some((op) => op.op === "drop");
+
+/** A model's summary took effect. What is done because none could be had is part of a failure. */
+export const isSummarized = ({ trigger, ops }: ViewChange): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
 /** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
 export type CompactionFailure =
