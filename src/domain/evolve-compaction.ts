@@ -14,6 +14,7 @@ import {
 import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
+import { NOTHING_SPENT } from "./spent";
 import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, type View } from "./state";
 import { viewOf } from "./view";
 
@@ -57,9 +58,10 @@ export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as 
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const breaker = trigger === "manual" ? closedBreaker : {};
+  const first_token = state.compaction.next_token;
   return withCompaction(state, {
     ...breaker,
-    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null },
+    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null, first_token, spent: NOTHING_SPENT },
     lease: null,
   });
 }
