@@ -13,6 +13,7 @@ import type { CompactionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent, SessionPorts } from "./session-ports";
+import { summarizerOf } from "./summarizer-of";
 
 export const limitsOf = (spec: ModelSpec): ModelLimits => ({
   model: spec.id,
@@ -69,7 +70,8 @@ export function applyRungs(plan: Plan, by: Applying, ports: Ports): boolean {
     trigger,
     newOverlay: () => ids.newId("ovl"),
     read: (item) => content.readParts(item),
-    summarizer: null,
+    // Its summary may have been asked for before it turned out that none is needed.
+    summarizer: by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null,
     economy: plan.economy,
     breakerOpen: plan.breaker_open,
   });

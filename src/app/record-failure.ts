@@ -1,6 +1,6 @@
 /** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
-import { draftFromRungs, draftFromSummary, type SummaryDraft } from "../context/epoch-draft";
-import { fallbackNote } from "../context/fallback-note";
+import { type DraftInput, draftFromRungs, draftFromSummary } from "../context/epoch-draft";
+import { fallbackNote, planNote } from "../context/fallback-note";
 import { policyOf } from "../context/policy-choice";
 import { estimateTokens } from "../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../domain/commands";
@@ -10,6 +10,7 @@ import { type CompactionPorts, type CompactPlan, draftInput, planSession } from 
 import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";
+import { summarizerOf } from "./summarizer-of";
 import { capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 
@@ -25,9 +26,7 @@ interface Failed {
 export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  // What was asked for by hand need not be done at any price.
-  const byHand = writer.state.compaction.requested?.trigger === "manual";
-  const { change, bodies } = byHand ? NO_FALLBACK : failed.inside ? draftFallbackInside(spec, ports) : draftFallback(spec, ports);
+  const { change, bodies } = fallbackOf(failed, spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
@@ -39,35 +38,44 @@ interface Fallback {
   readonly bodies: readonly BodyText[];
 }
 
+function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
+  // What was asked for by hand need not be done at any price.
+  if (ports.writer.state.compaction.requested?.trigger === "manual") return NO_FALLBACK;
+  return inside ? draftFallbackInside(spec, ports, call) : draftFallback(spec, ports, call);
+}
+
 /** Inside a turn the guard drops what must go, and no more; a note, where the policy asks for one, stands for what it covers. */
-export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts): Fallback {
+export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null = null): Fallback {
   const notes = policyOf(ports.writer.state.settings.policy).on_failure === "note";
-  return notes ? draftFallback(spec, ports) : NO_FALLBACK;
+  return notes ? draftFallback(spec, ports, call) : NO_FALLBACK;
 }
 
 const NO_FALLBACK: Fallback = { change: null, bodies: [] };
 
-function draftFallback(spec: ModelSpec, ports: CompactionPorts): Fallback {
+/** `call`: the last attempt's, which is part of what was spent. */
+function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
   const { writer } = ports;
   const plan = planSession(spec, { trigger: "fallback", options: writer.state.compaction.requested?.options ?? null }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
-  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, spec, ports) : null;
-  if (noted) return noted;
-  return { change: draftFromRungs(plan.fallback, draftInput(spec, { trigger: "fallback", economy: plan.economy }, ports)), bodies: [] };
+  const summarizer = summarizerOf(writer.state, call);
+  const input = draftInput(spec, { trigger: "fallback", economy: plan.economy, summarizer }, ports);
+  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, { spec, input }, ports) : null;
+  return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
 }
 
-/** Opal compaction: a note with counts takes the place of the summary that could not be had. */
-function draftNote(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): Fallback | null {
+/** Opal compaction: a note with counts takes the place of the summary that could not be had. Null: there is nothing that it could stand for. */
+function draftNote(
+  plan: CompactPlan,
+  { spec, input }: { readonly spec: ModelSpec; readonly input: DraftInput },
+  ports: CompactionPorts,
+): Fallback | null {
   const { writer, ids, content } = ports;
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  if (!rung) return null;
-  const items = writer.state.view.items.filter((item) => item.position <= rung.range.to && !rung.keeps.includes(item.position));
-  const text = fallbackNote(items, filesOf(rung, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
+  const note = rung ? planNote(rung, writer.state) : null;
+  if (!note) return null;
+  const text = fallbackNote(note, filesOf(note.plan, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
   const summary = { text, tokens: estimateTokens(text) };
   const overlay = ids.newId("ovl");
-  const draft: SummaryDraft = { summary, plan: rung, overlay, also: [] };
-  return {
-    change: draftFromSummary(draft, draftInput(spec, { trigger: "fallback", economy: plan.economy }, ports)),
-    bodies: [{ id: overlay, text }],
-  };
+  const change = draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
+  return { change, bodies: [{ id: overlay, text }] };
 }

@@ -20,6 +20,7 @@ import { type CompactionPorts, draftInput, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
+import { summarizerOf } from "./summarizer-of";
 import { answerCapOf, capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 import { buildSummaryPart, type FoldNext, partsDone } from "./summary-request";
@@ -69,7 +70,7 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
-  const committed = commit(settled, { summary, outcome, lease, call }, world);
+  const committed = commit(settled, { summary, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
@@ -138,16 +139,11 @@ function shorteningsOf(plan: Plan, to: number): Rung[] {
 
 interface Committing {
   readonly summary: AcceptedSummary;
-  readonly outcome: Accepted;
   readonly lease: CompactionLease;
   readonly call: ModelCall;
 }
 
-function commit(
-  settled: Settling,
-  { summary, outcome, lease, call }: Committing,
-  { spec, ports }: World,
-): SettleOutcome | "not_smaller" | "stale" {
+function commit(settled: Settling, { summary, lease, call }: Committing, { spec, ports }: World): SettleOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;
@@ -155,7 +151,7 @@ function commit(
   const overlay = ids.newId("ovl");
   const plan = planSession(spec, { trigger, options: requested?.options ?? null }, ports);
   const also = shorteningsOf(plan, lease.range.to);
-  const summarizer = { model: spec.id, usage: outcome.usage, ms: outcome.ms, attempts: lease.attempt };
+  const summarizer = summarizerOf(state, call);
   const economy = plan.kind === "compact" ? plan.economy : null;
   const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));
   if (!isSmallerBySummary(state, change.ops)) return "not_smaller";

@@ -1,10 +1,10 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { Certainty, CompactionTrigger, EpochOp, Receipt, Reduction, SummaryPlan } from "../domain/compaction-events";
+import type { Certainty, CompactionTrigger, EpochOp, Receipt, Reduction, SummaryMode, SummaryPlan } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
-import type { CallUsage } from "../domain/model-call";
+import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
@@ -21,8 +21,8 @@ export interface DraftInput {
   readonly newOverlay: () => OverlayId;
   /** An item's content as it was recorded. */
   readonly read: (item: ItemMeta) => readonly Part[];
-  /** The summariser's calls; null when no model ran. */
-  readonly summarizer: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number; readonly attempts: number } | null;
+  /** The summariser's calls, all of this compaction; null when no model ran. */
+  readonly summarizer: (Spent & { readonly attempts: number }) | null;
   /** What the plan expected; null where there was none. */
   readonly economy: PlanEconomy | null;
   readonly breakerOpen: boolean;
@@ -40,7 +40,7 @@ type RungWithoutModel = Exclude<Rung, { rung: "summarize" }>;
 /** Rungs that need no model, as one change. */
 export function draftFromRungs(rungs: readonly Rung[], input: DraftInput): EpochDraft {
   const ops = rungs.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
-  return draftFromOps(ops, input, { rungs, plan: null });
+  return draftFromOps(ops, input, { rungs, mode: null });
 }
 
 function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
@@ -67,13 +67,19 @@ function weighShortened({ position, tokens }: Reduction, chars: number, { state,
 
 export interface SummaryDraft {
   readonly summary: SummaryText;
-  /** What was leased. */
-  readonly plan: SummaryPlan;
+  /** What was leased, or what a note stands for. */
+  readonly plan: Covering;
   /** Names the summary's body. */
   readonly overlay: OverlayId;
   /** What else the same change rewrites. */
   readonly also: readonly Rung[];
 }
+
+/** Mode null: a note, which no model wrote. */
+type Covering = Pick<SummaryPlan, "range" | "replaces" | "keeps" | "generation"> & { readonly mode: SummaryMode | null };
+
+/** What a receipt says of a rung. */
+type Taken = Receipt["rungs"][number];
 
 /** The summary over the range that was leased, and the rungs that go with it. */
 export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft, input: DraftInput): EpochDraft {
@@ -98,33 +104,26 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
   const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
-  const done: Rung[] = [
-    {
-      ...plan,
-      rung: "summarize",
-      items: op.items,
-      tokens: source,
-      expected: summary.tokens,
-      boundary_timestamp: op.boundary_timestamp,
-      gain: Math.max(0, source + earlier - summary.tokens),
-      reason: input.trigger,
-    },
-  ];
-  return draftFromOps([op, ...others], input, { rungs: [...done, ...also], plan });
+  const done: Taken = {
+    rung: plan.mode === null ? "note" : "summarize",
+    gain: Math.max(0, source + earlier - summary.tokens),
+    reason: input.trigger,
+  };
+  return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
 }
 
 /** A change by hand, that no plan made: a revert, a reset. */
-export const draftByHand = (ops: readonly EpochOp[], input: DraftInput): EpochDraft => draftFromOps(ops, input, { rungs: [], plan: null });
+export const draftByHand = (ops: readonly EpochOp[], input: DraftInput): EpochDraft => draftFromOps(ops, input, { rungs: [], mode: null });
 
 function draftFromOps(
   ops: readonly EpochOp[],
   input: DraftInput,
-  by: { readonly rungs: readonly Rung[]; readonly plan: SummaryPlan | null },
+  by: { readonly rungs: readonly Taken[]; readonly mode: SummaryMode | null },
 ): EpochDraft {
   const receipt = {
     ...measureChange(ops, input),
     rungs: by.rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
-    mode: by.plan?.mode ?? null,
+    mode: by.mode,
   };
   return { base_epoch: input.state.view.epoch, ops, receipt };
 }

@@ -51,7 +51,8 @@ export type EpochOp =
       readonly boundary_timestamp: number;
       /** How many times the oldest words in it were summarised again; 0: straight from the messages. */
       readonly generation: number;
-      readonly mode: SummaryMode;
+      /** Null: a note that takes a summary's place, which no model wrote. */
+      readonly mode: SummaryMode | null;
     } & CoveredRange)
   | ({ readonly op: "drop"; readonly overlay: OverlayId; readonly replaces: readonly OverlayId[]; readonly items: number } & CoveredRange)
   /** Results shown as a placeholder that names their execution (OdinCode plan). */
@@ -97,8 +98,11 @@ export interface Receipt {
   readonly measured?: { readonly before: Certainty; readonly after: Certainty };
   readonly items_before: number;
   readonly items_after: number;
+  /** Who was asked for a summary, also where none could be had; null: nobody. */
   readonly model: string | null;
+  /** Of all calls of the compaction that reported it: parts of a fold, attempts that failed. Null: none did. */
   readonly usage: CallUsage | null;
+  /** How long those calls took together. */
   readonly ms: number;
   /** Null where the change had no plan: a revert, a reset. */
   readonly economy: ReceiptEconomy | null;
@@ -203,8 +207,19 @@ export type CompactionEvent =
       readonly receipt: Receipt;
     };
 
-/** The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). */
-export const isTrim = ({ ops }: { readonly ops: readonly EpochOp[] }): boolean => ops.some((op) => op.op === "drop");
+interface ViewChange {
+  readonly trigger: CompactionTrigger;
+  readonly ops: readonly EpochOp[];
+}
+
+/**
+ * The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). A note that takes the place of a
+ * summary is made without a model, and says how many they were.
+ */
+export const isTrim = ({ trigger, ops }: ViewChange): boolean => trigger === "fallback" || ops.some((op) => op.op === "drop");
+
+/** A model's summary took effect. What is done because none could be had is part of a failure. */
+export const isSummarized = ({ trigger, ops }: ViewChange): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
 /** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
 export type CompactionFailure =

@@ -13,7 +13,7 @@ const CURRENT_VERSION: Partial<Record<EventType, number>> = {
   MessageQueued: 2,
   ModelCallFinished: 2,
   CompactionStarted: 2,
-  EpochChanged: 2,
+  EpochChanged: 3,
 };
 
 export const versionOf = (type: EventType): number => CURRENT_VERSION[type] ?? 1;

@@ -1,9 +1,20 @@
 /** What compaction's events do to the state: the view changes only here, by overlays, never by rewriting an item. */
 import { assertNever } from "../lib/assert-never";
-import type { CompactionEvent, CoveredRange, EpochOp, FoldedPart, Overlay, Reduced, Reduction, SummaryPlan } from "./compaction-events";
+import {
+  type CompactionEvent,
+  type CoveredRange,
+  type EpochOp,
+  type FoldedPart,
+  isSummarized,
+  type Overlay,
+  type Reduced,
+  type Reduction,
+  type SummaryPlan,
+} from "./compaction-events";
 import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
+import { NOTHING_SPENT } from "./spent";
 import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, type View } from "./state";
 import { viewOf } from "./view";
 
@@ -47,9 +58,10 @@ export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as 
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const breaker = trigger === "manual" ? closedBreaker : {};
+  const first_token = state.compaction.next_token;
   return withCompaction(state, {
     ...breaker,
-    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null },
+    requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null, first_token, spent: NOTHING_SPENT },
     lease: null,
   });
 }
@@ -121,14 +133,12 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
     breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     committed: committedAfter(state, event),
+    // A note that takes a summary's place teaches nothing of how long summaries are.
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
   return withCompaction({ ...state, view, anchor: anchorAfter(state, event) }, compaction);
 }
-
-/** By a model. A note that takes a summary's place is part of a failure, and teaches nothing of how long summaries are. */
-const isSummarized = ({ trigger, ops }: Of<"EpochChanged">): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
 /** A view that is as it was before a compaction has been counted; any other has not. */
 function anchorAfter({ compaction }: SessionState, { ops, epoch }: Of<"EpochChanged">): UsageAnchor | null {

@@ -5,6 +5,7 @@ import type { StoredEvent, TurnEvent } from "./events";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import type { CallUsage } from "./model-call";
+import { addCall } from "./spent";
 import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor } from "./state";
 import { viewOf } from "./view";
 
@@ -69,7 +70,7 @@ export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
 
 function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
   const { usage, lease } = event;
-  if (lease !== null) return finishCall(withoutUnsettled(state, lease), { ...event, lease: null });
+  if (lease !== null) return finishCall(withSpent(withoutUnsettled(state, lease), event), { ...event, lease: null });
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
   // The rent of a call that was asked in another epoch is that epoch's.
   const ours = event.epoch === state.view.epoch;
@@ -96,6 +97,13 @@ const withoutUnsettled = (state: SessionState, lease: number): SessionState => (
   ...state,
   compaction: { ...state.compaction, unsettled: state.compaction.unsettled.filter((token) => token !== lease) },
 });
+
+/** A call of the compaction under way, also one that comes late: of a lease that was lost. */
+function withSpent(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
+  const { requested } = state.compaction;
+  if (!requested || event.lease === null || event.lease < requested.first_token) return state;
+  return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addCall(requested.spent, event) } } };
+}
 
 function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {

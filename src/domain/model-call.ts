@@ -9,6 +9,17 @@ export interface CallUsage {
   readonly reasoning: number;
 }
 
+/** Of two calls together; what was not reported adds nothing. */
+export function plusUsage(one: CallUsage | null, other: CallUsage | null): CallUsage | null {
+  if (!one || !other) return one ?? other;
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cached: one.cached + other.cached,
+    reasoning: one.reasoning + other.reasoning,
+  };
+}
+
 /** The class of a model's failure; the labels are those of `provider-errors.json`. */
 export const FAILURE_KINDS = [
   "overflow",

@@ -7,9 +7,10 @@ import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
+import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 6;
+export const STATE_VERSION = 7;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -89,6 +90,10 @@ export interface RequestedCompaction {
   readonly folded: FoldedPart | null;
   /** The plan that it was done for. */
   readonly folded_for: SummaryPlan | null;
+  /** Leases from this token on are its own. */
+  readonly first_token: number;
+  /** What those leases' calls have cost, as far as they are in the ledger. */
+  readonly spent: Spent;
 }
 
 export interface CompactionState {

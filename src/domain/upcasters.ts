@@ -36,6 +36,13 @@ const epochV1: Upcaster = (data) => ({
   receipt: { ...(isFields(data.receipt) ? data.receipt : {}), ...receiptV1 },
 });
 
+/** A note in the place of a summary that could not be had was recorded as if a model had written it (until 2026-11-22). */
+const epochV2: Upcaster = (data) => {
+  if (data.trigger !== "fallback" || !Array.isArray(data.ops)) return data;
+  const ops = data.ops.filter(isFields).map((op) => (op.op === "summarize" ? { ...op, mode: null } : op));
+  return { ...data, ops, receipt: { ...(isFields(data.receipt) ? data.receipt : {}), mode: null } };
+};
+
 /** Keyed `Type@from`: turns version `from` into `from + 1`. */
 export const upcasters: Readonly<Record<string, Upcaster>> = {
   /** Calls and results may be imported, several items a message: an older build would read them as loose ones. */
@@ -44,4 +51,5 @@ export const upcasters: Readonly<Record<string, Upcaster>> = {
   "ModelCallFinished@1": (data) => ({ ...data, lease: null }),
   "CompactionStarted@1": startedV1,
   "EpochChanged@1": epochV1,
+  "EpochChanged@2": epochV2,
 };

@@ -1,6 +1,6 @@
 /** What one epoch change does to the rows: its overlays in order, then the compaction that it ended. Pure. */
 import { SUMMARY_JOIN } from "../context/placement";
-import type { EpochOp, Overlay } from "../domain/compaction-events";
+import { type EpochOp, isSummarized, type Overlay } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId } from "../domain/ids";
 import { assertNever } from "../lib/assert-never";
@@ -27,7 +27,7 @@ export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<Body
         id: event.compaction ?? `epoch_${event.epoch}`,
         trigger: event.trigger,
         status: failed ? "failed" : "completed",
-        did_compact: summaries.length > 0 ? 1 : 0,
+        did_compact: isSummarized(event) ? 1 : 0,
         epoch: event.epoch,
         ops: JSON.stringify(event.ops.map(withoutItems)),
         receipt: JSON.stringify(event.receipt),

@@ -6,6 +6,8 @@ import { MAX_PARTS } from "../../src/context/fold";
 import type { TranscriptEntry } from "../../src/context/prompts";
 import type { FoldedPart } from "../../src/domain/compaction-events";
 import type { TextRef } from "../../src/domain/message";
+import { NOTHING_SPENT } from "../../src/domain/spent";
+import type { RequestedCompaction } from "../../src/domain/state";
 import { chat } from "../context/planning";
 import { SPEC } from "../session/life";
 import { id, summaryPlan, viewing } from "../support/builders";
@@ -62,7 +64,17 @@ test("what is read from the cache is asked for the beginning of a turn under way
 });
 
 function partAfter(folded: FoldedPart | null): SummaryPart {
-  const requested = { id: id("cmp", 1), trigger: "inline", at: 0, attempts: 1, options: null, folded, folded_for: null } as const;
+  const requested: RequestedCompaction = {
+    id: id("cmp", 1),
+    trigger: "inline",
+    at: 0,
+    attempts: 1,
+    options: null,
+    folded,
+    folded_for: null,
+    first_token: 1,
+    spent: NOTHING_SPENT,
+  };
   const state = { ...STATE, compaction: { ...STATE.compaction, requested } };
   return buildSummaryPart({ plan: PLAN, state, spec: SPEC, content: CONTENT });
 }

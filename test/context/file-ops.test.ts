@@ -95,7 +95,7 @@ describe("a summary's lists", () => {
 
 test("a note without a model counts the roles and names the files (Opal compaction, truncate fallback)", () => {
   const items = [item(1, "user"), item(2, "assistant"), call(3, 1), result(4, 1), call(5, 2), result(6, 2), item(7, "user")];
-  expect(fallbackNote(items, { read: ["a.ts"], modified: ["b.ts"] }, 2_000)).toBe(
+  expect(fallbackNote({ leaves: items, trimmed: 0 }, { read: ["a.ts"], modified: ["b.ts"] }, 2_000)).toBe(
     "[Compacted 7 messages: 2 user, 1 assistant, 2 tool call, 2 tool result]\n\n<read-files>\na.ts\n</read-files>\n\n<modified-files>\nb.ts\n</modified-files>",
   );
 });

@@ -3,8 +3,9 @@ import { isBreakerOpen } from "../../src/context/planner";
 import type { CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
 import type { Event } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
+import { NOTHING_SPENT } from "../../src/domain/spent";
 import { REVERTIBLE, type SessionState } from "../../src/domain/state";
-import { id, item, RECEIPT, viewing } from "../support/builders";
+import { id, item, RECEIPT, summaryPlan, viewing } from "../support/builders";
 
 /** Folds one event after another, one a millisecond. */
 const having = (state: SessionState, ...events: Event[]): SessionState =>
@@ -185,6 +186,44 @@ describe("rent", () => {
   ])("starts again with %s", (_what, make) => {
     const state = having(chat(4), called(0, 12));
     expect(having(state, make(state)).compaction.rent).toBe(0);
+  });
+});
+
+describe("what a compaction has cost", () => {
+  const request = (n: number): Event => ({ type: "CompactionRequested", compaction: id("cmp", n), trigger: "threshold", base_epoch: 0 });
+  const started = (n: number, token: number): Event => ({
+    type: "CompactionStarted",
+    compaction: id("cmp", n),
+    token,
+    attempt: token,
+    expires_at: 100,
+    base_epoch: 0,
+    ...summaryPlan(1, 4),
+  });
+  const called = (lease: number | null, input: number | null): Event => ({
+    type: "ModelCallFinished",
+    turn: null,
+    purpose: lease === null ? "turn" : "compaction",
+    model: "test-model",
+    epoch: 0,
+    up_to: 2,
+    usage: input === null ? null : { input, output: 1, cached: 0, reasoning: 0 },
+    estimate: 0,
+    request_digest: null,
+    outcome: "stop",
+    ms: 10,
+    lease,
+  });
+  const spent = (...events: Event[]) => having(chat(6), ...events).compaction.requested?.spent;
+
+  test("is the sum of the calls under its leases, those that were lost and those of unknown usage included", () => {
+    const usage = { input: 60, output: 2, cached: 0, reasoning: 0 };
+    const calls = [started(1, 1), started(1, 2), called(2, 40), called(1, 20), called(2, null)];
+    expect(spent(request(1), ...calls)).toEqual({ model: "test-model", usage, ms: 30 });
+  });
+
+  test("has neither a turn's calls in it nor a late one of the compaction before", () => {
+    expect(spent(request(1), started(1, 1), failed(), request(2), started(2, 2), called(1, 40), called(null, 50))).toEqual(NOTHING_SPENT);
   });
 });
 

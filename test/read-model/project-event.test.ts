@@ -167,6 +167,28 @@ describe("events as row operations", () => {
     expect(ops.at(-1)).toMatchObject({ op: "change_epoch", row });
   });
 
+  test("nor is a note that takes the place of the summary, which stands in the view all the same", () => {
+    const log = new LogBuilder().open();
+    const overlay = idOf("ovl", 1);
+    const note = {
+      op: "summarize" as const,
+      overlay,
+      from: 1,
+      to: 4,
+      replaces: [],
+      keeps: [],
+      tokens: 9,
+      bytes: 30,
+      items: 4,
+      boundary_timestamp: 5,
+      generation: 0,
+      mode: "transcript" as const,
+    };
+    const ops = project(log.epoch({ trigger: "fallback", compaction: idOf("cmp", 1), ops: [note] }));
+    expect(ops[0]).toMatchObject({ op: "insert_overlay", row: { id: overlay, kind: "summary" } });
+    expect(ops.at(-1)).toMatchObject({ op: "change_epoch", row: { status: "failed", did_compact: 0 } });
+  });
+
   test("there is no known event that the projection refuses", () => {
     const log = new LogBuilder();
     // Each type once, with as little in it as the projection reads.

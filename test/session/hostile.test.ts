@@ -25,6 +25,9 @@ async function start(
   return { life, pilot: new Pilot(life, { turn: saying("noted"), summary: saying(short), ...answers }) };
 }
 
+/** Of a note over so many messages, which begins with a question. */
+const halves = (items: number): string => `${Math.ceil(items / 2)} user, ${Math.floor(items / 2)} assistant`;
+
 const lastTurn = (life: Life) => life.runtime.state.last_turn;
 
 describe("a summariser that always inflates", () => {
@@ -71,6 +74,33 @@ describe("a summary that cannot be had", () => {
     const { life, pilot } = await start("opal", { summary: failing });
     for (let n = 0; pilot.summaries.length === 0; n++) await pilot.say(`${n} ${LONG}`);
     expect(life.runtime.content.readSummaries()).toEqual([expect.stringMatching(/^\[Compacted \d+ messages: \d+ user, \d+ assistant\]$/)]);
+  });
+
+  test("leaves a summary that was paid for where it stands: the note comes after it, and the next summary goes on from both", async () => {
+    let broken = false;
+    const summary: Answers["summary"] = (request) => (broken ? failing : saying(STRUCTURED))(request);
+    const { life, pilot } = await start("opal", { summary });
+    const epochs = (count: number) => life.runtime.state.view.epoch >= count;
+    let said = 0;
+    const talkUntil = async (count: number) => {
+      while (!epochs(count)) await pilot.say(`${++said} ${LONG}`);
+    };
+    await talkUntil(1);
+    const [first] = life.runtime.state.view.overlays;
+    broken = true;
+    await talkUntil(2);
+    const { overlays } = life.runtime.state.view;
+    const summaries = life.runtime.content.readSummaries();
+    broken = false;
+    const asked = pilot.summaries.length;
+    await talkUntil(3);
+
+    expect(overlays).toMatchObject([first, { kind: "summary", from: (first?.to ?? 0) + 1, generation: 0 }]);
+    expect(summaries).toEqual([STRUCTURED, `[Compacted ${overlays[1]?.items} messages: ${halves(overlays[1]?.items ?? 0)}]`]);
+    expect(pilot.summaries.slice(asked).map(promptOf)[0]).toContain(`<summary>\n${summaries.join("\n\n")}\n</summary>`);
+    const [merged, ...others] = life.runtime.state.view.overlays;
+    expect([merged, others]).toMatchObject([{ kind: "summary", from: 1, generation: 1 }, []]);
+    expect((merged?.items ?? 0) + life.runtime.state.view.items.length).toBe(2 * said);
   });
 
   test("sends what there is, uncompacted, after one call (ADR 097, graceful failure)", async () => {

@@ -231,7 +231,7 @@ describe("a summariser that fails while a turn waits", () => {
     });
   });
 
-  test("leaves a note with counts where the policy asks for one", async () => {
+  test("leaves a note with counts where the policy asks for one, and the user is told that the conversation was trimmed", async () => {
     const life = await nearlyFull({ preset: "oneclaw", on_failure: "note" });
     await life.send(huge("question-6"));
 
@@ -240,6 +240,19 @@ describe("a summariser that fails while a turn waits", () => {
 
     expect(life.call.request.system).toMatch(/\[Compacted \d+ messages: /);
     expect(life.call.messages.at(-1)).toBe(`user: ${huge("question-6")}`);
+    const frames = life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
+    const told = frames.filter(({ type }) => type === "notice" || type === "compaction.completed");
+    expect(told).toMatchObject([
+      { type: "compaction.completed", did_compact: false, failure: "unavailable" },
+      { type: "notice", code: "history_trimmed" },
+    ]);
+    const listed = await life.service.compactions(CALLER, { after: null, limit: 10, order: "asc" });
+    expect(listed).toMatchObject({ value: { data: [{ status: "failed", did_compact: false, failure: "unavailable", epoch: 1 }] } });
+    await life.answer("reply-7", 5_000);
+    const { last_turn } = life.runtime.state;
+    expect(last_turn && (await life.service.turn(CALLER, last_turn.id))).toMatchObject({
+      value: { notices: [{ code: "history_trimmed" }] },
+    });
   });
 
   test("is given up after a minute, whatever its policy allows", async () => {

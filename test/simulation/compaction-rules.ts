@@ -1,4 +1,4 @@
-/** Who may change the view, how often a model is asked for it, and when not at all (I4, I20, I21). */
+/** Who may change the view, how often a model is asked for it and what that is said to have cost, and when not at all (I4, I18, I20, I21). */
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
@@ -32,6 +32,9 @@ export class CompactionRules {
   readonly #overlays = new Set<OverlayId>();
   readonly #ranges = new Set<string>();
   readonly #leases = new Map<CompactionId, number>();
+  /** Whose lease it is. */
+  readonly #holders = new Map<number, CompactionId>();
+  readonly #spent = new Map<CompactionId, { input: number; output: number; ms: number }>();
   #newestToken = 0;
   #usedToken = 0;
   #inTurn = 0;
@@ -41,6 +44,8 @@ export class CompactionRules {
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     switch (event.type) {
+      case "ModelCallFinished":
+        return this.#called(event);
       case "CompactionStarted":
         return this.#started(event, before);
       case "CompactionProgressed":
@@ -64,11 +69,30 @@ export class CompactionRules {
     Object.assign(this.#breaker, { failures: 0, fruitless: 0, openedAt: null });
   }
 
+  #called({ lease, usage, ms }: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
+    const holder = lease === null ? undefined : this.#holders.get(lease);
+    if (!holder) return;
+    const { input, output, ms: before } = this.#spent.get(holder) ?? { input: 0, output: 0, ms: 0 };
+    this.#spent.set(holder, { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0), ms: before + ms });
+  }
+
+  /** A receipt has what the ledger has of its compaction's calls. */
+  #checkSpent({ compaction, receipt }: EpochChanged): void {
+    const { input, output, ms } = (compaction && this.#spent.get(compaction)) ?? { input: 0, output: 0, ms: 0 };
+    const said = [receipt.usage?.input ?? 0, receipt.usage?.output ?? 0, receipt.ms].join();
+    this.world.violations.check(
+      said === [input, output, ms].join(),
+      "I18",
+      () => `a receipt says ${said} for ${[input, output, ms]} (input, output, ms)`,
+    );
+  }
+
   #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction, view }: SessionState): void {
     const { violations } = this.world;
     const { token } = event;
     violations.check(token > this.#newestToken, "I4", () => `lease token ${token} was given out after ${this.#newestToken}`);
     this.#newestToken = Math.max(token, this.#newestToken);
+    this.#holders.set(token, event.compaction);
     const started = (this.#leases.get(event.compaction) ?? 0) + 1;
     this.#leases.set(event.compaction, started);
     violations.check(started <= MOST_LEASES, "I20", () => `${event.compaction} was leased ${started} times`);
@@ -104,6 +128,7 @@ export class CompactionRules {
     const { openedAt } = this.#breaker;
     if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
+    this.#checkSpent(event);
     this.#checkOverlays(event, before);
     // A note that takes a summary's place is part of a failure: it neither closes the breaker nor counts towards it.
     if (event.trigger === "fallback" || !event.ops.some((op) => op.op === "summarize")) return;
@@ -120,6 +145,10 @@ export class CompactionRules {
       this.#overlays.add(op.overlay);
       const foreign = op.replaces.filter((id) => !known.has(id));
       violations.check(foreign.length === 0, "I4", () => `an overlay replaces ${foreign}, not in the view`);
+      // Who could not be had takes nothing away that was.
+      const lost =
+        event.trigger === "fallback" ? view.overlays.filter(({ id, kind }) => kind === "summary" && op.replaces.includes(id)) : [];
+      violations.check(lost.length === 0, "I19", () => `a fallback takes the place of summaries that stand: ${lost.map(({ id }) => id)}`);
       const range = `${event.base_epoch}: ${op.from}..${op.to}`;
       violations.check(!this.#ranges.has(range), "I4", () => `two changes of one range and base epoch: ${range}`);
       this.#ranges.add(range);

@@ -95,6 +95,26 @@ describe("a summariser that fails twice", () => {
   });
 });
 
+describe("a note in the place of a summary that failed for good", () => {
+  it("is told as what it is: no compaction, and a conversation that was trimmed", async () => {
+    const { chat, frames } = await smallChat({ policy: { preset: "oneclaw", on_failure: "note" }, summaries: [broken, broken] });
+    await talk(chat, 1, TURNS);
+    await frames.until("notice");
+
+    expect(typesOf(frames.seen).filter((type) => /^compaction|^notice/.test(type))).toEqual([
+      "compaction.started",
+      "compaction.completed",
+      "notice",
+    ]);
+    expect(frames.seen).toContainEqual(
+      expect.objectContaining({ type: "compaction.completed", did_compact: false, failure: "unavailable" }),
+    );
+    expect(await compactions(chat)).toMatchObject([{ status: "failed", did_compact: false, failure: "unavailable" }]);
+    expect(await chat.describe()).toMatchObject({ compacted_summary: expect.stringMatching(/^\[Compacted \d+ messages: /) });
+    await frames.leave();
+  });
+});
+
 describe("a summariser that hangs", () => {
   it("is given up after the policy's time, asked once more, and given up again: the fallback follows", async () => {
     const timers = holdTimers(SUMMARY_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 /** Compactions as they are listed: a table of the object, written in the transaction of the events it comes from. */
 import type { CompactionView, ShownOp } from "../../app/control-views";
-import type { CoveredRange, EpochOp } from "../../domain/compaction-events";
+import { type CoveredRange, type EpochOp, isSummarized } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { TextRef } from "../../domain/message";
@@ -84,12 +84,11 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
   const id = event.compaction;
   if (!id) return;
   const row = readCompaction(sql, id) ?? newRow(id, event);
-  const did_compact = event.ops.some((op) => op.op === "summarize");
   const { cache_kept = null } = event.receipt.economy ?? {};
   writeCompaction(sql, {
     ...row,
     ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }),
-    did_compact,
+    did_compact: isSummarized(event),
     epoch: event.epoch,
     range: rangeOf(event.ops) ?? row.range,
     ops: event.ops.map(toShownOp),

@@ -7,7 +7,7 @@ import type { StopReason, StoredEvent, TurnFailure } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { CallUsage, FinishReason } from "../../domain/model-call";
+import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model-call";
 import type { SessionState, TurnStatus } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { applyEpoch, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
@@ -183,12 +183,5 @@ function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinish
   const { turn, usage } = event;
   const row = turn && usage ? readTurn(sql, turn) : null;
   if (!row || !usage) return;
-  const sum = row.usage ?? { input: 0, output: 0, cached: 0, reasoning: 0 };
-  const total: CallUsage = {
-    input: sum.input + usage.input,
-    output: sum.output + usage.output,
-    cached: sum.cached + usage.cached,
-    reasoning: sum.reasoning + usage.reasoning,
-  };
-  writeTurn(sql, { ...row, usage: total });
+  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage) });
 }

@@ -1,7 +1,7 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem } from "../../app/session-views";
-import { isTrim } from "../../domain/compaction-events";
+import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -113,8 +113,7 @@ function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }
 
 function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {
   const frames: Frame[] = [];
-  const summarized = event.ops.some((op) => op.op === "summarize");
-  if (summarized && event.compaction)
+  if (isSummarized(event) && event.compaction)
     frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null });
   if (isTrim(event)) frames.push({ type: "notice", ...TRIMMED_NOTICE });
   return frames;

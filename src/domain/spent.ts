@@ -1,0 +1,19 @@
+/** What the calls of one compaction come to: parts of a fold, both stages of a split turn, attempts that failed. */
+import { type CallUsage, plusUsage } from "./model-call";
+
+export interface Spent {
+  /** Who was asked, the last time; null: nobody yet. */
+  readonly model: string | null;
+  /** Of the calls that reported it; null: none did. */
+  readonly usage: CallUsage | null;
+  /** How long the calls took together. */
+  readonly ms: number;
+}
+
+export const NOTHING_SPENT: Spent = { model: null, usage: null, ms: 0 };
+
+export const addCall = (spent: Spent, call: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number }): Spent => ({
+  model: call.model,
+  usage: plusUsage(spent.usage, call.usage),
+  ms: spent.ms + call.ms,
+});
