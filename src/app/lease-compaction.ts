@@ -5,20 +5,20 @@ import type { SummarizeRung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { summaryCap } from "../context/proposal";
 import type { CompactionPlanRef } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger, SummaryPlan } from "../domain/compaction-events";
+import type { CompactionFailure, InlineWork, SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
 import type { RequestedCompaction } from "../domain/state";
 import { applyRungs, limitsOf, windowOf } from "./build-request";
 import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, planSession } from "./plan-session";
+import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { LeaseOutcome } from "./session-api";
 import { buildSummaryPart } from "./summary-request";
 
-/** `inline`: a turn waits for it, and a running lease is taken over (docs/design.md §5). */
+/** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
 export interface Leasing {
-  readonly inline: CompactionTrigger | null;
+  readonly inline: InlineWork | null;
 }
 
 /** Hands the plan out under a lease, or says why there is nothing to do. */
@@ -35,7 +35,7 @@ export function leaseCompaction(
   const policy = policyOf(writer.state.settings.policy);
   if (!spec) return giveUp(compaction, "unknown_model", ports);
   if (requested.attempts >= policy.summary.attempts && !inline) return failLast(compaction, spec, ports);
-  const chosen = choosePlan({ requested, trigger: inline ?? requested.trigger }, spec, ports);
+  const chosen = choosePlan({ requested, inline }, spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
   const attemptLimit = inline ? requested.attempts + 1 : policy.summary.attempts;
@@ -47,7 +47,7 @@ export function leaseCompaction(
     plan: ref,
     expiresAt,
     attemptLimit,
-    takeOver: inline !== null,
+    inline,
   });
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
@@ -55,16 +55,17 @@ export function leaseCompaction(
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
-interface Choosing {
+interface Choosing extends Leasing {
   readonly requested: RequestedCompaction;
-  readonly trigger: CompactionTrigger;
 }
 
 /** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
-function choosePlan({ requested, trigger }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
+function choosePlan({ requested, inline }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
   const { id: compaction, folded, options } = requested;
-  const plan = planSession(spec, { trigger, options }, ports);
-  if (plan.kind !== "compact") return giveUp(compaction, "nothing_to_do", ports);
+  const trigger = inline?.trigger ?? requested.trigger;
+  const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
+  // A turn that finds nothing to do has no say over what was asked for before it.
+  if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const isFirst = requested.attempts === 0 && folded === null;
   if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));

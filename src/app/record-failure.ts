@@ -25,8 +25,9 @@ interface Failed {
 export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
   const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  // What was asked for by hand need not be done at any price.
-  const byHand = writer.state.compaction.requested?.trigger === "manual";
+  // What was asked for by hand need not be done at any price; what a turn needs, and did in its place, is no such thing.
+  const { requested, lease } = writer.state.compaction;
+  const byHand = requested?.trigger === "manual" && !(failed.inside && lease?.inline);
   const { change, bodies } = byHand ? NO_FALLBACK : failed.inside ? draftFallbackInside(spec, ports) : draftFallback(spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
@@ -49,7 +50,7 @@ const NO_FALLBACK: Fallback = { change: null, bodies: [] };
 
 function draftFallback(spec: ModelSpec, ports: CompactionPorts): Fallback {
   const { writer } = ports;
-  const plan = planSession(spec, { trigger: "fallback", options: writer.state.compaction.requested?.options ?? null }, ports);
+  const plan = planSession(spec, { trigger: "fallback" }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, spec, ports) : null;
   if (noted) return noted;
