@@ -2,6 +2,7 @@
 import { itemTokens, measureNext, PADDING, ratioOf } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
+import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import { summaryCap } from "../context/proposal";
 import type { CompactionPlanRef } from "../domain/commands";
@@ -34,7 +35,7 @@ export function leaseCompaction(
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyOf(writer.state.settings.policy);
   if (!spec) return giveUp(compaction, "unknown_model", ports);
-  if (requested.attempts >= policy.summary.attempts && !inline) return failLast(compaction, spec, ports);
+  if (!inline && isSpent(requested, policy)) return failLast(compaction, spec, ports);
   const chosen = choosePlan({ requested, inline }, spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
@@ -109,9 +110,19 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. */
+const isSpent = ({ attempts }: RequestedCompaction, { summary }: Policy): boolean => attempts >= summary.attempts;
+
+/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
 function failLast(compaction: CompactionId, spec: ModelSpec, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
-  recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, spec, ports);
-  return { kind: "nothing", reason: "lease_expired" };
+  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, spec, ports);
+  return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
+}
+
+/** Between turns: a compaction whose attempts are all spent, and that nobody works at, ends with what takes its place. */
+export function settleSpent(spec: ModelSpec, ports: CompactionPorts): void {
+  const { state } = ports.writer;
+  const { requested, lease } = state.compaction;
+  if (!requested || (lease && lease.expires_at > ports.clock())) return;
+  if (isSpent(requested, policyOf(state.settings.policy))) failLast(requested.id, spec, ports);
 }
