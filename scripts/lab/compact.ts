@@ -46,7 +46,7 @@ export function carryOut(plan: Compaction, shop: Workshop): Spent {
   session.execute({ at: session.now, type: "RequestCompaction", compaction, trigger, options: null });
   const leased = { ...toSummaryPlan(summarize), base_epoch: session.state.view.epoch };
   const expiresAt = session.now + LEASE_MS;
-  session.execute({ at: session.now, type: "LeaseCompaction", compaction, plan: leased, expiresAt, attemptLimit: 2, takeOver: false });
+  session.execute({ at: session.now, type: "LeaseCompaction", compaction, plan: leased, expiresAt, attemptLimit: 2, inline: null });
   const { lease } = session.state.compaction;
   if (!lease) throw new Error("a lease was not given");
   const { text, spent } = summarizeFor(summarize, shop);

@@ -14,7 +14,7 @@ export const fencing: readonly Mutant[] = [
     name: "a running lease is given out again",
     breaks: "I4: one worker at a time",
     file: "src/domain/decide-compaction.ts",
-    find: "if (runs && !command.takeOver) return",
+    find: "if (runs && !command.inline) return",
     replace: "if (runs && false) return",
     tests: DOMAIN,
   },

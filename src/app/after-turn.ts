@@ -1,6 +1,7 @@
 /** Between two turns: what was held back takes effect, the threshold is looked at, and the next message gets its turn. */
 import { policyOf } from "../context/policy-choice";
 import type { HeldOutcomes } from "./held-outcomes";
+import { settleSpent } from "./lease-compaction";
 import type { ModelSpec } from "./ports";
 import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
@@ -23,6 +24,7 @@ export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
 
 function settleBetweenTurns(spec: ModelSpec | null, ports: AfterTurnPorts): void {
   if (settleHeld(spec, ports)) ports.wakeCompaction();
+  if (spec) settleSpent(spec, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
   if (!spec || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
   // One that failed is asked for again after the next response, not at once.

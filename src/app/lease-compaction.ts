@@ -2,23 +2,24 @@
 import { itemTokens, measureNext, PADDING, ratioOf } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
+import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import { summaryCap } from "../context/proposal";
 import type { CompactionPlanRef } from "../domain/commands";
-import type { CompactionFailure, CompactionTrigger, SummaryPlan } from "../domain/compaction-events";
+import type { CompactionFailure, InlineWork, SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
 import type { RequestedCompaction } from "../domain/state";
 import { applyRungs, limitsOf, windowOf } from "./build-request";
 import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, planSession } from "./plan-session";
+import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { LeaseOutcome } from "./session-api";
 import { buildSummaryPart } from "./summary-request";
 
-/** `inline`: a turn waits for it, and a running lease is taken over (docs/design.md §5). */
+/** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
 export interface Leasing {
-  readonly inline: CompactionTrigger | null;
+  readonly inline: InlineWork | null;
 }
 
 /** Hands the plan out under a lease, or says why there is nothing to do. */
@@ -34,8 +35,8 @@ export function leaseCompaction(
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyOf(writer.state.settings.policy);
   if (!spec) return giveUp(compaction, "unknown_model", ports);
-  if (requested.attempts >= policy.summary.attempts && !inline) return failLast(compaction, spec, ports);
-  const chosen = choosePlan({ requested, trigger: inline ?? requested.trigger }, spec, ports);
+  if (!inline && isSpent(requested, policy)) return failLast(compaction, spec, ports);
+  const chosen = choosePlan({ requested, inline }, spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
   const attemptLimit = inline ? requested.attempts + 1 : policy.summary.attempts;
@@ -47,7 +48,7 @@ export function leaseCompaction(
     plan: ref,
     expiresAt,
     attemptLimit,
-    takeOver: inline !== null,
+    inline,
   });
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
@@ -55,16 +56,17 @@ export function leaseCompaction(
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
-interface Choosing {
+interface Choosing extends Leasing {
   readonly requested: RequestedCompaction;
-  readonly trigger: CompactionTrigger;
 }
 
 /** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
-function choosePlan({ requested, trigger }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
+function choosePlan({ requested, inline }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
   const { id: compaction, folded, options } = requested;
-  const plan = planSession(spec, { trigger, options }, ports);
-  if (plan.kind !== "compact") return giveUp(compaction, "nothing_to_do", ports);
+  const trigger = inline?.trigger ?? requested.trigger;
+  const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
+  // A turn that finds nothing to do has no say over what was asked for before it.
+  if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const isFirst = requested.attempts === 0 && folded === null;
   if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
@@ -108,9 +110,19 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. */
+const isSpent = ({ attempts }: RequestedCompaction, { summary }: Policy): boolean => attempts >= summary.attempts;
+
+/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
 function failLast(compaction: CompactionId, spec: ModelSpec, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
-  recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, spec, ports);
-  return { kind: "nothing", reason: "lease_expired" };
+  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, spec, ports);
+  return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
+}
+
+/** Between turns: a compaction whose attempts are all spent, and that nobody works at, ends with what takes its place. */
+export function settleSpent(spec: ModelSpec, ports: CompactionPorts): void {
+  const { state } = ports.writer;
+  const { requested, lease } = state.compaction;
+  if (!requested || (lease && lease.expires_at > ports.clock())) return;
+  if (isSpent(requested, policyOf(state.settings.policy))) failLast(requested.id, spec, ports);
 }

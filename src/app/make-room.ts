@@ -107,7 +107,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
   while (id && !isOver() && clock() < deadline) {
-    const leased = leaseCompaction(id, inline.spec, ports, { inline: inline.trigger });
+    const leased = leaseCompaction(id, inline.spec, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
     if (leased.kind !== "leased") break;
     const settled = await workOff(live, { ...inline, id, leased, deadline }, ports);
     if (settled !== "retry") break;
@@ -115,7 +115,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
 
-/** The compaction that was asked for already, or a new one; null: no model is to be asked. */
+/** The compaction that was asked for already, which the turn makes its own, or a new one; null: no model is to be asked. */
 function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionId | null {
   const { writer, clock, ids } = ports;
   const { requested } = writer.state.compaction;

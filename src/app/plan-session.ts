@@ -5,6 +5,7 @@ import { planCompaction } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { CompactionOptions, CompactionTrigger } from "../domain/compaction-events";
 import { closedBreaker } from "../domain/evolve-compaction";
+import type { RequestedCompaction } from "../domain/state";
 import { limitsOf } from "./build-request";
 import type { ModelSpec } from "./ports";
 import type { SessionPorts } from "./session-ports";
@@ -15,6 +16,10 @@ export interface Asked {
   readonly trigger: CompactionTrigger;
   readonly options?: CompactionOptions | null;
 }
+
+/** How far a person wanted to go holds for the work that was asked for, not for what a turn needs once it has taken that over. */
+export const optionsFor = (trigger: CompactionTrigger, requested: RequestedCompaction | null): CompactionOptions | null =>
+  trigger === "manual" ? (requested?.options ?? null) : null;
 
 export function planSession(
   spec: ModelSpec,

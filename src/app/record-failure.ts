@@ -39,8 +39,9 @@ interface Fallback {
 }
 
 function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
-  // What was asked for by hand need not be done at any price.
-  if (ports.writer.state.compaction.requested?.trigger === "manual") return NO_FALLBACK;
+  // What was asked for by hand need not be done at any price; what a turn needs, and did in its place, is no such thing.
+  const { requested, lease } = ports.writer.state.compaction;
+  if (requested?.trigger === "manual" && !(inside && lease?.inline)) return NO_FALLBACK;
   return inside ? draftFallbackInside(spec, ports, call) : draftFallback(spec, ports, call);
 }
 
@@ -55,7 +56,7 @@ const NO_FALLBACK: Fallback = { change: null, bodies: [] };
 /** `call`: the last attempt's, which is part of what was spent. */
 function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
   const { writer } = ports;
-  const plan = planSession(spec, { trigger: "fallback", options: writer.state.compaction.requested?.options ?? null }, ports);
+  const plan = planSession(spec, { trigger: "fallback" }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const summarizer = summarizerOf(writer.state, call);
   const input = draftInput(spec, { trigger: "fallback", economy: plan.economy, summarizer }, ports);

@@ -35,11 +35,11 @@ export interface SessionContent {
     readonly from: number;
     readonly to: number;
   }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
-  /** The same, newest first. */
-  readBackwards(range: {
-    readonly from: number;
-    readonly to: number;
-  }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
+  /** The same, newest first. `isWanted`: the content of any other item is not read. */
+  readBackwards(
+    range: { readonly from: number; readonly to: number },
+    isWanted?: (meta: ItemMeta) => boolean,
+  ): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
   readText(id: BodyId): string | null;
 }
 

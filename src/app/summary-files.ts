@@ -1,14 +1,22 @@
-/** Which files a compaction's source has touched, on top of what the summaries say that it replaces. */
+/**
+ * Which files a compaction's source has touched, on top of what the summaries say that it replaces. What these have read is not
+ * read again, also where the summary itself is made anew from the record: bounded by what is new, not by the history.
+ */
 import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, touchesFiles } from "../context/file-ops";
 import type { SummaryPlan } from "../domain/compaction-events";
-import type { ToolCallPart } from "../domain/message";
+import type { ItemMeta, ToolCallPart } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import type { SessionContent } from "./session-ports";
+
+/** The lists hold a hundred paths of each kind: of what is new, so many of the newest items are looked at, */
+const MOST_ITEMS = 4_096;
+/** and so many bytes of calls are read. A call that writes a file has all of it in its arguments. */
+const MOST_BYTES = 4_000_000;
 
 export function filesOf(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
   const replaced = state.view.overlays.filter((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   const before = replaced.reduce((files, overlay) => merged(files, fileOpsIn(content.readText(overlay.id) ?? "")), NO_FILES);
-  return fileOpsOf(fileCalls(plan, content), before);
+  return fileOpsOf(newCalls(plan, state, content), before);
 }
 
 const merged = (left: FileOps, right: FileOps): FileOps => ({
@@ -16,9 +24,21 @@ const merged = (left: FileOps, right: FileOps): FileOps => ({
   modified: [...new Set([...left.modified, ...right.modified])],
 });
 
-function* fileCalls({ source }: SummaryPlan, content: SessionContent): Iterable<ToolCallPart> {
-  for (const { meta, parts } of content.readForwards(source)) {
-    if (meta.kind !== "tool_call" || !touchesFiles(meta.tool?.name ?? "")) continue;
-    for (const part of parts) if (part.type === "tool_call") yield part;
+/** Calls that touch files and that no summary has read: shown still, or trimmed. Oldest first. */
+function newCalls({ source }: SummaryPlan, { view }: SessionState, content: SessionContent): readonly ToolCallPart[] {
+  const shown = new Set(view.items.map((item) => item.position));
+  const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
+  const isNew = (position: number): boolean => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+  const isWanted = ({ kind, tool, position }: ItemMeta): boolean =>
+    kind === "tool_call" && touchesFiles(tool?.name ?? "") && isNew(position);
+  const oldest = Math.min(...trimmed.map(({ from }) => from), view.items[0]?.position ?? source.to);
+  const from = Math.max(source.from, oldest, source.to - MOST_ITEMS + 1);
+  const calls: ToolCallPart[] = [];
+  let bytes = 0;
+  for (const { meta, parts } of content.readBackwards({ from, to: source.to }, isWanted)) {
+    calls.push(...parts.filter((part) => part.type === "tool_call"));
+    bytes += meta.bytes;
+    if (bytes > MOST_BYTES) break;
   }
+  return calls.reverse();
 }

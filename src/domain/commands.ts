@@ -8,6 +8,7 @@ import type {
   CompactionTrigger,
   EpochOp,
   FoldedPart,
+  InlineWork,
   Receipt,
   SummaryPlan,
 } from "./compaction-events";
@@ -107,8 +108,8 @@ export type CompactionCommand =
       readonly plan: CompactionPlanRef;
       readonly expiresAt: number;
       readonly attemptLimit: number;
-      /** Inline work takes a running lease with a higher token (docs/design.md §5). */
-      readonly takeOver: boolean;
+      /** Inline work takes a running lease with a higher token (docs/design.md §5); null: a background worker's. */
+      readonly inline: InlineWork | null;
     }
   | {
       readonly type: "ProgressCompaction";

@@ -151,6 +151,12 @@ export interface SummaryPlan {
   readonly mode: SummaryMode;
 }
 
+/** Work that a turn waits for: what it is done for, whatever was asked for first, and the life of the object that does it. */
+export interface InlineWork {
+  readonly trigger: CompactionTrigger;
+  readonly incarnation: string;
+}
+
 /** How far a fold has come: everything before `position`, and `chars` characters of the entry at it. */
 export interface FoldedPart {
   readonly summary: TextRef;
@@ -187,6 +193,8 @@ export type CompactionEvent =
       readonly attempt: number;
       readonly expires_at: number;
       readonly base_epoch: number;
+      /** Absent: a background worker's, for what was asked. */
+      readonly inline?: InlineWork;
     } & SummaryPlan)
   | {
       readonly type: "CompactionFailed";

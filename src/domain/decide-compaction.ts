@@ -10,7 +10,7 @@ import { type Decision, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
-import type { CompactionLease, SessionState } from "./state";
+import { type CompactionLease, type SessionState, triggerOfWork } from "./state";
 
 type Of<T extends CompactionCommand["type"]> = Command & Extract<CompactionCommand, { type: T }>;
 
@@ -95,7 +95,7 @@ function decideLease(command: Of<"LeaseCompaction">, state: SessionState): Decis
   const { requested, lease, next_token } = state.compaction;
   if (requested?.id !== command.compaction) return stale("compaction_over");
   const runs = lease !== null && lease.expires_at > command.at;
-  if (runs && !command.takeOver) return err({ code: "lease_held", expires_at: lease.expires_at });
+  if (runs && !command.inline) return err({ code: "lease_held", expires_at: lease.expires_at });
   if (requested.attempts >= command.attemptLimit) return stale("compaction_over");
   if (command.plan.base_epoch !== state.view.epoch) return stale("epoch_moved");
   const expired: Event[] = lease && !runs ? [failed(command.compaction, lease, "lease_expired")] : [];
@@ -108,6 +108,7 @@ function decideLease(command: Of<"LeaseCompaction">, state: SessionState): Decis
       attempt: requested.attempts + 1,
       expires_at: command.expiresAt,
       ...command.plan,
+      ...(command.inline ? { inline: command.inline } : {}),
     },
   ]);
 }
@@ -139,7 +140,10 @@ function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Dec
   if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (command.change.base_epoch !== state.view.epoch || lease.base_epoch !== state.view.epoch) return stale("epoch_moved");
   if (!coversLeasedRange(command.change, lease, state)) return stale("range_changed");
-  return ok([...finished(command.call), epochChanged(command.change, { trigger: requested.trigger, compaction: command.compaction })]);
+  return ok([
+    ...finished(command.call),
+    epochChanged(command.change, { trigger: triggerOfWork(requested, lease), compaction: command.compaction }),
+  ]);
 }
 
 const isInside = (run: TurnRun | null, { turn }: SessionState): boolean =>

@@ -78,6 +78,7 @@ const shapes: Shapes = {
     generation: "number",
     split: "number?",
     mode: "string",
+    inline: "object~",
   },
   CompactionFailed: { compaction: "string", token: "number?", attempt: "number", failure: "string", final: "boolean" },
   EpochChanged: {

@@ -70,13 +70,13 @@ const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
-  const { range, source, replaces, keeps, merge, generation, split, mode } = event;
+  const { range, source, replaces, keeps, merge, generation, split, mode, inline = null } = event;
   const { requested } = state.compaction;
   const goesOn = requested?.folded && requested.folded_for && isSameFold(requested.folded, requested.folded_for, event);
   const folded = goesOn ? {} : { folded: null, folded_for: null };
   return withCompaction(state, {
     requested: requested && { ...requested, attempts: attempt, ...folded },
-    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode },
+    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode, inline },
     next_token: token + 1,
     unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
   });

@@ -2,7 +2,7 @@
  * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
-import type { CompactionOptions, CompactionTrigger, FoldedPart, Overlay, Reduced, SummaryPlan } from "./compaction-events";
+import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
@@ -78,7 +78,13 @@ export interface CompactionLease extends SummaryPlan {
   readonly attempt: number;
   readonly expires_at: number;
   readonly base_epoch: number;
+  /** Null: a background worker holds it. */
+  readonly inline: InlineWork | null;
 }
+
+/** What a lease's work is done for: what a turn took over is the turn's. */
+export const triggerOfWork = (requested: Pick<RequestedCompaction, "trigger">, lease: CompactionLease | null): CompactionTrigger =>
+  lease?.inline?.trigger ?? requested.trigger;
 
 export interface RequestedCompaction {
   readonly id: CompactionId;

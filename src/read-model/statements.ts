@@ -134,7 +134,8 @@ function changeEpoch(row: EpochRow, { seq, at }: { readonly seq: number; readonl
   const failure = row.status === "completed" ? { failure: null } : {};
   const values = { ...row, ...failure, requested_at: at, finished_at: at, last_seq: seq };
   const names = Object.keys(values);
-  const kept = ["id", "trigger", "requested_at"];
+  // What a turn took over says what it was then done for.
+  const kept = row.status === "completed" ? ["id", "requested_at"] : ["id", "trigger", "requested_at"];
   const changes = names.filter((name) => !kept.includes(name)).map((name) => `${name} = excluded.${name}`);
   const upsert = insert("compactions", values);
   const sql = `${upsert.sql.replace("INSERT OR REPLACE", "INSERT")} ON CONFLICT DO UPDATE SET ${changes.join(", ")}`;

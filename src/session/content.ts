@@ -79,10 +79,10 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
         first = (page.at(-1)?.position ?? to) + 1;
       }
     },
-    *readBackwards({ from, to }) {
+    *readBackwards({ from, to }, isWanted = () => true) {
       for (let last = to; last >= from; ) {
         const page = readItems(sql, { from, to: last, limit: PAGE, order: "desc" });
-        yield* withParts(page, false);
+        yield* withParts(page.filter(isWanted), false);
         last = (page.at(-1)?.position ?? from) - 1;
       }
     },

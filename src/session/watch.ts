@@ -33,12 +33,15 @@ export function asksForWorker(
   { before, after }: { readonly before: SessionState; readonly after: SessionState },
 ): boolean {
   if (after.turn) return false;
-  // What was asked for by hand while the turn ran waits for its end.
-  return events.some((event) => event.type === "CompactionRequested") || (before.turn !== null && isWaiting(after));
+  if (events.some((event) => event.type === "CompactionRequested")) return true;
+  // What was asked for by hand while the turn ran waits for its end, and so does what a worker gave up on.
+  const now = events.at(-1)?.at ?? 0;
+  return before.turn !== null && isWaiting(after, now);
 }
 
-/** A compaction that nobody has taken up. */
-const isWaiting = ({ compaction }: SessionState): boolean => compaction.requested?.attempts === 0 && !compaction.lease;
+/** A compaction that nobody works at. */
+const isWaiting = ({ compaction: { requested, lease } }: SessionState, now: number): boolean =>
+  requested !== null && (lease === null || lease.expires_at <= now);
 
 interface World {
   readonly clock: Clock;

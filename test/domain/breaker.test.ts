@@ -37,7 +37,7 @@ const summarize = (n: number, op: Partial<Extract<EpochOp, { op: "summarize" }>>
     plan: { base_epoch: n - 1, ...summaryPlan(op.from ?? n, op.to ?? n, { keeps: op.keeps ?? [] }) },
     expiresAt: n + 100,
     attemptLimit: 2,
-    takeOver: false,
+    inline: null,
   },
   {
     type: "RecordCompaction",

@@ -23,9 +23,10 @@ const lease = (at: number, change: Partial<Extract<Command, { type: "LeaseCompac
   plan: { base_epoch: 0, ...summaryPlan(1, 2) },
   expiresAt: at + 100,
   attemptLimit: 2,
-  takeOver: false,
+  inline: null,
   ...change,
 });
+const INLINE = { trigger: "inline", incarnation: "a" } as const;
 const summarize: EpochOp = {
   op: "summarize",
   overlay: id("ovl", 1),
@@ -107,7 +108,7 @@ describe("a part of a fold", () => {
   });
 
   test("of an older lease decides to nothing", () => {
-    expect(play([lease(30, { takeOver: true }), progress(1)], leased()).rejected).toBe("stale");
+    expect(play([lease(30, { inline: INLINE }), progress(1)], leased()).rejected).toBe("stale");
   });
 
   test("is there for the next attempt, and gone with the compaction", () => {
@@ -119,9 +120,17 @@ describe("a part of a fold", () => {
 
 describe("inside a turn", () => {
   test("the turn that waits for it takes the running lease with a higher token, and commits", () => {
-    const { state, rejected } = play([lease(30, { takeOver: true }), record(2, RUN)], running(leased()));
+    const { state, rejected } = play([lease(30, { inline: INLINE }), record(2, RUN)], running(leased()));
     expect(rejected).toBeNull();
     expect(state.view).toMatchObject({ epoch: 1, overlays: [{ from: 1, to: 2 }] });
+  });
+
+  test("what was asked for by hand and is done by the turn in need says so; its worker's own result would not", () => {
+    const asked = play([request("manual"), lease(20)], four()).state;
+    const triggersOf = (commands: readonly Command[]) =>
+      play(commands, running(asked)).events.flatMap((event) => (event.type === "EpochChanged" ? [event.trigger] : []));
+    expect(triggersOf([lease(30, { inline: INLINE }), record(2, RUN)])).toEqual(["inline"]);
+    expect(triggersOf([record(1, RUN)])).toEqual(["manual"]);
   });
 
   test.each([

@@ -31,7 +31,7 @@ const lease = (at: number, base_epoch = 0): Command => ({
   plan: { base_epoch, ...summaryPlan(1, 2) },
   expiresAt: at + 100,
   attemptLimit: 2,
-  takeOver: false,
+  inline: null,
 });
 const record = (token: number, change: EpochDraft = epoch([summarize(1)])): Command => ({
   type: "RecordCompaction",

@@ -16,7 +16,7 @@ const lease = (at: number, plan: SummaryPlan): Command => ({
   plan: { base_epoch: 0, ...plan },
   expiresAt: at + 100,
   attemptLimit: 5,
-  takeOver: false,
+  inline: null,
 });
 const progress: Command = {
   type: "ProgressCompaction",

@@ -143,7 +143,7 @@ describe("a summariser's call", () => {
     at,
     compaction: CMP,
     plan: { base_epoch: 0, ...summaryPlan(1, 2) },
-    takeOver: false,
+    inline: null,
     expiresAt: at + 100,
     attemptLimit: 3,
   });

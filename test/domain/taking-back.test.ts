@@ -1,7 +1,7 @@
 /** Taking a change of the view back, and taking a lease over. */
 import { describe, expect, test } from "vitest";
 import type { Command, EpochDraft } from "../../src/domain/commands";
-import type { EpochOp } from "../../src/domain/compaction-events";
+import type { EpochOp, InlineWork } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, play, RECEIPT, summaryPlan, turnId, viewing } from "../support/builders";
 
@@ -73,14 +73,14 @@ describe("a compaction is taken back", () => {
 
 test("a lease that is taken over has a higher token, and what the lower one brings decides to nothing", () => {
   const request: Command = { type: "RequestCompaction", at: 10, compaction: id("cmp", 1), trigger: "threshold", options: null };
-  const lease = (at: number, takeOver: boolean): Command => ({
+  const lease = (at: number, inline: InlineWork | null): Command => ({
     type: "LeaseCompaction",
     at,
     compaction: id("cmp", 1),
     plan: { base_epoch: 0, ...summaryPlan(1, 2) },
     expiresAt: at + 100,
     attemptLimit: 5,
-    takeOver,
+    inline,
   });
   const failure: Command = {
     type: "FailCompaction",
@@ -93,10 +93,10 @@ test("a lease that is taken over has a higher token, and what the lower one brin
     call: null,
     fallback: null,
   };
-  const held = play([request, lease(20, false)], viewing(items));
+  const held = play([request, lease(20, null)], viewing(items));
 
-  expect(play([lease(30, false)], held.state).rejected).toBe("lease_held");
-  const taken = play([lease(30, true)], held.state);
+  expect(play([lease(30, null)], held.state).rejected).toBe("lease_held");
+  const taken = play([lease(30, { trigger: "inline", incarnation: "life-1" })], held.state);
   expect(taken.state.compaction.lease?.token).toBe(2);
   expect(play([failure], taken.state).rejected).toBe("stale");
 });

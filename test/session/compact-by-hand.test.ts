@@ -1,7 +1,7 @@
 /** A compaction that a person asks for, and what else is chosen by hand: pins, policies. */
 import { describe, expect, test } from "vitest";
 import { presets } from "../../src/context/presets";
-import { CALLER, type Life, settle } from "./life";
+import { CALLER, Life, settle } from "./life";
 import { ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, say, useTools, work } from "./talk";
 
 const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".repeat(words)}`;
@@ -283,6 +283,33 @@ describe("pins", () => {
 
     expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null });
     expect(life.events().at(-2)).toMatchObject({ type: "CompactionFailed", failure: "superseded", final: true });
+  });
+});
+
+describe("a system prompt that leaves no room", () => {
+  const UNKNOWN = { ...ROOMY, context_window: null };
+  const large = text("You", 20_000);
+  const settings = { model: UNKNOWN.id, tools: null, title: null, metadata: {} };
+
+  test("in the window that the policy takes an unknown one for is refused, as every turn would be", async () => {
+    const life = await newLife({ policy: "balanced", spec: UNKNOWN });
+    const other = new Life();
+    other.models = life.models;
+
+    const opened = await other.service.open(CALLER, { ...settings, policy: "balanced", system: large });
+    const patched = await life.service.patch(CALLER, { system: large });
+
+    expect([opened, patched]).toMatchObject([
+      { error: { code: "invalid", field: "system" } },
+      { error: { code: "invalid", field: "system" } },
+    ]);
+  });
+
+  test("is taken where the policy takes an unknown window for endless; a policy that does not is then refused", async () => {
+    const life = await newLife({ policy: "oneclaw", spec: UNKNOWN });
+
+    expect(await life.service.patch(CALLER, { system: large })).toMatchObject({ ok: true });
+    expect(await life.service.patch(CALLER, { policy: "balanced" })).toMatchObject({ error: { code: "invalid", field: "system" } });
   });
 });
 

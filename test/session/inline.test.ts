@@ -1,10 +1,13 @@
 /** A turn that has no room: it waits for a summary, makes one itself, or does without. */
 import { describe, expect, test } from "vitest";
+import type { CompactInput } from "../../src/app/control-views";
 import type { ModelChunk } from "../../src/app/ports";
+import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
 import { huge, long, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, settle } from "./life";
+import { ask, work } from "./talk";
 
 const SUMMARY = "They exchanged words.";
 
@@ -148,6 +151,63 @@ describe("a background worker that is at it", () => {
 
     isSummarised(life);
     expect(life.asked).toBe("tttttttt");
+  });
+});
+
+describe("a compaction that was asked for by hand, and waits while a turn runs out of room", () => {
+  /** Asked for between two rounds of a turn, the second of which does not fit. */
+  async function asking(input: Partial<CompactInput>, policy: PolicyChoice = "oneclaw") {
+    const life = await nearlyFull(policy);
+    await life.send("look it up");
+    await ask(life, input);
+    await life.useTool("c1", huge("result"), 5_300);
+    return life;
+  }
+  const rowOf = async (life: Life) => {
+    const page = await life.service.compactions(CALLER, { after: null, limit: 9, order: "asc" });
+    return page.ok ? page.value.data : [];
+  };
+
+  test.each<[string, Partial<CompactInput>]>([
+    ["only a little", { upTo: 2 }],
+    ["to keep nearly everything", { keepRecent: 4_000 }],
+  ])(
+    "%s, is made the turn's own: it covers what the turn needs, nothing is dropped, and its row says what it was done for",
+    async (_, input) => {
+      const life = await asking(input);
+      expect(life.call.request.purpose).toBe("compaction");
+      await summarise(life);
+
+      expect(life.call.request.purpose).toBe("turn");
+      expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1, to: 10 }]);
+      const rows = await rowOf(life);
+      expect(rows).toMatchObject([{ status: "completed", trigger: "inline", range: { from: 1, to: 10 }, failure: null }]);
+      expect(rows[0]).toMatchObject({ up_to: input.upTo ?? null, keep_recent: input.keepRecent ?? null });
+    },
+  );
+
+  test("is still told what to look after", async () => {
+    const life = await asking({ upTo: 2, instructions: "Keep the names." });
+
+    expect(JSON.stringify(life.call.request)).toContain("Keep the names.");
+  });
+
+  test("goes on as it was asked for when the turn is stopped", async () => {
+    const life = await asking({ upTo: 2 });
+    await life.service.stop(CALLER, { idempotency: null });
+    await settle();
+    await work(life, SUMMARY);
+
+    expect(await rowOf(life)).toMatchObject([{ status: "completed", trigger: "manual", range: { from: 1, to: 2 } }]);
+  });
+
+  test("fails with the turn's attempts, and leaves the note that the policy asks for: the turn needed it", async () => {
+    const life = await asking({ upTo: 2 }, { preset: "oneclaw", on_failure: "note" });
+    await life.say(failure("unavailable"));
+    await life.say(failure("unavailable"));
+
+    expect(life.call.request.system).toMatch(/\[Compacted 10 messages: /);
+    expect(await rowOf(life)).toMatchObject([{ status: "failed", failure: "unavailable" }]);
   });
 });
 

@@ -216,6 +216,15 @@ describe("compactions", () => {
     expect(await compactionOf(log, id)).toMatchObject({ ...row, requested_at: START + 2000, finished_at: START + 6000 });
   });
 
+  it("one that a turn in need took over says what it was then done for", async () => {
+    const log = opened();
+    log.epoch({ trigger: "inline", compaction: id, ops: [] });
+
+    await projection.write(log.batch());
+
+    expect(await compactionOf(log, id)).toMatchObject({ status: "completed", trigger: "inline" });
+  });
+
   it("one that failed for good and trimmed instead is failed, and says what was dropped", async () => {
     const log = opened().event(failed(1, false)).event(started(2)).event(failed(2, true));
     const drop = { op: "drop" as const, overlay: idOf("ovl", 1), replaces: [], from: 1, to: 1, items: 1 };

@@ -31,7 +31,7 @@ export async function openSession(
   const system = draftText(input.system, ids);
   const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
   const title = draftText(input.title, ids);
-  const tooLarge = refuseTooLarge(spec, { system: system.ref, tools: tools.ref, pins: [] });
+  const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;

@@ -1,8 +1,9 @@
 /** What every request carries, whatever is compacted, must leave room for a conversation. */
-import { limitsOf } from "../../app/build-request";
+import { windowOf } from "../../app/build-request";
 import type { ModelSpec } from "../../app/ports";
 import type { Outcome } from "../../app/session-api";
 import { limitOf, PADDING } from "../../context/budget";
+import { policyOf } from "../../context/policy-choice";
 import type { TextRef } from "../../domain/message";
 import { err } from "../../lib/result";
 
@@ -12,12 +13,17 @@ export interface FixedTexts {
   readonly pins: readonly TextRef[];
 }
 
+/** `policy`: as settings store it. */
+export interface Fixed extends FixedTexts {
+  readonly policy: string;
+}
+
 /**
  * System prompt, tools and pins that leave no room are refused before anything is stored: by the name of what was changed, or,
- * when that may be several, of the heaviest.
+ * when that may be several, of the heaviest. An unknown window is what the policy takes it for, as in every turn.
  */
-export function refuseTooLarge(spec: ModelSpec, { system, tools, pins }: FixedTexts, changed?: keyof FixedTexts): Outcome<never> | null {
-  const limit = limitOf(limitsOf(spec));
+export function refuseTooLarge(spec: ModelSpec, { policy, system, tools, pins }: Fixed, changed?: keyof FixedTexts): Outcome<never> | null {
+  const limit = limitOf(windowOf(spec, policyOf(policy)));
   if (limit === null) return null;
   const weights = { system: planned([system]), tools: planned([tools]), pins: planned(pins) };
   const all = weights.system + weights.tools + weights.pins;

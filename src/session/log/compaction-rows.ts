@@ -87,7 +87,8 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
   const { cache_kept = null } = event.receipt.economy ?? {};
   writeCompaction(sql, {
     ...row,
-    ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null }),
+    // What a turn took over says what it was then done for.
+    ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null, trigger: event.trigger }),
     did_compact: isSummarized(event),
     epoch: event.epoch,
     range: rangeOf(event.ops) ?? row.range,
