@@ -9,7 +9,7 @@ import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 6;
+export const STATE_VERSION = 7;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

@@ -1,6 +1,6 @@
 /** Providers that count wrongly: what a session makes of usage that cannot be, and that it can always go on. */
 import { describe, expect, test } from "vitest";
-import { measureNext } from "../../src/context/budget";
+import { measureNext, rawViewTokens } from "../../src/context/budget";
 import { failure, Life, SPEC } from "./life";
 
 async function opened(): Promise<Life> {
@@ -47,5 +47,50 @@ describe("one count far above the window", () => {
 
     expect(life.asked).toBe("tt");
     expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "overflow" } });
+  });
+});
+
+describe("usage that is no count of the request", () => {
+  const zeros = { input: 0, output: 0, cached: 0, reasoning: 0 };
+  const rest = { output: 3, cached: 0, reasoning: 0 };
+  const LONG = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(12);
+
+  async function answered(life: Life, usage: typeof zeros): Promise<void> {
+    while (life.call.request.purpose === "compaction") await life.say(failure("unavailable"));
+    await life.say({ type: "text", text: "noted" }, { type: "finish", finish: "stop", usage });
+  }
+
+  test("leaves the session measured by its estimate: one that always reports zeros is kept within the window", async () => {
+    const life = await opened();
+    for (let n = 0; n < 60; n++) {
+      await life.send(`${n} ${LONG}`);
+      await answered(life, zeros);
+      expect(measureNext(life.runtime.state, SPEC.id).source).toBe("estimated");
+    }
+    expect(life.runtime.state.view.epoch).toBeGreaterThan(0);
+    expect(rawViewTokens(life.runtime.state)).toBeLessThan(8_000);
+  });
+
+  test.each([
+    ["zeros", zeros],
+    ["less than a quarter of the estimate", { input: 40, ...rest }],
+    ["more read from the cache than there was", { input: 400, ...rest, cached: 401 }],
+  ])("teaches no ratio, and the count before it still holds: %s", async (_what, usage) => {
+    const life = await opened();
+    await life.send(LONG);
+    await life.answer("noted", 320);
+    const { ratios, anchor } = life.runtime.state;
+
+    await life.send("and this");
+    await answered(life, usage);
+
+    expect(life.runtime.state).toMatchObject({ ratios, anchor, totals: { calls: 2, input: 320 + usage.input } });
+  });
+
+  test("of a reply that is reported as nothing leaves the reply to the estimate", async () => {
+    const life = await opened();
+    await life.send("tell me all");
+    await life.say({ type: "text", text: LONG }, { type: "finish", finish: "stop", usage: { ...zeros, input: 12 } });
+    expect(measureNext(life.runtime.state, SPEC.id).tokens).toBeGreaterThan(200);
   });
 });
