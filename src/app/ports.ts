@@ -60,6 +60,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
   /** Told the exact request body, once, just before it is sent. */
   readonly onRequest?: (body: string) => void;
+  /** Told whenever the provider is heard to write, also where nothing comes out of it yet, as of a call's arguments before their end. */
+  readonly onProgress?: () => void;
 }
 
 /** The exact request that would be sent. */

@@ -61,7 +61,11 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
   const onRequest = (body: string): void => {
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
-  const heard = await listen(live, ports.model.stream(request, { signal: live.abort.signal, onRequest }), ports);
+  const heard = await listen(
+    live,
+    (onProgress) => ports.model.stream(request, { signal: live.abort.signal, onRequest, onProgress }),
+    ports,
+  );
   await noted;
   const { outcome, calls } = heard;
   return { calls, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
@@ -78,12 +82,14 @@ interface Heard {
   outcome: Answer["outcome"];
 }
 
+type Ask = (onProgress: () => void) => AsyncIterable<ModelChunk>;
+
 /** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
-async function listen(live: LiveTurn, chunks: AsyncIterable<ModelChunk>, ports: SessionPorts): Promise<Heard> {
+async function listen(live: LiveTurn, ask: Ask, ports: SessionPorts): Promise<Heard> {
   const heard: Heard = { calls: [], outcome: failed("unavailable") };
   const watch = watchDeadlines(ports, live.abort);
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of ask(watch.heard)) {
       if (live.abort.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
       watch.heard();
       take(chunk, heard, live);

@@ -2,8 +2,8 @@
 import type { SessionPorts } from "./session-ports";
 
 export interface Watch {
-  /** A chunk came. */
-  heard(): void;
+  /** The provider wrote something, whether a chunk came out of it or not. */
+  readonly heard: () => void;
   end(): void;
   /** A deadline passed, and the call was aborted for it. */
   readonly expired: boolean;

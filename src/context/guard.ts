@@ -2,6 +2,7 @@
  * The guard: a request that would not fit loses its oldest closed groups, whatever the policy, and no model is asked
  * (docs/design.md §5). The last message of the user and the newest group stay. What is still too large has its longest
  * results shortened in the view. What remains is the floor: if that does not fit, nothing is paid for (docs/field.md, lesson 4).
+ * A provider's count makes the guard act, and never refuse: it holds for the view as it stands and not for what would stay of it.
  */
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
@@ -25,6 +26,8 @@ export function planGuard(asked: GuardInput): Plan {
   if (next.tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens: next.tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
+  // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
+  if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
   const expected = Math.max(0, next.tokens - worked.rungs.reduce((sum, rung) => sum + rung.gain, 0));
   const base_epoch = state.view.epoch;
   return {
@@ -62,7 +65,7 @@ export function weighRequest(asked: GuardInput): FitReport | null {
 
 interface WorkedOut {
   readonly rungs: readonly Rung[];
-  /** Planned tokens that stay when every rung is taken. */
+  /** Planned tokens that stay when every rung is taken, all of them estimated: no count of the provider's holds for what stays. */
   readonly floor: number;
   readonly report: (limit: number) => FitReport;
 }
@@ -72,14 +75,15 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const groups = viewGroups(state);
   const lastUser = groups.findLastIndex((group) => group.isUser);
   const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
+  const raw = rawViewTokens(state);
   // After the change the anchor is void and all is estimated: both measures must come down.
-  const weight = Math.max(by.tokens, rawViewTokens(state) * scale) / scale;
+  const weight = Math.max(by.tokens / scale, raw);
   const going = oldest(state, keptLast(mayGo, policy), weight - (by.limit * policy.guard_target_ratio) / scale);
-  const left = weight - going.reduce((sum, group) => sum + weigh(state, group), 0);
+  const left = raw - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const drops: Rung[] = dropRungs(state, going, { scale, reason: "the next request would not fit" });
   const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
-  const items = longest(state, results, left - by.limit / scale);
+  const items = longest(state, results, (going.length > 0 ? left : weight) - by.limit / scale);
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
   const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * scale), reason };

@@ -4,7 +4,7 @@ import { appendItems } from "./append-items";
 import type { StoredEvent, TurnEvent } from "./events";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
-import type { CallUsage } from "./model-call";
+import { type CallUsage, isCount } from "./model-call";
 import { addCall } from "./spent";
 import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor } from "./state";
 import { viewOf } from "./view";
@@ -82,7 +82,7 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     output: state.totals.output + usage.output,
     cached: state.totals.cached + usage.cached,
   };
-  if (event.purpose !== "turn") return { ...state, turn, compaction, totals };
+  if (event.purpose !== "turn" || !isCount(usage, event.estimate)) return { ...state, turn, compaction, totals };
   return {
     ...state,
     turn,
@@ -120,10 +120,10 @@ function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: Ca
   };
 }
 
-/** The reply's items are what the anchor's `output` has counted. */
+/** The reply's items are what the anchor's `output` has counted; where it is 0 they are not counted, and so they are estimated. */
 function withReply(state: SessionState, position: number): SessionState {
   const { anchor } = state;
-  if (!anchor || anchor.reply_to !== position - 1) return state;
+  if (!anchor || anchor.output === 0 || anchor.reply_to !== position - 1) return state;
   return { ...state, anchor: { ...anchor, reply_to: position } };
 }
 

@@ -20,6 +20,16 @@ export function plusUsage(one: CallUsage | null, other: CallUsage | null): CallU
   };
 }
 
+/** A reported input below this share of the estimate is no count of the request: the ratio that is learned never falls below a half. */
+const LEAST_SHARE = 0.25;
+
+/**
+ * Whether the reported input can be what the request weighed. Gateways that do not count send zeros, and some report what was not
+ * read from a cache as if it were all. Such usage stays in the ledger as it was reported, and nothing is measured by it.
+ */
+export const isCount = ({ input, cached }: CallUsage, estimate: number): boolean =>
+  input > 0 && input >= estimate * LEAST_SHARE && cached <= input;
+
 /** The class of a model's failure; the labels are those of `provider-errors.json`. */
 export const FAILURE_KINDS = [
   "overflow",

@@ -27,6 +27,8 @@ export class ReplyDecoder {
   #ended = false;
   /** `finish` or `failure` was given out: nothing after it counts. */
   over = false;
+  /** Deltas so far, those included that make no chunk, or none yet. */
+  deltas = 0;
 
   /** The chunks in `bytes`, which may end anywhere, even inside a character. */
   read(bytes: Uint8Array): readonly ModelChunk[] {
@@ -92,6 +94,7 @@ export class ReplyDecoder {
     this.#finish = asText(choice.finish_reason) ?? this.#finish;
     const delta = asObject(choice.delta);
     if (!delta) return;
+    this.deltas++;
     this.#say("reasoning", reasoningOf(delta));
     this.#say("text", textOf(delta));
     if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();

@@ -49,7 +49,10 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
     const decoder = new ReplyDecoder();
     while (!decoder.over) {
       const { done, value } = await reader.read();
-      for (const chunk of done ? decoder.end() : decoder.read(value)) {
+      const { deltas } = decoder;
+      const chunks = done ? decoder.end() : decoder.read(value);
+      if (decoder.deltas > deltas) call.onProgress?.();
+      for (const chunk of chunks) {
         if (signal.aborted) return yield ABORTED;
         yield chunk;
       }

@@ -14,7 +14,15 @@ type Json = Readonly<Record<string, unknown>>;
 
 export const asObject = (value: unknown): Json | null => (typeof value === "object" && value !== null ? (value as Json) : null);
 export const asText = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
-const asCount = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null);
+
+/** Above what any model takes (10 million tokens in 2026): what is reported beyond it is a defect, and would be summed up for good. */
+const MAX_COUNT = 100_000_000;
+
+/** Null: not a count. Nothing is rounded: half a token shows that nobody has counted. */
+const asCount = (value: unknown): number | null => {
+  const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MAX_COUNT;
+  return isCount ? value : null;
+};
 
 /** Text of `content`: a string nearly always, a list of parts at Mistral. A refusal is what the model says instead. */
 export function textOf(delta: Json): string {
@@ -57,7 +65,7 @@ export function toolDeltasOf(delta: Json): readonly WireToolDelta[] {
   });
 }
 
-/** Null: the provider did not say. `input` is the total, cached tokens included, as everywhere on this wire. */
+/** Null: the provider did not say, or not in numbers that can be. What it says of the parts, and cannot be, is left out. `input` is the total, cached tokens included, as everywhere on this wire. */
 export function usageOf(value: unknown): CallUsage | null {
   const usage = asObject(value);
   const input = asCount(usage?.prompt_tokens);

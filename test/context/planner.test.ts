@@ -161,6 +161,17 @@ describe("the guard", () => {
     expect(planned).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten", items: [{ position: 3 }] }] });
   });
 
+  test("lets go what may, however much of the provider's count would be left: no count holds for what stays", () => {
+    expect(guard(anchored(viewing(chat(4, 100)), 40_000, 4))).toMatchObject({ kind: "compact", rungs: [{ rung: "drop", from: 1, to: 2 }] });
+  });
+
+  test("does not refuse because of a count where nothing may go and the estimate fits", () => {
+    expect(guard(anchored(viewing([item(1, "user", { tokens: 900 })]), 40_000, 1))).toMatchObject({
+      kind: "none",
+      reason: "nothing_older",
+    });
+  });
+
   test("says what weighs most when nothing helps, and pays for nothing", () => {
     expect(guard(viewing([item(1, "user", { tokens: 20_000 })]))).toMatchObject({
       kind: "cannot_fit",

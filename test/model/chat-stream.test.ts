@@ -43,6 +43,28 @@ describe("a streamed chat completion", () => {
     expect(read(event({ refusal: "I will not." }), event({}, "stop"))).toEqual([{ type: "text", text: "I will not." }, stopped]);
   });
 
+  it.each<[string, object, object | null]>([
+    ["whole numbers", { prompt_tokens: 12, completion_tokens: 3 }, { input: 12, output: 3, cached: 0, reasoning: 0 }],
+    ["zeros", { prompt_tokens: 0, completion_tokens: 0 }, { input: 0, output: 0, cached: 0, reasoning: 0 }],
+    ["parts of a token", { prompt_tokens: 12.5, completion_tokens: 3 }, null],
+    ["less than nothing", { prompt_tokens: 12, completion_tokens: -1 }, null],
+    ["more than any model takes", { prompt_tokens: 1e308, completion_tokens: 3 }, null],
+    ["a reply alone", { completion_tokens: 3 }, null],
+    [
+      "parts that cannot be",
+      {
+        prompt_tokens: 12,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: -4 },
+        completion_tokens_details: { reasoning_tokens: 1e308 },
+      },
+      { input: 12, output: 3, cached: 0, reasoning: 0 },
+    ],
+  ])("takes usage in %s for what it says, or for not reported", (_what, usage, taken) => {
+    const told = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+    expect(read(event({ content: "a" }, "stop"), told).at(-1)).toEqual({ ...stopped, usage: taken });
+  });
+
   it("puts interleaved tool calls together by their index", () => {
     const chunks = read(
       call({ index: 0, id: "a" }, { name: "one", arguments: "" }),

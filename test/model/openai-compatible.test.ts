@@ -232,6 +232,42 @@ describe("a failure is the last chunk", () => {
   });
 });
 
+/** Asks an endpoint that sends `reads`, one a read; what the caller was told, in order. */
+async function told(...reads: readonly string[]): Promise<readonly string[]> {
+  const heard: string[] = [];
+  const body = new ReadableStream<Uint8Array>({
+    start(stream) {
+      for (const read of reads) stream.enqueue(new TextEncoder().encode(read));
+      stream.close();
+    },
+  });
+  const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
+  const own = createChatModel({ credentials: () => null, fetch, estimate: (text) => text.length });
+  for await (const chunk of own.stream(request(), { signal: never(), onProgress: () => heard.push("progress") })) heard.push(chunk.type);
+  return heard;
+}
+
+describe("the caller is told that the provider is writing", () => {
+  const delta = (value: unknown): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta: value }] })}\n\n`;
+  const end = `data: ${JSON.stringify({ choices: [{ index: 0, finish_reason: "tool_calls" }] })}\n\ndata: [DONE]\n\n`;
+
+  it("while a call's arguments come, of which nothing comes out before the end", async () => {
+    const first = { tool_calls: [{ index: 0, id: "c1", function: { name: "write", arguments: "{" } }] };
+    const more = { tool_calls: [{ index: 0, function: { arguments: " " } }] };
+    const heard = await told(delta(first), delta(more), delta({ tool_calls: [{ index: 0, function: { arguments: "}" } }] }), end);
+    expect(heard).toEqual(["progress", "progress", "progress", "tool_call", "finish"]);
+  });
+
+  it("in a key that nobody here knows", async () => {
+    expect(await told(delta({ audio: { data: "AAAA" } }), end)).toEqual(["progress", "finish"]);
+  });
+
+  it("and not when it only keeps the connection open", async () => {
+    const usage = `data: ${JSON.stringify({ choices: [], usage: null })}\n\n`;
+    expect(await told(": processing\n\n", usage, "\n", end)).toEqual(["finish"]);
+  });
+});
+
 it("a reader that leaves in the middle closes the provider's connection", async () => {
   standIn.enqueue(endless());
   for await (const chunk of model.stream(request(), { signal: never() })) if (chunk.type === "text") break;

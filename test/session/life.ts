@@ -36,6 +36,8 @@ export class ModelCall {
   constructor(
     readonly request: ModelRequest,
     readonly signal: AbortSignal,
+    /** The provider writes what makes no chunk yet. */
+    readonly progress: () => void = () => {},
   ) {
     // A turn's late chunks are a test's to send; a summariser that is given up just ends.
     if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
@@ -100,8 +102,8 @@ export class Life {
   }
 
   readonly #model: ChatModel = {
-    stream: (request, { signal, onRequest }) => {
-      const call = new ModelCall(request, signal);
+    stream: (request, { signal, onRequest, onProgress }) => {
+      const call = new ModelCall(request, signal, onProgress);
       onRequest?.("body");
       this.calls.push(call);
       return call.stream();

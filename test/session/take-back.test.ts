@@ -183,7 +183,7 @@ describe("a revert", () => {
   });
 
   test("of more messages than one change can carry is refused", async () => {
-    const life = await newLife();
+    const life = await newLife({ spec: { ...ROOMY, context_window: 10_000_000 } });
     const call_id = "c".repeat(20_000);
     for (let n = 0; n < 60; n++) {
       await life.send("look");

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { MAX_PARTS } from "../../src/context/fold";
 import type { CompactionId } from "../../src/domain/ids";
-import { CALLER, Life, settle } from "./life";
+import { CALLER, Life, SPEC, settle } from "./life";
 
 /** Past 0.85 of the window of 8,000. */
 const OVER_THRESHOLD = 7_000;
@@ -73,7 +73,12 @@ test("each part updates the summary of those before it, and the last one's is wh
 test("a source beyond all parts is read at its newest end by the last of them, which says how much it leaves out", async () => {
   const life = new Life();
   await life.open();
+  life.models = { resolve: async () => ({ ...SPEC, context_window: 10_000_000 }) };
   await talk(life, 400, 20 * MAX_PARTS);
+  await life.send("and then?");
+  // The registry names another window for the model.
+  life.models = { resolve: async () => SPEC };
+  await life.answer("then it ended", OVER_THRESHOLD);
 
   const parts = await readParts(life);
 

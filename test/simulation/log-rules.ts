@@ -1,5 +1,6 @@
 /** What must hold of the log after every step, and of the state that it folds to (docs/invariants.md). */
 import { isDeepStrictEqual } from "node:util";
+import { PADDING, rawViewTokens } from "../../src/context/budget";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
@@ -70,6 +71,7 @@ export class LogRules {
       );
     }
     this.#checkTurn(event, before);
+    this.#checkRefusal(event, before);
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
@@ -111,6 +113,14 @@ export class LogRules {
     if (!("turn" in event) || event.turn === null || event.type === "QueuedMessageCancelled") return;
     const late = event.type === "ModelCallFinished" && event.purpose !== "turn";
     violations.check(late || event.turn === turn?.id, "I2", () => `${event.type} of turn ${event.turn} while ${turn?.id} was open`);
+  }
+
+  /** I6: no count of a provider's makes us refuse what fits by our estimate. */
+  #checkRefusal(event: StoredEvent, before: SessionState): void {
+    const fit = event.type === "TurnFailed" && event.failure.kind === "cannot_fit" ? event.failure.fit : null;
+    if (!fit) return;
+    const tokens = rawViewTokens(before) * PADDING * Math.max(1, ...before.ratios.map(({ value }) => value));
+    this.world.violations.check(tokens > fit.limit, "I6", () => `${tokens} tokens by our estimate were refused, the limit is ${fit.limit}`);
   }
 
   /** I13: whatever is left to do has a job, and an alarm that will come for it, should the object die now. */

@@ -20,6 +20,8 @@ export interface Profile {
   summaryFails: number;
   /** A request is refused as too long, though it fits by all that is known. */
   overflows: number;
+  /** A reply's usage is nothing like what it used: zeros, a part of it, or far too much. */
+  miscounts: number;
   toolCalls: number;
   /** Characters of a message, at most. */
   readonly longest: number;
@@ -115,6 +117,7 @@ export function drawProfile(random: Random): Profile {
     modelHangs: random.pick([0, 0, 0.05, 0.15]),
     summaryFails: random.pick([0, 0.2, 0.6, 0.95]),
     overflows: random.pick([0, 0, 0, 0.05, 0.2]),
+    miscounts: random.pick([0, 0, 0, 0.1, 0.5]),
     toolCalls: random.pick([0, 0.2, 0.5]),
     longest: random.pick([1_500, 3_000, 3_000, 8_000]),
     wordy: random.pick([300, 900, 2_000]),
@@ -133,5 +136,5 @@ export function drawProfile(random: Random): Profile {
 /** Everything works from here on: what is under way must come to its end. */
 export function calm(profile: Profile): void {
   const off = { crash: 0, consumerCrash: 0, d1Fails: 0, directoryFails: 0, queueLoses: 0, queueDoubles: 0 } as const;
-  Object.assign(profile, off, { queueFails: 0, modelFails: 0, modelHangs: 0, summaryFails: 0, overflows: 0, toolCalls: 0 });
+  Object.assign(profile, off, { queueFails: 0, modelFails: 0, modelHangs: 0, summaryFails: 0, overflows: 0, miscounts: 0, toolCalls: 0 });
 }

@@ -50,6 +50,7 @@ const TRIED = [
       "event CompactionProgressed",
       "guard: drop",
       "log overflow_rescue",
+      "miscounts",
       "crashes",
     ],
   },

@@ -172,7 +172,7 @@ export class SimModel {
   }
 
   #finish(request: ModelRequest, said: { readonly chunks: readonly ModelChunk[]; readonly finish: FinishReason }): ModelChunk {
-    const { random } = this.deps;
+    const { random, profile } = this.deps;
     if (random.chance(0.05)) return { type: "finish", finish: said.finish, usage: null };
     const parts = said.chunks.flatMap((chunk): Part[] =>
       chunk.type === "text" ? [chunk] : chunk.type === "tool_call" ? [chunk.call] : [],
@@ -181,7 +181,18 @@ export class SimModel {
     const input = countRequest(request);
     const output = countReply(request.model.id, parts) + thought;
     const usage: CallUsage = { input, output, cached: random.int(0, input), reasoning: thought };
-    return { type: "finish", finish: said.finish, usage };
+    return { type: "finish", finish: said.finish, usage: random.chance(profile.miscounts) ? this.#miscount(usage) : usage };
+  }
+
+  /** What gateways report that do not count, count only what was not cached, or have a defect. */
+  #miscount(usage: CallUsage): CallUsage {
+    const { random, stats } = this.deps;
+    stats.count("miscounts");
+    const kind = random.weighted({ zeros: 4, unread: 2, silent: 1, much: 2, absurd: 1 });
+    if (kind === "zeros") return { input: 0, output: 0, cached: 0, reasoning: 0 };
+    if (kind === "unread") return { ...usage, input: Math.floor(usage.input / 10), cached: usage.input - Math.floor(usage.input / 10) };
+    if (kind === "silent") return { ...usage, output: 0 };
+    return { ...usage, input: kind === "much" ? usage.input * random.int(2, 30) : 100_000_000 };
   }
 }
 

@@ -72,6 +72,18 @@ function idempotencyRules(withSql: WithSql): void {
       expect(recall(sql, { key: "k", digest: "other" }, later)).toMatchObject({ kind: "seen", accepted: { position: 7 } });
     }));
 
+  test("so it can behind more expired keys than one new key takes along", () =>
+    withSql((sql) => {
+      migrate(sql);
+      const keys = Array.from({ length: 30 }, (_, n) => `k${n}`);
+      for (const key of keys) remember(sql, { key, digest: "d" }, { accepted: ACCEPTED, now: 1_000 });
+      const later = 1_000 + IDEMPOTENCY_TTL_MS;
+      for (const key of keys.toReversed()) {
+        remember(sql, { key, digest: "other" }, { accepted: ACCEPTED, now: later });
+        expect(recall(sql, { key, digest: "other" }, later)).toMatchObject({ kind: "seen" });
+      }
+    }));
+
   test("without a key nothing is remembered", () =>
     withSql((sql) => {
       migrate(sql);

@@ -21,12 +21,16 @@ export function recallOutcome<T>(sql: Sql, asked: Idempotency | null, now: numbe
   return row.digest === asked.digest ? { kind: "seen", outcome: JSON.parse(row.outcome) as T } : { kind: "conflict" };
 }
 
-/** In the transaction of what it remembers. */
+/** In the transaction of what it remembers, right after the key was looked up: a row that has it still can only be an expired one. */
 export function rememberOutcome<T>(sql: Sql, asked: Idempotency | null, done: { readonly outcome: T; readonly now: number }): void {
   if (!asked) return;
   sql.all("DELETE FROM idempotency WHERE key IN (SELECT key FROM idempotency WHERE expires_at <= ? LIMIT ?)", done.now, EXPIRED_AT_ONCE);
   const values = [asked.key, asked.digest, JSON.stringify(done.outcome), done.now + IDEMPOTENCY_TTL_MS] as const;
-  sql.all("INSERT INTO idempotency (key, digest, outcome, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO NOTHING", ...values);
+  sql.all(
+    `INSERT INTO idempotency (key, digest, outcome, expires_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET digest = excluded.digest, outcome = excluded.outcome, expires_at = excluded.expires_at`,
+    ...values,
+  );
 }
 
 export type Remembered = { readonly kind: "new" } | { readonly kind: "seen"; readonly accepted: Accepted } | { readonly kind: "conflict" };

@@ -1,0 +1,96 @@
+/** Providers that count wrongly: what a session makes of usage that cannot be, and that it can always go on. */
+import { describe, expect, test } from "vitest";
+import { measureNext, rawViewTokens } from "../../src/context/budget";
+import { failure, Life, SPEC } from "./life";
+
+async function opened(): Promise<Life> {
+  const life = new Life();
+  await life.open();
+  return life;
+}
+
+const endings = (life: Life): string[] => life.events().flatMap(({ type }) => (/^Turn(Completed|Failed)$/.test(type) ? [type] : []));
+
+describe("one count far above the window", () => {
+  test("costs the session no message: every later one is answered, and the next count takes its place", async () => {
+    const life = await opened();
+    await life.send("hello 0");
+    await life.answer("hi", 20_000);
+
+    for (let n = 1; n <= 4; n++) {
+      await life.send(`hello ${n}`);
+      while (life.call.request.purpose === "compaction") await life.say(failure("unavailable"));
+      await life.answer("hi", 30 * n);
+    }
+
+    expect(endings(life)).toEqual(Array.from({ length: 5 }, () => "TurnCompleted"));
+    expect(measureNext(life.runtime.state, SPEC.id)).toEqual({ tokens: 121, source: "reported", error_bound: 0 });
+  });
+
+  test("between two tool rounds, where nothing can leave the view, is no reason not to ask", async () => {
+    const life = await opened();
+    await life.send("look it up");
+
+    await life.useTool("c1", "found", 20_000);
+    await life.answer("done", 60);
+
+    expect(life.asked).toBe("tt");
+    expect(endings(life)).toEqual(["TurnCompleted"]);
+  });
+
+  test("that a refusal then bears out ends the turn, after one more request", async () => {
+    const life = await opened();
+    await life.send("look it up");
+
+    await life.useTool("c1", "found", 20_000);
+    await life.say(failure("overflow"));
+
+    expect(life.asked).toBe("tt");
+    expect(life.runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "overflow" } });
+  });
+});
+
+describe("usage that is no count of the request", () => {
+  const zeros = { input: 0, output: 0, cached: 0, reasoning: 0 };
+  const rest = { output: 3, cached: 0, reasoning: 0 };
+  const LONG = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(12);
+
+  async function answered(life: Life, usage: typeof zeros): Promise<void> {
+    while (life.call.request.purpose === "compaction") await life.say(failure("unavailable"));
+    await life.say({ type: "text", text: "noted" }, { type: "finish", finish: "stop", usage });
+  }
+
+  test("leaves the session measured by its estimate: one that always reports zeros is kept within the window", async () => {
+    const life = await opened();
+    for (let n = 0; n < 60; n++) {
+      await life.send(`${n} ${LONG}`);
+      await answered(life, zeros);
+      expect(measureNext(life.runtime.state, SPEC.id).source).toBe("estimated");
+    }
+    expect(life.runtime.state.view.epoch).toBeGreaterThan(0);
+    expect(rawViewTokens(life.runtime.state)).toBeLessThan(8_000);
+  });
+
+  test.each([
+    ["zeros", zeros],
+    ["less than a quarter of the estimate", { input: 40, ...rest }],
+    ["more read from the cache than there was", { input: 400, ...rest, cached: 401 }],
+  ])("teaches no ratio, and the count before it still holds: %s", async (_what, usage) => {
+    const life = await opened();
+    await life.send(LONG);
+    await life.answer("noted", 320);
+    const { ratios, anchor } = life.runtime.state;
+
+    await life.send("and this");
+    await answered(life, usage);
+
+    expect(life.runtime.state).toMatchObject({ ratios, anchor, totals: { calls: 2, input: 320 + usage.input } });
+  });
+
+  test("of a reply that is reported as nothing leaves the reply to the estimate", async () => {
+    const life = await opened();
+    await life.send("tell me all");
+    await life.say({ type: "text", text: LONG }, { type: "finish", finish: "stop", usage: { ...zeros, input: 12 } });
+    expect(measureNext(life.runtime.state, SPEC.id).tokens).toBeGreaterThan(200);
+  });
+});
