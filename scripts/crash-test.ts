@@ -8,7 +8,7 @@ import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
 import { type ClientRecord, talk } from "./crash-test/client.ts";
 import { createRandom, type Random } from "./crash-test/random.ts";
-import { type Verdict, verify } from "./crash-test/verify.ts";
+import { faultsOf, type Verdict, verify } from "./crash-test/verify.ts";
 import { openSession } from "./replay/player.ts";
 import { readItems } from "./replay/read-back.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
@@ -105,9 +105,9 @@ function report(
       `wall time     ${(run.wall / 1000).toFixed(1)} s`,
     ].join("\n"),
   );
-  const wrong = [...verdict.lost, ...verdict.doubled, ...verdict.reordered, ...verdict.unknown];
-  for (const text of wrong) say(`wrong: ${text}`);
-  return wrong.length === 0;
+  const faults = faultsOf(verdict, resent);
+  for (const fault of faults) say(`wrong: ${fault}`);
+  return faults.length === 0;
 }
 
 interface Stage {

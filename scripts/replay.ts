@@ -1,7 +1,7 @@
 /**
  * `npm run replay -- FILE.jsonl`: plays recorded conversations through the HTTP API. Recorded replies and tool calls
  * are spoken by the provider stand-in, recorded tool results are given back as a client's; at the end everything is
- * read back and compared with the recording.
+ * read back and compared with the recording. It fails on a difference, and when a request did not fit.
  */
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
@@ -11,7 +11,7 @@ import { deriveTools, type ExpectedItem, expectItems, planSteps, type Reply } fr
 import { openSession, playStep } from "./replay/player.ts";
 import { findDifference, readItems } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";
-import { formatTable, type Report, toReport } from "./replay/report.ts";
+import { faultOf, formatTable, type Report, toReport } from "./replay/report.ts";
 import { countDrops, waitForCompactions } from "./replay/settle.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { openBackend } from "./support/backend.ts";
@@ -137,9 +137,10 @@ async function perform(stage: Stage, script: Script): Promise<Played> {
   for (const each of performances) await compare(stage.connection, each);
   const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
   const drops = await countDrops(stage.connection, sessions);
-  if (script.keep) say(`Kept: ${[...sessions, model].join(", ")}`);
+  const report = toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms });
+  if (script.keep || faultOf(report) !== null) say(`Kept: ${[...sessions, model].join(", ")}`);
   else await strike(stage.connection, { model, sessions });
-  return { report: toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms }), drops };
+  return { report, drops };
 }
 
 /** The model last: while a session stands, it may ask for it. */
@@ -160,7 +161,9 @@ async function main(): Promise<number> {
         perform({ connection: backend.connection, provider, window }, { conversations, together, keep }),
       );
       print(json ? JSON.stringify(report) : formatTable(report, drops));
-      return 0;
+      const fault = faultOf(report);
+      if (fault !== null) say(`wrong: ${fault}`);
+      return fault === null ? 0 : 1;
     } finally {
       await backend.close();
     }

@@ -2,6 +2,7 @@
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
+import type { Schedule } from "./app/session-ports";
 import type { Principal } from "./app/tenant-api";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
@@ -32,6 +33,11 @@ const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
 
+const schedule: Schedule = (ms, work) => {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
+};
+
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
   if (parts?.env !== config.ENVIRONMENT) return null;
@@ -55,6 +61,8 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? EMBEDDED_WINDOW : knownWindow(upstream_id)),
     newId,
     now: Date.now,
+    schedule,
+    newPipe: () => new IdentityTransformStream(),
     log: createLog({ worker: "http" }),
     config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS, defaultPolicy: config.POLICY },
   });
@@ -88,10 +96,7 @@ export default {
         estimate: estimateTokens,
       }),
       clock: Date.now,
-      schedule: (ms, work) => {
-        const timer = setTimeout(work, ms);
-        return () => clearTimeout(timer);
-      },
+      schedule,
       log,
     });
   },

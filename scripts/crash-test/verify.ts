@@ -26,6 +26,22 @@ export function verify(clients: readonly ClientRecord[], stored: ReadonlyMap<str
   };
 }
 
+/**
+ * What speaks against the run, in words; none: it shows what it is for. One in which nothing was acknowledged, or no
+ * request was ever cut off by a kill, shows nothing.
+ */
+export function faultsOf(verdict: Verdict, resent: number): readonly string[] {
+  const { acknowledged, lost, doubled, reordered, unknown } = verdict;
+  return [
+    ...lost.map((text) => `lost: ${text}`),
+    ...doubled.map((text) => `doubled: ${text}`),
+    ...reordered.map((text) => `out of order: ${text}`),
+    ...unknown.map((text) => `nobody sent it: ${text}`),
+    ...(acknowledged === 0 ? ["no message was acknowledged: nothing was tested"] : []),
+    ...(resent === 0 ? ["no request had to be sent again: no kill met one"] : []),
+  ];
+}
+
 function verifyClient({ sent, acknowledged }: ClientRecord, texts: readonly string[]): Pick<Verdict, "lost" | "doubled" | "reordered"> {
   const order = new Map(sent.map((text, index) => [text, index]));
   const own = texts.filter((text) => order.has(text));

@@ -36,6 +36,12 @@ export function toReport(log: readonly LogEntry[], played: Pick<Report, "turns" 
 
 const largest = (numbers: readonly number[]): number => numbers.reduce((most, number) => Math.max(most, number), 0);
 
+/** Why the replay has failed, in words; null: it has not. */
+export function faultOf({ overflows, window }: Report): string | null {
+  if (overflows === 0) return null;
+  return `${overflows} ${overflows === 1 ? "request was" : "requests were"} larger than the window of ${window} tokens, and refused.`;
+}
+
 /** `drops`: epoch changes without a summary, from the API: the provider cannot have seen them. */
 export function formatTable(report: Report, drops: number): string {
   const count = new Intl.NumberFormat("en");

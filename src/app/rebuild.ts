@@ -11,6 +11,7 @@ import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { mergePages, type RowDifference } from "./diff-rows";
 import type { Projection } from "./ports";
+import { costOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, Standing } from "./rebuild-ports";
 import type { Caller, Outcome } from "./session-api";
@@ -18,8 +19,6 @@ import type { LogPage } from "./session-views";
 
 /** Statements to D1 in one step: a Worker's invocation has 1,000 (Cloudflare's D1 limits), and a page of the log overshoots. */
 export const STEP_BUDGET = 400;
-/** An event makes at most about so many statements. */
-const EVENT_COST = 2;
 const PAGE_COST = 5;
 /** What two passes could not mend stays wrong; the third says so. */
 const PASSES = 3;
@@ -187,7 +186,7 @@ async function writePage(
   const events = page.value.events.filter((event) => event.seq <= upTo);
   if (run.erased) return ok(true);
   if (events.length === 0) return ok(false);
-  run.spent += events.length * EVENT_COST;
+  run.spent += costOfBatch(events);
   const bodies = new Map(page.value.bodies.map((body) => [body.id, body.text]));
   try {
     await into.write({ ...run.at, events, bodies });

@@ -26,6 +26,8 @@ export type SessionError =
   | { readonly code: "turn_not_found"; readonly turn: string }
   | { readonly code: "compaction_not_found"; readonly compaction: string }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
+  /** What was asked for is there, and larger than one answer can be. `characters`: UTF-16 units of it, and how many there may be. */
+  | { readonly code: "context_too_large"; readonly characters: number; readonly limit: number }
   /** `field` as the client wrote it: `system`, `results.0.output`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 

@@ -14,18 +14,28 @@ function bearerOf(c: Context<HttpEnv>): string | null {
   return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 }
 
+/** Null: no valid key. A cached look-up may be older than the key's end. */
+async function findValid(key: string | null, { authenticate: findPrincipal, now }: HttpDeps): Promise<Principal | null> {
+  const principal = key === null ? null : await findPrincipal(key);
+  const expired = principal?.expires_at != null && principal.expires_at <= now();
+  return expired ? null : principal;
+}
+
 /** For every path of `/v1` but the admin's. */
-export function authenticate({ authenticate: findPrincipal, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
+export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
-    const key = bearerOf(c);
-    const principal = key === null ? null : await findPrincipal(key);
-    // A cached look-up may be older than the key's end.
-    const expired = principal?.expires_at != null && principal.expires_at <= now();
-    if (!principal || expired) return sendProblem(c, { code: "unauthorized" });
+    const principal = await findValid(bearerOf(c), deps);
+    if (!principal) return sendProblem(c, { code: "unauthorized" });
     c.set("principal", principal);
     return await next();
   };
+}
+
+/** Asks again whether the key of this request is valid, for what outlives the request. */
+export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
+  const key = bearerOf(c);
+  return async () => (await findValid(key, deps)) !== null;
 }
 
 /** Null: any valid key will do. */

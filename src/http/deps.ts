@@ -3,9 +3,11 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { Clock, Log } from "../app/ports";
 import type { SessionList } from "../app/read-api";
 import type { RebuildRows } from "../app/rebuild-ports";
+import type { Schedule } from "../app/session-ports";
 import type { ModelOverride, Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
+import type { TransformPair } from "./bound-stream";
 
 export interface HttpConfig {
   /** Bearer of the admin routes; null: those routes refuse. */
@@ -35,6 +37,9 @@ export interface HttpDeps {
   hashKey(key: string): Promise<string>;
   readonly newId: NewId;
   readonly now: Clock;
+  readonly schedule: Schedule;
+  /** Passes bytes through, natively where the runtime can: no code of ours runs for a chunk. */
+  newPipe(): TransformPair;
   readonly log: Log;
   readonly config: HttpConfig;
 }

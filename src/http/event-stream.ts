@@ -1,7 +1,9 @@
 /** Server-sent events out: bytes are passed through as the object made them. */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { HttpEnv } from "./deps";
+import { keyCheck } from "./auth";
+import { boundToKey } from "./bound-stream";
+import type { HttpDeps, HttpEnv } from "./deps";
 import { counter } from "./schemas/page";
 
 const headers = {
@@ -11,11 +13,18 @@ const headers = {
   "x-accel-buffering": "no",
 };
 
+/** As it is: what a turn says to whoever started it, which ends with the turn. */
 export async function sendEvents(c: Context<HttpEnv>, stream: ReadableStream<Uint8Array>): Promise<Response> {
   if (c.req.method !== "HEAD") return new Response(stream, { status: 200, headers });
   // Nobody will read it, and left open it would keep its object awake.
   await stream.cancel();
   return new Response(null, { status: 200, headers });
+}
+
+/** One that has no end of its own: it ends when its key does. */
+export function sendEndlessEvents(c: Context<HttpEnv>, deps: HttpDeps, stream: ReadableStream<Uint8Array>): Promise<Response> {
+  const { schedule, newPipe } = deps;
+  return sendEvents(c, c.req.method === "HEAD" ? stream : boundToKey({ stream, schedule, newPipe, isValid: keyCheck(c, deps) }));
 }
 
 export const resumeHeaders = z.object({

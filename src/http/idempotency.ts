@@ -5,13 +5,21 @@ import type { Idempotency } from "../app/session-api";
 import { sha256 } from "../lib/sha256";
 import type { HttpEnv } from "./deps";
 
-export const idempotencyHeaders = z.object({
-  "Idempotency-Key": z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, "1 to 255 visible ASCII characters")
-    .optional()
-    .openapi({ description: "The same key and body again: the first outcome. Another body: 422. Kept for 24 hours." }),
-});
+const KEPT = "The same key and body again: the first outcome. Another body: 422. Kept for 24 hours.";
+
+const headersOf = (description: string) =>
+  z.object({
+    "Idempotency-Key": z
+      .string()
+      .regex(/^[\x21-\x7e]{1,255}$/, "1 to 255 visible ASCII characters")
+      .optional()
+      .openapi({ description }),
+  });
+
+export const idempotencyHeaders = headersOf(KEPT);
+
+/** A tenant's id is derived from the key (decisions/0007): it can make no second one. */
+export const newTenantHeaders = headersOf(`${KEPT} After that the key is spent: 409 tenant_exists.`);
 
 /** The key with the digest of method, path and body as they came; null without a key. */
 export async function readIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {

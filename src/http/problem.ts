@@ -143,6 +143,12 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     detail: `What no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
     extra: { fit },
   }),
+  context_too_large: ({ characters, limit }) => ({
+    status: 413,
+    title: "Context too large to show",
+    detail: `The next request is ${characters} characters; this shows at most ${limit}. The list of messages has them page by page.`,
+    extra: { characters, limit },
+  }),
   invalid: ({ field, detail }) => invalid([{ field, detail }]),
 
   tenant_not_found: () => unknown("tenant"),

@@ -2,6 +2,7 @@
 
 import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/project";
+import { costOf } from "../app/projection-cost";
 import type { Schedule } from "../app/session-ports";
 import { bodiesOf } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
@@ -57,7 +58,7 @@ export function createDrain(host: DrainHost): Drain {
     if (!host.exists || host.state.lifecycle !== "open") return;
     if (outcome.done && isBehind(host)) return; // appended since the last read: its job is armed
     if (outcome.done) host.jobs.disarm("project");
-    else host.jobs.arm("project", clock() + outcome.retryInMs, attempt + 1);
+    else host.jobs.arm("project", clock() + outcome.retryInMs, outcome.attempt);
     host.syncAlarm();
   };
   const start = (): void => {
@@ -98,12 +99,15 @@ function sourceOf(host: DrainHost): ProjectionSource {
   };
 }
 
-/** Events after `after` with their bodies, within the limit; the first event always, whatever it weighs. */
+/** Events after `after` with their bodies, within the limit; the first event always, whatever it weighs and costs. */
 export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { events: StoredEvent[]; bodies: Map<BodyId, string> } {
   const events: StoredEvent[] = [];
   const bodies = new Map<BodyId, string>();
   let bytes = 0;
+  let statements = 0;
   for (const event of readEvents(sql, after, limit.events)) {
+    statements += costOf(event);
+    if (events.length > 0 && statements > limit.statements) break;
     const found = readBodies(sql, bodiesOf(event));
     const weight = [...found.values()].reduce((sum, text) => sum + text.length, 0);
     if (events.length > 0 && bytes + weight > limit.bytes) break;

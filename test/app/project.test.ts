@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Log, Projection, ProjectionBatch } from "../../src/app/ports";
-import { PAGE, type ProjectionSource, projectSession, retryDelay } from "../../src/app/project";
+import { DRAIN_BUDGET, PAGE, type ProjectionSource, projectSession, retryDelay } from "../../src/app/project";
 import { ProjectionGapError } from "../../src/app/projection-gap";
 import { LogBuilder, SESSION, TENANT } from "../read-model/builders";
 
@@ -70,6 +70,21 @@ describe("projectSession", () => {
     expect(source.reads).toBe(4);
   });
 
+  test("ends when it has asked enough of the read model, and the next one goes on at once", async () => {
+    const log = logOf(DRAIN_BUDGET + PAGE.events);
+    const source = sourceOf(log);
+    const projection = new FakeProjection();
+
+    expect(await projectSession({ source, projection, log: silent }, 3)).toEqual({ done: false, retryInMs: 0, attempt: 0 });
+
+    const written = projection.written.length;
+    expect(written).toBeGreaterThan(DRAIN_BUDGET - 2 * PAGE.events);
+    expect(written).toBeLessThan(DRAIN_BUDGET);
+    expect(source.checkpoint()).toBe(written);
+    expect(await projectSession({ source, projection, log: silent }, 0)).toEqual({ done: true });
+    expect(projection.written).toEqual(log.events.map((event) => event.seq));
+  });
+
   test("writes nothing when there is nothing new", async () => {
     const source = sourceOf(logOf(3), 4);
     const projection = new FakeProjection();
@@ -83,7 +98,7 @@ describe("projectSession", () => {
     const projection = new FakeProjection();
     projection.failures = 1;
 
-    expect(await projectSession({ source, projection, log: silent }, 2)).toEqual({ done: false, retryInMs: retryDelay(2) });
+    expect(await projectSession({ source, projection, log: silent }, 2)).toEqual({ done: false, retryInMs: retryDelay(2), attempt: 3 });
     expect(source.checkpoint()).toBe(1);
   });
 
@@ -126,7 +141,7 @@ describe("projectSession", () => {
       throw new ProjectionGapError((events[0]?.seq ?? 0) - 2);
     };
 
-    expect(await projectSession({ source, projection, log: silent }, 0)).toEqual({ done: false, retryInMs: retryDelay(0) });
+    expect(await projectSession({ source, projection, log: silent }, 0)).toEqual({ done: false, retryInMs: retryDelay(0), attempt: 1 });
     expect(projection.written).toEqual([]);
   });
 

@@ -31,6 +31,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   cannot_fit: [{ code: "cannot_fit", fit }, 422],
   would_not_fit: [{ code: "would_not_fit", tokens: 9_000, limit: 8_000 }, 422],
   too_many_items: [{ code: "too_many_items", items: 10_000 }, 422],
+  context_too_large: [{ code: "context_too_large", characters: 9_000_000, limit: 8_000_000 }, 413],
   invalid: [{ code: "invalid", field: "content", detail: "no" }, 400],
 };
 

@@ -3,7 +3,7 @@ import { routesOf, world } from "./support";
 
 interface Operation {
   readonly summary?: string;
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[];
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
   readonly requestBody?: unknown;
 }
@@ -51,6 +51,11 @@ describe("the OpenAPI document", () => {
     expect(declared).toEqual(named);
     expect(Object.keys(operation.responses)).toContain("default");
     expect(Object.keys(operation.responses).filter((status) => /^2\d\d$/.test(status))).not.toEqual([]);
+  });
+
+  it("says what becomes of a tenant's idempotency key, which makes no second one", () => {
+    const { parameters = [] } = document.paths["/v1/admin/tenants"]?.post ?? {};
+    expect(parameters.find(({ name }) => name === "Idempotency-Key")?.description).toContain("409 tenant_exists");
   });
 
   it("names both kinds of key", () => {

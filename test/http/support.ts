@@ -12,6 +12,7 @@ import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
+import { FakeSchedule } from "../support/fake-schedule";
 
 export const NOW = 1_795_000_000_000;
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -232,6 +233,8 @@ export function world(input: WorldInput = {}): World {
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
     now: () => NOW,
+    schedule: new FakeSchedule().schedule,
+    newPipe: () => new TransformStream<Uint8Array, Uint8Array>(),
     log: noteLines(log),
     config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, defaultPolicy: "oneclaw", ...input.config },
     ...input.deps,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClientRecord } from "../../scripts/crash-test/client";
 import { createRandom } from "../../scripts/crash-test/random";
-import { verify } from "../../scripts/crash-test/verify";
+import { faultsOf, verify } from "../../scripts/crash-test/verify";
 
 const client = (sent: string[], acknowledged = sent): ClientRecord => ({
   name: "c",
@@ -37,6 +37,25 @@ describe("the crash test's verdict", () => {
 
   test("a message that nobody sent is told", () => {
     expect(verify([client(["a1"])], stored("a1", "z")).unknown).toEqual(["z"]);
+  });
+});
+
+describe("a crash test's run", () => {
+  const tried = { acknowledged: 3, ...clean };
+
+  test("passes when messages were acknowledged, requests were cut off, and nothing is wrong", () => {
+    expect(faultsOf(tried, 1)).toEqual([]);
+  });
+
+  test.each([
+    ["nothing was acknowledged", { ...tried, acknowledged: 0 }, 1, /no message was acknowledged/],
+    ["no request was cut off", tried, 0, /sent again/],
+    ["a message is lost", { ...tried, lost: ["a1"] }, 1, /^lost: a1$/],
+    ["a message is doubled", { ...tried, doubled: ["a1"] }, 1, /^doubled: a1$/],
+    ["a message is out of order", { ...tried, reordered: ["a1"] }, 1, /^out of order: a1$/],
+    ["nobody sent a message", { ...tried, unknown: ["z"] }, 1, /^nobody sent it: z$/],
+  ])("fails when %s, and says so", (_, verdict, resent, fault) => {
+    expect(faultsOf(verdict, resent)).toEqual([expect.stringMatching(fault)]);
   });
 });
 

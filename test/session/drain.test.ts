@@ -1,5 +1,7 @@
 /** When a session's events go to the read model. */
 import { expect, test } from "vitest";
+import { DRAIN_BUDGET, PAGE } from "../../src/app/project";
+import { costOfBatch } from "../../src/app/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
 import { DRAIN_EVERY_MS } from "../../src/session/drain";
@@ -77,4 +79,41 @@ test("an erased session's waiting events are not written", async () => {
   await settle();
 
   expect(batches).toEqual([[1]]);
+});
+
+test("a log of imported replies is written in batches and drains of a bounded cost, to its end", async () => {
+  const life = new Life();
+  await life.open();
+  life.projection.write = () => Promise.reject(new Error("away"));
+  const calls = Array.from({ length: 12 }, (_, n) => ({ call_id: `c${n}`, name: "look", arguments: "{}" }));
+  const reply = { role: "assistant", parts: [], calls, run: false, onBusy: "queue", tools: null, idempotency: null } as const;
+  for (let left = 90; left > 0; left--) await life.service.submit(CALLER, reply);
+  await settle();
+
+  let cost = 0;
+  const [batches, seqs]: [number[], number[]] = [[], []];
+  life.projection.write = async ({ events }: { readonly events: readonly StoredEvent[] }) => {
+    cost += costOfBatch(events);
+    batches.push(costOfBatch(events));
+    seqs.push(...events.map((event) => event.seq));
+  };
+  const drains: number[] = [];
+  for (let alarm = 0; alarm < 10 && life.runtime.jobs.get("project"); alarm++) {
+    life.time.advance(Math.max(0, (life.runtime.jobs.nextDue() ?? 0) - life.time.now()));
+    cost = 0;
+    ringAlarm(life.runtime);
+    await settle();
+    drains.push(cost);
+  }
+
+  expect(life.runtime.jobs.get("project")).toBeNull();
+  expect(seqs).toEqual(
+    life
+      .events()
+      .map((event) => event.seq)
+      .slice(1),
+  );
+  expect(Math.max(...batches)).toBeLessThanOrEqual(PAGE.statements + 2);
+  expect(Math.max(...drains)).toBeLessThanOrEqual(DRAIN_BUDGET);
+  expect(drains.length).toBeGreaterThan(2);
 });

@@ -70,6 +70,8 @@ export class Life {
   readonly calls: ModelCall[] = [];
   readonly jobs: string[] = [];
   alarmAt: number | null = null;
+  /** What the next request's body is shown to be. */
+  body = "";
   models: ModelDirectory = { resolve: async () => SPEC };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   readonly runtime: SessionRuntime;
@@ -108,7 +110,7 @@ export class Life {
       this.calls.push(call);
       return call.stream();
     },
-    render: async () => ({ url: "", body: "" }),
+    render: async () => ({ url: "", body: this.body }),
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {

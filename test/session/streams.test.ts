@@ -182,6 +182,24 @@ test("a reader of everything is told of the erasure, and that is the end", async
   expect(heard.ended).toBe(true);
 });
 
+test("a turn is heard at once behind however much of another one lies before it", async () => {
+  const life = await firstLife();
+  await submit(life);
+  const waited = await submit(life, "k");
+  // A second between two words: each is a pack of its own.
+  for (let word = 0; word < 40; word++) {
+    await life.say({ type: "text", text: `word ${word} ` });
+    await life.advance(1_000);
+  }
+  await life.say({ type: "finish", finish: "stop", usage: null });
+  await life.answer("the second");
+
+  const later = new Life(life.sql, "life-2");
+  const heard = await listen(later, { after: waited.cursor, turn: waited.turn_id });
+
+  expect(heard).toMatchObject({ types: WHOLE, ended: true });
+});
+
 test("a reader of the log hears of events that make no frame, as they come", async () => {
   const life = await secondLife();
   const heard = await listen(life, { after: null, turn: null, of: "events" });

@@ -50,7 +50,6 @@ function metered(): { readonly db: D1Database; readonly use: Use } {
   const use: Use = { statements: 0, rowsAtOnce: 0, charsAtOnce: 0 };
   const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {
     const results = await env.DB.batch<T>(statements);
-    use.statements += statements.length;
     use.rowsAtOnce = Math.max(use.rowsAtOnce, ...results.map((result) => result.results.length));
     use.charsAtOnce = Math.max(use.charsAtOnce, ...results.map((result) => JSON.stringify(result.results).length));
     return results;
@@ -66,13 +65,28 @@ function metered(): { readonly db: D1Database; readonly use: Use } {
   return { db, use };
 }
 
-function portsOf(log: LogBuilder, db: D1Database = env.DB): RebuildPorts {
+/** `page`: how many events the session's object gives out at once. */
+function portsOf(log: LogBuilder, db: D1Database = env.DB, page = LOG_PAGE): RebuildPorts {
   const readLog = async (after: number): Promise<Outcome<LogPage>> => {
-    const { events, bodies } = log.batch(after + 1, after + LOG_PAGE);
+    const { events, bodies } = log.batch(after + 1, after + page);
     const texts = [...bodies].map(([id, text]) => ({ id, text }));
-    return ok({ events, bodies: texts, has_more: after + LOG_PAGE < log.events.length });
+    return ok({ events, bodies: texts, has_more: after + page < log.events.length });
   };
   return { readLog, rows: createRebuildRows(db), now: () => 999 };
+}
+
+/** The statements of each step of a whole rebuild. */
+async function stepsOf(ports: RebuildPorts, use: Use): Promise<readonly number[]> {
+  const perStep: number[] = [];
+  let from: RebuildProgress | null = null;
+  do {
+    use.statements = 0;
+    const step = await rebuildStep(ports, at(), from);
+    if (!step.ok) throw new Error(step.error.code);
+    perStep.push(use.statements);
+    from = step.value.next;
+  } while (from);
+  return perStep;
 }
 
 const at = () => ({ tenant: TENANT, session });
@@ -118,21 +132,26 @@ describe("a rebuild of a long session", () => {
     const log = longChat();
     await project(log);
     const { db, use } = metered();
-    const ports = portsOf(log, db);
-    const perStep: number[] = [];
-    let from: RebuildProgress | null = null;
-    do {
-      use.statements = 0;
-      const step = await rebuildStep(ports, at(), from);
-      if (!step.ok) throw new Error(step.error.code);
-      perStep.push(use.statements);
-      from = step.value.next;
-    } while (from);
+    const perStep = await stepsOf(portsOf(log, db), use);
 
     expect(perStep.length).toBeGreaterThan(5);
     // A page of the log is written whole: so a step may go over its budget by one.
     expect(Math.max(...perStep)).toBeLessThan(2 * STEP_BUDGET);
     expect(use.rowsAtOnce).toBeLessThanOrEqual(200);
+  });
+
+  it("counts the rows of imported replies, of which one event has many", async () => {
+    const log = new LogBuilder(session).open();
+    for (let n = 1; n <= 150; n++) {
+      const items = Array.from({ length: 13 }, () => log.item("tool_call", [{ type: "text", text: "seen" }]));
+      log.event({ type: "MessagesAppended", items, dequeued: [] });
+    }
+    await project(log);
+    const { db, use } = metered();
+
+    const perStep = await stepsOf(portsOf(log, db, 15), use);
+
+    expect(Math.max(...perStep)).toBeLessThan(2 * STEP_BUDGET);
   });
 
   it("holds few rows at a time where they are heavy", async () => {
@@ -142,14 +161,8 @@ describe("a rebuild of a long session", () => {
     for (let seq = 1; seq <= log.events.length; seq++) await projection.write(log.batch(seq, seq));
     await run("UPDATE messages SET preview = NULL WHERE session_id = ? AND position = 11");
     const { db, use } = metered();
-    const ports = portsOf(log, db);
-    const readLog = async (after: number): Promise<Outcome<LogPage>> => {
-      const { events, bodies } = log.batch(after + 1, after + 1);
-      const texts = [...bodies].map(([id, text]) => ({ id, text }));
-      return ok({ events, bodies: texts, has_more: after + 1 < log.events.length });
-    };
 
-    const report = await rebuildSession({ ...ports, readLog }, at());
+    const report = await rebuildSession(portsOf(log, db, 1), at());
 
     expect(report).toMatchObject({ value: { repaired: true, rows: 13, differences: [{ key: "11", column: "preview", before: null }] } });
     expect(use.charsAtOnce).toBeLessThan(3_000_000);
@@ -196,7 +209,7 @@ describe("a rebuild whose database fails", () => {
     const log = longChat(60);
     await project(log);
     await run("DELETE FROM messages WHERE session_id = ? AND position = 30");
-    const projected = await rebuildStep({ ...portsOf(log), budget: 100 }, at(), null);
+    const projected = await rebuildStep({ ...portsOf(log), budget: 60 }, at(), null);
     if (!projected.ok) throw new Error(projected.error.code);
     expect(projected.value).toMatchObject({ differences: [], next: { phase: "compare" } });
     const ports = portsOf(log, failing());

@@ -7,7 +7,7 @@ import { deriveId } from "../../app/derived-id";
 import { SCOPES } from "../../app/tenant-api";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { idempotencyHeaders, readAdminIdempotency } from "../idempotency";
+import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody } from "../routing";
@@ -22,7 +22,7 @@ const createTenant = adminRoute({
   path: "/v1/admin/tenants",
   tag,
   summary: "Make a tenant",
-  request: { headers: idempotencyHeaders, body: jsonBody(createTenantInput) },
+  request: { headers: newTenantHeaders, body: jsonBody(createTenantInput) },
   responses: { 201: json("Its id", z.object({ tenant_id: id("ten") })) },
 });
 

@@ -47,7 +47,7 @@ const context = tenantRoute({
         .openapi({ description: "As if this user message were sent next" }),
     }),
   },
-  responses: { 200: json("The request and what its parts weigh", contextView) },
+  responses: { 200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", contextView) },
 });
 
 export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {

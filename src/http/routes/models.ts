@@ -32,7 +32,7 @@ const put = tenantRoute({
   scope,
   summary: "Add a model, or override one",
   request: { params, body: jsonBody(modelInput) },
-  responses: { 200: json("The model", modelView) },
+  responses: { 200: json("The model; its sessions follow within 30 seconds", modelView) },
 });
 
 const remove = tenantRoute({

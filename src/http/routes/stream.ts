@@ -1,7 +1,7 @@
-/** The live stream, and the log as pages or live. Leaving either stops nothing; both resume by offset. */
+/** The live stream, and the log as pages or live. Leaving either stops nothing; both resume by offset, and end with their key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { resumeHeaders, sendEvents } from "../event-stream";
+import { resumeHeaders, sendEndlessEvents } from "../event-stream";
 import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
 import { jsonOrEvents, tenantRoute } from "../routing";
@@ -26,7 +26,8 @@ const stream = tenantRoute({
   },
   responses: {
     200: {
-      description: "Server-sent events; comments are an idle stream's beginning and its heartbeats",
+      description:
+        "Server-sent events; comments are an idle stream's beginning and its heartbeats. It ends within a minute of its key's end",
       content: { "text/event-stream": { schema: z.string().openapi({ description: "`id` is the offset to resume from" }) } },
     },
   },
@@ -43,7 +44,9 @@ const events = tenantRoute({
   scope: "sessions:read",
   summary: "Read the log: a page, or live with Accept: text/event-stream",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
-  responses: { 200: jsonOrEvents("A page in order of seq, or the log from `after` on", listOf(eventView)) },
+  responses: {
+    200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the key ends", listOf(eventView)),
+  },
 });
 
 export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -51,7 +54,7 @@ export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const after = c.req.valid("header")["Last-Event-ID"] ?? c.req.valid("query").after ?? null;
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null }));
-    return opened.ok ? await sendEvents(c, opened.value) : sendProblem(c, opened.error);
+    return opened.ok ? await sendEndlessEvents(c, deps, opened.value) : sendProblem(c, opened.error);
   });
 
   app.openapi(events, async (c) => {
@@ -60,7 +63,7 @@ export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     if (acceptsEventStream(c.req.header("accept"))) {
       const after = c.req.valid("header")["Last-Event-ID"] ?? asked ?? null;
       const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null, of: "events" }));
-      return opened.ok ? await sendEvents(c, opened.value) : sendProblem(c, opened.error);
+      return opened.ok ? await sendEndlessEvents(c, deps, opened.value) : sendProblem(c, opened.error);
     }
     const page = await calls.repeatable((api, caller) => api.events(caller, { after: asked ?? null, limit, order }));
     return page.ok

@@ -11,7 +11,13 @@ const limit = z
   .transform(Number)
   .pipe(z.int().min(1).max(MAX_LIMIT))
   .default(DEFAULT_LIMIT)
-  .openapi({ type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT });
+  .openapi({
+    type: "integer",
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+    description: "At most so many; fewer where they are large, and then has_more is true",
+  });
 
 /** A position, a seq or an offset: 15 digits are exact in a double. */
 export const counter = z

@@ -44,7 +44,9 @@ export const turnView = documents<TurnReport>()(
       attempt: z.int(),
       message_id: idOrNull("msg"),
       items: z.array(itemView).readonly().openapi({ description: "What the turn produced, in order" }),
-      items_truncated: z.boolean().openapi({ description: "Older ones are left out of items; the list of messages has them" }),
+      items_truncated: z
+        .boolean()
+        .openapi({ description: "Older ones are left out of items, for their number or their size; the list of messages has them" }),
       open_calls: z.array(toolCallView).readonly(),
       usage: usageView.nullable(),
       context_window: z.int().nullable(),

@@ -19,7 +19,13 @@ import { type ContentReader, createContent } from "../content";
 import type { SessionRuntime } from "../runtime";
 import { resolveQuietly } from "./read-calls";
 
-/** With `content` that cannot fit there is no next request: the refusal that sending it would get. */
+/** A request's body as it is shown, in UTF-16 units: as long as the largest windows fill it, and far below what RPC takes. */
+export const MAX_SHOWN_CHARS = 8_000_000;
+
+/**
+ * With `content` that cannot fit there is no next request: the refusal that sending it would get. One that is too large
+ * to be shown is refused too: half of it would not be what is sent.
+ */
 export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
   const spec = await resolveQuietly(runtime);
   const { epoch } = runtime.state.view;
@@ -31,6 +37,8 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const total = measureNext(state, spec.id);
   const parts = partsOf(state, spec);
   const request = await runtime.deps.model.render(buildRequest(dry.content, spec));
+  const characters = request.body.length;
+  if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   const limits = windowOf(spec, policyOf(state.settings.policy));
   return ok({
     model: spec.id,

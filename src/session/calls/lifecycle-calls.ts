@@ -2,6 +2,7 @@
 
 import { draftText } from "../../app/drafts";
 import type { Ids } from "../../app/ports";
+import { PAGE } from "../../app/project";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
@@ -155,10 +156,11 @@ async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Pro
   }
 }
 
-const EXPORT_BYTES = 4_000_000;
+/** As much as a rebuild writes in one transaction, and RPC carries (docs/platform-facts.md). */
+const EXPORT = { bytes: 4_000_000, statements: PAGE.statements } as const;
 
 export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): views.LogPage {
-  const { events, bodies } = readPage(runtime.deps.sql, input.after, { events: input.limit, bytes: EXPORT_BYTES });
+  const { events, bodies } = readPage(runtime.deps.sql, input.after, { ...EXPORT, events: input.limit });
   const last = events.at(-1)?.seq ?? runtime.state.seq;
   return { events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: last < runtime.state.seq };
 }

@@ -10,11 +10,12 @@ import { parsePolicyText, policyOf } from "../../context/policy-choice";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
-import { toCallView } from "../content";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { readEvents, readEventsBackwards } from "../log/event-log";
 import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
+import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+import { openCallsOf } from "./turn-report";
 
 export async function describeSession(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
   const spec = await resolveQuietly(runtime);
@@ -61,12 +62,6 @@ export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof ru
   return found.error === "unavailable" && runtime.spec?.id === model ? runtime.spec : null;
 }
 
-function openCallsOf(runtime: SessionRuntime): views.ToolCallView[] {
-  const open = new Set((runtime.state.turn?.open_calls ?? []).map((call) => call.execution));
-  const calls = runtime.state.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
-  return runtime.content.display(calls).flatMap(toCallView);
-}
-
 function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescription, "compacted_summary" | "compact_boundary_timestamp"> {
   const summaries = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const texts = summaries.map((overlay) => content.readText(overlay.id) ?? "");
@@ -76,15 +71,19 @@ function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescri
   };
 }
 
-/** One more than asked for tells whether there is more. */
-function pageOf<T>(rows: readonly T[], limit: number): views.Page<T> {
-  return { data: rows.slice(0, limit), has_more: rows.length > limit };
+/** One more than asked for tells whether there is more; `weigh` keeps the page within what one answer carries. */
+function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
+  const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
+  return { data: fitting, has_more: rows.length > fitting.length };
 }
+
+const jsonUnits = (row: object): number => JSON.stringify(row).length;
 
 export function listItems(runtime: SessionRuntime, page: api.PageInput): views.Page<views.DisplayItem> {
   const { after, limit, order } = page;
   const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
-  const { data, has_more } = pageOf(readItems(runtime.deps.sql, { ...range, limit: limit + 1, order }), limit);
+  const found = readItems(runtime.deps.sql, { ...range, limit: limit + 1, order });
+  const { data, has_more } = pageOf(found, limit, (item) => item.bytes);
   return { data: runtime.content.display(data), has_more };
 }
 
@@ -92,13 +91,13 @@ export function listEvents(runtime: SessionRuntime, { after, limit, order }: api
   const { sql } = runtime.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
-  return pageOf(rows, limit);
+  return pageOf(rows, limit, jsonUnits);
 }
 
 export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<CompactionView> {
   const from = after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER);
   const rows = readCompactions(runtime.deps.sql, { after: from, limit: limit + 1, order }).map((row) => withSummary(runtime, row));
-  return pageOf(rows, limit);
+  return pageOf(rows, limit, jsonUnits);
 }
 
 export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.Outcome<CompactionView> {

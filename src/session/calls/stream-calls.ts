@@ -1,6 +1,7 @@
 /** The two streams of a session: its live frames, and its log. */
 import type { StreamInput } from "../../app/session-api";
 import type { TurnReport } from "../../app/session-views";
+import type { StoredEvent } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
 import { assertNever } from "../../lib/assert-never";
 import { formatSse } from "../../lib/sse";
@@ -9,6 +10,7 @@ import { readTurn, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { type Frame, type FrameLine, toFrameLine, toGapLine } from "../stream/frames";
 import { openReader, openSse, type SseSource } from "../stream/stream-reader";
+import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { isUnderWay, reportTurn } from "./turn-report";
 
 export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
@@ -75,6 +77,8 @@ const positionAsked = ({ from }: TurnRow): number | null => (from > 1 ? from - 1
 
 const EVENTS_PER_READ = 200;
 
+const toLine = (event: StoredEvent) => ({ offset: event.seq, type: event.type, json: JSON.stringify(event) });
+
 /** The log as server-sent events, from a seq on and then live, until the session is erased. */
 export function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   let seq = input.after ?? runtime.state.seq;
@@ -85,9 +89,10 @@ export function openEventStream(runtime: SessionRuntime, input: StreamInput): Re
         this.ended = true;
         return "";
       }
-      const events = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ);
-      seq = events.at(-1)?.seq ?? seq;
-      return events.map((event) => formatSse({ offset: event.seq, type: event.type, json: JSON.stringify(event) })).join("");
+      const lines = readEvents(runtime.deps.sql, seq, EVENTS_PER_READ).map(toLine);
+      const told = takeWithin(lines, { weigh: ({ json }) => json.length, limit: MAX_ANSWER_BYTES });
+      seq = told.at(-1)?.offset ?? seq;
+      return told.map(formatSse).join("");
     },
   };
   return openSse(source, runtime.buffer, runtime.deps.schedule);

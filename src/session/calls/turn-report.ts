@@ -7,12 +7,13 @@ import { toCallView } from "../content";
 import { readTurn, readTurnItems, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { TRIMMED_NOTICE } from "../stream/frames";
+import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 
 export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<views.TurnReport> {
   const row = readTurn(runtime.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const { items: newest, truncated } = readTurnItems(runtime.deps.sql, row, ITEMS_PER_REPORT);
-  const items = runtime.content.display(newest);
+  const fitting = takeWithin([...newest].reverse(), { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
   return ok({
     id,
     status: statusOf(runtime, row),
@@ -20,9 +21,9 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
     failure: row.failure,
     attempt: row.attempt,
     message_id: row.message_id,
-    items,
-    items_truncated: truncated,
-    open_calls: openCalls(runtime, id, items),
+    items: runtime.content.display([...fitting].reverse()),
+    items_truncated: truncated || fitting.length < newest.length,
+    open_calls: runtime.state.turn?.id === id ? openCallsOf(runtime) : [],
     usage: row.usage,
     context_window: runtime.spec?.context_window ?? null,
     current_context_tokens: runtime.contextTokens(),
@@ -30,7 +31,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
   });
 }
 
-/** The newest of a turn: its reply, and with at most 128 calls a reply, every call that is open. */
+/** The newest of a turn, and of those the newest that one answer carries: its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
 function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
@@ -38,11 +39,11 @@ function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["stat
   return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
 }
 
-function openCalls(runtime: SessionRuntime, id: TurnId, items: readonly views.DisplayItem[]): views.ToolCallView[] {
-  const { turn } = runtime.state;
-  if (turn?.id !== id) return [];
-  const open = new Set(turn.open_calls.map((call) => call.execution));
-  return items.filter((item) => item.execution_id && item.kind === "tool_call" && open.has(item.execution_id)).flatMap(toCallView);
+/** Every open call of the turn under way, whatever its report leaves out: they are in the view until they have results. */
+export function openCallsOf({ state, content }: SessionRuntime): views.ToolCallView[] {
+  const open = new Set((state.turn?.open_calls ?? []).map((call) => call.execution));
+  const calls = state.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
+  return content.display(calls).flatMap(toCallView);
 }
 
 /** Whether the turn still has something to say by itself. */

@@ -124,14 +124,17 @@ class Cursor implements SseSource {
     let text = this.#opening;
     this.#opening = "";
     if (this.ended) return text;
-    let lines = this.buffer.read(this.#at, FRAMES_PER_READ);
-    text += this.#format(lines);
-    while (text === "" && !this.ended && lines.length === FRAMES_PER_READ) {
-      lines = this.buffer.read(this.#at, FRAMES_PER_READ);
+    // Whatever is shown of them: behind frames of other turns may lie some of this one's, and nothing new would wake the reader.
+    for (let lines = this.#read(); lines.length > 0; lines = this.#read()) {
       text += this.#format(lines);
+      if (text !== "" || this.ended) return text;
     }
-    if (text === "" && this.input.turn !== null && this.#at >= this.buffer.offset) this.ended ||= this.input.isOver();
+    if (text === "" && this.input.turn !== null) this.ended ||= this.input.isOver();
     return text;
+  }
+
+  #read(): FrameLine[] {
+    return this.buffer.read(this.#at, FRAMES_PER_READ);
   }
 
   #format(lines: readonly FrameLine[]): string {

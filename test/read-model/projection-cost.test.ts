@@ -1,0 +1,56 @@
+/** What the projector reckons with is what is written: a batch of more statements than an invocation has would fail for ever. */
+import { expect, test } from "vitest";
+import { BATCH_COST, costOf, costOfBatch } from "../../src/app/projection-cost";
+import type { Event, StoredEvent } from "../../src/domain/events";
+import { createProjection } from "../../src/read-model/writer";
+import { idOf, LogBuilder, modelCall } from "./builders";
+
+/** How many statements a batch of these events is. */
+async function statementsOf(events: readonly StoredEvent[]): Promise<number> {
+  const sizes: number[] = [];
+  const statement = { bind: () => statement };
+  const db = {
+    prepare: () => statement,
+    batch: async (statements: readonly unknown[]) => {
+      sizes.push(statements.length);
+      return [{ results: [{ last_seq: Number.MAX_SAFE_INTEGER, erased: 0 }] }];
+    },
+  };
+  const log = new LogBuilder();
+  await createProjection(db as unknown as D1Database).write({ tenant: log.tenant, session: log.session, events, bodies: log.bodies });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+const log = new LogBuilder();
+const text = [{ type: "text", text: "said" }] as const;
+const [call, turn, compaction] = [log.item("assistant", text), idOf("trn", 1), idOf("cmp", 1)];
+const overlay = (number: number) => ({ id: idOf("ovl", number), kind: "dropped", from: 1, to: number, tokens: 1, items: number }) as const;
+
+const events: readonly (readonly [string, Event])[] = [
+  ["an imported message", { type: "MessagesAppended", items: [call], dequeued: [] }],
+  [
+    "an imported reply of 128 calls",
+    { type: "MessagesAppended", items: Array.from({ length: 129 }, () => log.item("tool_call", text)), dequeued: [] },
+  ],
+  ["a reply", { type: "AssistantReplied", turn, item: call }],
+  ["a call of the model", modelCall()],
+  ["a compaction asked for", { type: "CompactionRequested", compaction, trigger: "threshold", base_epoch: 0 }],
+  ["a failed attempt", { type: "CompactionFailed", compaction, token: null, attempt: 1, failure: "timeout", final: true }],
+  ["a turn that ended", { type: "TurnCompleted", turn, finish: "stop" }],
+];
+
+test.each(events)("%s costs no more than is reckoned", async (_, event) => {
+  const [stored] = new LogBuilder().event(event).events;
+  if (!stored) throw new Error("no event");
+  expect(await statementsOf([stored])).toBeLessThanOrEqual(costOf(stored) + BATCH_COST);
+});
+
+test("a change of epoch costs no more than is reckoned, whatever it does", async () => {
+  const changes = new LogBuilder()
+    .summary(3, "so far", { from: 1, to: 3, replaces: [1, 2] })
+    .epoch({ ops: [{ op: "clear_results", items: [] }] })
+    .epoch({ ops: [{ op: "revert", compaction, overlays: [overlay(1), overlay(2)], items: [], reduced: [], to: 3 }] })
+    .epoch({ ops: [{ op: "reset", overlays: [overlay(1), overlay(2), overlay(3)], items: [], reduced: [], to: 3 }] });
+  for (const event of changes.events) expect(await statementsOf([event])).toBeLessThanOrEqual(costOf(event) + BATCH_COST);
+  expect(await statementsOf(changes.events)).toBeLessThanOrEqual(costOfBatch(changes.events));
+});

@@ -1,0 +1,106 @@
+/** A stream without an end of its own ends with the key that it was opened with. The real session, a key that the test revokes. */
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { sessionObjectName } from "../../src/app/object-name";
+import type { Principal } from "../../src/app/tenant-api";
+import { KEY_CHECK_MS } from "../../src/http/bound-stream";
+import { principal, world } from "../http/support";
+import { FakeSchedule } from "../support/fake-schedule";
+import { type Chat, framesOf, migrate, newChat } from "./support";
+
+beforeAll(migrate);
+
+class Door {
+  readonly time = new FakeSchedule();
+  /** What a look at the key comes to. */
+  look: () => Promise<Principal | null>;
+  looks = 0;
+  readonly #call: ReturnType<typeof world>["call"];
+
+  constructor(readonly chat: Chat) {
+    this.look = async () => ({ ...principal(), tenant: chat.tenant.id });
+    const { call } = world({
+      deps: {
+        sessions: (tenant, session) => env.SESSIONS.getByName(sessionObjectName(tenant, session)),
+        authenticate: () => {
+          this.looks += 1;
+          return this.look();
+        },
+        schedule: this.time.schedule,
+        newPipe: () => new IdentityTransformStream(),
+      },
+    });
+    this.#call = call;
+  }
+
+  async listen(path: string, accept = "*/*") {
+    return framesOf(await this.#call("GET", `/v1/sessions/${this.chat.id}${path}`, { headers: { accept } }));
+  }
+
+  async hear(content: string) {
+    const options = { body: { content }, headers: { accept: "text/event-stream" } };
+    return framesOf(await this.#call("POST", `/v1/sessions/${this.chat.id}/messages`, options));
+  }
+}
+
+const newDoor = async (): Promise<Door> =>
+  new Door(await newChat({ replies: [{ deltas: ["Once ", { gate: "one" }, "upon a time."] }, { text: "more" }] }));
+
+describe("a stream", () => {
+  it.each([
+    ["the live stream", "/stream?after=0", "*/*"],
+    ["the log", "/events?after=0", "text/event-stream"],
+  ])("of a revoked key ends at the next look, in good order: %s", async (_, path, accept) => {
+    const door = await newDoor();
+    const frames = await door.listen(path, accept);
+    await door.chat.append("before");
+    await frames.next();
+
+    door.look = async () => null;
+    door.time.advance(KEY_CHECK_MS);
+    await frames.rest();
+    await door.chat.append("after");
+
+    expect(JSON.stringify(frames.seen)).not.toContain("after");
+  });
+
+  it("of a valid key goes on, and is looked at once each interval however much is said", async () => {
+    const door = await newDoor();
+    const frames = await door.listen("/stream?after=0");
+    const opened = door.looks;
+
+    for (let n = 1; n <= 3; n++) {
+      await door.chat.append(`message ${n}`);
+      await frames.until("message.accepted");
+      door.time.advance(KEY_CHECK_MS);
+      await door.look();
+    }
+
+    expect(door.looks - opened).toBe(3);
+    await frames.leave();
+  });
+
+  it("goes on while nobody can tell whether the key is valid", async () => {
+    const door = await newDoor();
+    const frames = await door.listen("/stream?after=0");
+
+    door.look = () => Promise.reject(new Error("the tenant's object is out of reach"));
+    door.time.advance(KEY_CHECK_MS);
+    await door.chat.append("still here");
+
+    await frames.until("message.accepted");
+    await frames.leave();
+  });
+
+  it("of a turn is heard to the turn's end by whoever started it", async () => {
+    const door = await newDoor();
+    const frames = await door.hear("tell me");
+    await frames.until("text.delta");
+
+    door.look = async () => null;
+    door.time.advance(KEY_CHECK_MS);
+    await door.chat.model.open("one");
+
+    expect((await frames.rest()).at(-1)?.type).toBe("turn.completed");
+  });
+});

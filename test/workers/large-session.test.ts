@@ -1,0 +1,32 @@
+/** A conversation of more content than RPC carries in one value. */
+import { beforeAll, expect, it } from "vitest";
+import type { DisplayItem, Page } from "../../src/app/session-views";
+import { type Chat, migrate, newChat } from "./support";
+
+beforeAll(migrate);
+
+const MESSAGES = 36;
+
+async function largeChat(): Promise<Chat> {
+  const chat = await newChat({ window: null });
+  for (let n = 0; n < MESSAGES; n++) await chat.append("x".repeat(1_000_000));
+  return chat;
+}
+
+it("is read in pages, and its next request is refused as too large to show", async () => {
+  const chat = await largeChat();
+
+  const positions: number[] = [];
+  let path = "/messages";
+  for (;;) {
+    const page = await chat.read<Page<DisplayItem> & { readonly next_cursor: string | null }>(path);
+    positions.push(...page.data.map((item) => item.position));
+    if (!page.has_more) break;
+    path = `/messages?after=${page.next_cursor}`;
+  }
+  expect(positions).toEqual(Array.from({ length: MESSAGES }, (_, index) => index + 1));
+
+  const shown = await chat.call("GET", "/context");
+  expect(shown.status).toBe(413);
+  expect(await shown.json()).toMatchObject({ type: "urn:longhand:problem:context_too_large", limit: 8_000_000 });
+});
