@@ -43,7 +43,7 @@ export interface Drafting {
 export const draftInput = (
   spec: ModelSpec,
   by: Drafting,
-  { writer, content, ids }: Pick<CompactionPorts, "writer" | "content" | "ids">,
+  { writer, content, clock, ids }: Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">,
 ): DraftInput => ({
   state: writer.state,
   limits: limitsOf(spec),
@@ -53,4 +53,5 @@ export const draftInput = (
   summarizer: by.summarizer ?? null,
   economy: by.economy ?? null,
   breakerOpen: by.breakerOpen ?? false,
+  now: clock(),
 });

@@ -2,11 +2,12 @@
  * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
  * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
  */
-import { draftFromSummary, stateAfter } from "../context/epoch-draft";
+import { draftFromSummary } from "../context/epoch-draft";
 import { withFileOps } from "../context/file-ops";
 import type { Plan, Rung } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { joinStages } from "../context/prompts";
+import { stateAfter } from "../context/state-after";
 import { type AcceptedSummary, checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
