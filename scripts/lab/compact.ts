@@ -36,7 +36,7 @@ export function carryOut(plan: Compaction, shop: Workshop): Spent {
   const { session, limits } = shop;
   const summarize = plan.rungs.find((rung) => rung.rung === "summarize");
   const { trigger, economy, breaker_open: breakerOpen } = plan;
-  const input = { limits, trigger, economy, breakerOpen, newOverlay: () => session.newId("ovl"), read: session.read };
+  const input = { limits, trigger, economy, breakerOpen, now: session.now, newOverlay: () => session.newId("ovl"), read: session.read };
   const compaction = session.newId("cmp");
   if (!summarize) {
     const change = draftFromRungs(plan.rungs, { ...input, state: session.state, summarizer: null });

@@ -74,6 +74,7 @@ export function applyRungs(plan: Plan, by: Applying, ports: Ports): boolean {
     summarizer: by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null,
     economy: plan.economy,
     breakerOpen: plan.breaker_open,
+    now: clock(),
   });
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }

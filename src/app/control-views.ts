@@ -45,7 +45,7 @@ export interface CompactionView {
 
 /** What the change did to the provider's cache. */
 export interface CacheEffect {
-  /** Tokens at the start of the next request that should still be cached; null: nobody planned it. */
+  /** Tokens at the start of the next request that should still be cached; null: recorded before every change of the view said it. */
   readonly expected: number | null;
   /** The first call of a turn afterwards, as the provider counted it; null: there was none, or it was not counted. */
   readonly first_call: { readonly model: string; readonly input: number; readonly cached: number; readonly at: number } | null;

@@ -48,7 +48,7 @@ export interface Drafting {
 export const draftInput = (
   spec: ModelSpec,
   by: Drafting,
-  { writer, content, ids }: Pick<CompactionPorts, "writer" | "content" | "ids">,
+  { writer, content, clock, ids }: Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">,
 ): DraftInput => ({
   state: writer.state,
   limits: limitsOf(spec),
@@ -58,4 +58,5 @@ export const draftInput = (
   summarizer: by.summarizer ?? null,
   economy: by.economy ?? null,
   breakerOpen: by.breakerOpen ?? false,
+  now: clock(),
 });

@@ -59,7 +59,8 @@ function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall 
   const plan = planSession(spec, { trigger: "fallback" }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const summarizer = summarizerOf(writer.state, call);
-  const input = draftInput(spec, { trigger: "fallback", economy: plan.economy, summarizer }, ports);
+  // The plan's price is that of a summary, which this is not.
+  const input = draftInput(spec, { trigger: "fallback", summarizer }, ports);
   const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, { spec, input }, ports) : null;
   return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
 }

@@ -1,16 +1,26 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import type { EpochDraft } from "../domain/commands";
-import type { Certainty, CompactionTrigger, EpochOp, Receipt, Reduction, SummaryMode, SummaryPlan } from "../domain/compaction-events";
-import { evolve } from "../domain/evolve";
+import type {
+  Certainty,
+  CompactionTrigger,
+  EpochOp,
+  Receipt,
+  ReceiptEconomy,
+  Reduction,
+  SummaryMode,
+  SummaryPlan,
+} from "../domain/compaction-events";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
-import { UNKNOWN_PRICES } from "./economy";
+import { CACHE_TTL_MS, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
+import { keptPrefix } from "./kept-prefix";
 import type { PlanEconomy, Rung } from "./plan";
+import { stateAfter } from "./state-after";
 import { shortenParts } from "./view";
 
 export interface DraftInput {
@@ -23,8 +33,10 @@ export interface DraftInput {
   readonly read: (item: ItemMeta) => readonly Part[];
   /** The summariser's calls, all of this compaction; null when no model ran. */
   readonly summarizer: (Spent & { readonly attempts: number }) | null;
-  /** What the plan expected; null where there was none. */
+  /** What the plan expected; null where there was none, or where what is done is not what it priced. */
   readonly economy: PlanEconomy | null;
+  /** Epoch milliseconds: a cache that was not read for a while is cold. */
+  readonly now: number;
   readonly breakerOpen: boolean;
 }
 
@@ -128,46 +140,14 @@ function draftFromOps(
   return { base_epoch: input.state.view.epoch, ops, receipt };
 }
 
-const UNMEASURED: Receipt = {
-  tokens_before: 0,
-  tokens_after: 0,
-  items_before: 0,
-  items_after: 0,
-  model: null,
-  usage: null,
-  ms: 0,
-  economy: null,
-  rungs: [],
-  mode: null,
-  attempts: 0,
-  breaker_open: false,
-  dropped_items: 0,
-};
-
-/** The session as it would be after these operations. */
-export function stateAfter(state: SessionState, ops: readonly EpochOp[], trigger: CompactionTrigger): SessionState {
-  const { epoch } = state.view;
-  const change = {
-    type: "EpochChanged",
-    base_epoch: epoch,
-    epoch: epoch + 1,
-    trigger,
-    compaction: null,
-    ops,
-    receipt: UNMEASURED,
-  } as const;
-  return evolve(state, { ...change, seq: state.seq + 1, at: state.updated_at });
-}
-
 /** The change is applied to a copy and weighed: what leaves and what comes, in the measure of what was there before. */
 function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
-  const { state, limits, trigger, summarizer, economy, breakerOpen } = input;
+  const { state, limits, trigger, summarizer, breakerOpen } = input;
   const after = stateAfter(state, ops, trigger);
   const measured = measureNext(state, limits.model);
   const { tokens: before } = measured;
   const then = measureAfter(after, { state, measured }, limits.model);
   const { tokens: now } = then;
-  const { cached } = limits.prices ?? UNKNOWN_PRICES;
   return {
     tokens_before: before,
     tokens_after: now,
@@ -177,18 +157,25 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
     model: summarizer?.model ?? null,
     usage: summarizer?.usage ?? null,
     ms: summarizer?.ms ?? 0,
-    economy: economy && {
-      read_cost_before: cached * before,
-      read_cost_after: cached * now,
-      price: economy.price,
-      cache_kept: economy.cache_kept,
-    },
+    economy: economyOf(input, { before, now, kept: keptPrefix(state, after, limits.model) }),
     rungs: [],
     mode: null,
     attempts: summarizer?.attempts ?? 0,
     breaker_open: breakerOpen,
     dropped_items: ops.reduce((sum, op) => sum + (op.op === "drop" ? op.items : 0), 0),
   };
+}
+
+/** Without a plan the price is that of the cache: what follows the prefix that stays is written again. */
+function economyOf(
+  { state: { anchor, view }, limits, economy, now: at }: DraftInput,
+  { before, now, kept }: { readonly before: number; readonly now: number; readonly kept: number },
+): ReceiptEconomy {
+  const { cached, cache_write } = limits.prices ?? UNKNOWN_PRICES;
+  const isWarm = anchor?.epoch === view.epoch && at - anchor.at < CACHE_TTL_MS;
+  const cache_kept = Math.min(kept, now);
+  const rewrite = isWarm ? (cache_write - cached) * (now - cache_kept) : 0;
+  return { read_cost_before: cached * before, read_cost_after: cached * now, price: economy?.price ?? rewrite, cache_kept };
 }
 
 const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });

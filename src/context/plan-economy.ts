@@ -12,14 +12,16 @@ interface Taken {
   readonly gain: number;
 }
 
-/** Without a summary the price is that of the cache alone: all from the first item that changes on is written again. */
-export function economyOf({ state, limits }: PlanInput, { proposal, next, rungs, gain }: Taken): PlanEconomy {
+/** Without a summary the price is that of the cache alone: all from what changes first on is written again. */
+export function economyOf({ state, limits, policy }: PlanInput, { proposal, next, rungs, gain }: Taken): PlanEconomy {
   const { sizes, priced, merge, warm } = proposal;
   const prices = limits.prices ?? UNKNOWN_PRICES;
   const summarizes = rungs.some((rung) => rung.rung === "summarize");
   const changed = Math.min(...rungs.map(firstChanged));
   const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? itemTokens(state, item) : 0), 0);
-  const cache_kept = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * ratioOf(state, limits.model);
+  const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * ratioOf(state, limits.model);
+  // There what stands for what left comes before the system prompt.
+  const cache_kept = changed === IN_FRONT && policy.summary.placement === "system-prefix" ? 0 : stays;
   const rewritten = Math.max(0, tokensNow(sizes) - gain - cache_kept);
   return {
     rent: state.compaction.rent,
@@ -30,13 +32,15 @@ export function economyOf({ state, limits }: PlanInput, { proposal, next, rungs,
   };
 }
 
+/** Before the first message: where it is said what left. */
+const IN_FRONT = 0;
+
 /** The position from which on the view is another one. */
 function firstChanged(rung: Rung): number {
   switch (rung.rung) {
     case "summarize":
-      return rung.range.from;
     case "drop":
-      return rung.from;
+      return IN_FRONT;
     case "clear_results":
     case "evict_media":
     case "shorten":

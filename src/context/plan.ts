@@ -68,7 +68,10 @@ export type Plan =
       /** Planned tokens of the next request when all rungs are taken. */
       readonly expected: number;
       readonly rungs: readonly Rung[];
-      /** What takes the rungs' place when no model helps; empty: nothing can leave. */
+      /**
+       * What takes the rungs' place when no model helps: under a policy that asks for one, a note stands for what its summary was to cover
+       * instead (`fallback-note`). Empty: nothing can leave, or, asked for by hand, nothing need.
+       */
       readonly fallback: readonly Rung[];
       readonly economy: PlanEconomy | null;
       readonly breaker_open: boolean;

@@ -90,7 +90,8 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
   const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
-  const fallback = !mayDrop ? [] : dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
+  // What was asked for by hand need not be done at any price.
+  const fallback = !mayDrop || trigger === "manual" ? [] : dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   const instead = isForced(trigger) ? fallback : [];

@@ -104,7 +104,7 @@ export interface Receipt {
   readonly usage: CallUsage | null;
   /** How long those calls took together. */
   readonly ms: number;
-  /** Null where the change had no plan: a revert, a reset. */
+  /** Null: recorded before every change of the view said it. */
   readonly economy: ReceiptEconomy | null;
   /** Rungs of the ladder in the order taken, with what each was expected to gain. */
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];

@@ -132,6 +132,7 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     rent: 0,
     // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
     breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
+    changed_by: event.compaction,
     committed: committedAfter(state, event),
     // A note that takes a summary's place teaches nothing of how long summaries are.
     ...(isSummarized(event) ? judge(state, event, view) : {}),

@@ -10,7 +10,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 7;
+export const STATE_VERSION = 8;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -122,6 +122,8 @@ export interface CompactionState {
   readonly rent: number;
   /** Tokens of a summary over those of its source, learned; null: nothing was learned yet. */
   readonly summary_share: number | null;
+  /** The newest change of the view that has a row of its own: a compaction, a trim, what took one back. */
+  readonly changed_by: CompactionId | null;
   /** Compactions that stand, oldest first, the newest of which can be reverted; at most `REVERTIBLE`. */
   readonly committed: readonly CommittedCompaction[];
 }
@@ -190,6 +192,7 @@ export const initialState: SessionState = {
     quiet_until: null,
     rent: 0,
     summary_share: null,
+    changed_by: null,
     committed: [],
   },
   ratios: [],

@@ -8,11 +8,11 @@ import {
   draftFromSummary,
   fitsAfter,
   isSmallerBySummary,
-  stateAfter,
 } from "../../src/context/epoch-draft";
 import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
 import { longest } from "../../src/context/reductions";
+import { stateAfter } from "../../src/context/state-after";
 import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
@@ -36,6 +36,7 @@ const input = (change: Partial<DraftInput> = {}): DraftInput => ({
   summarizer: { model: "test-model", usage, ms: 800, attempts: 2 },
   economy,
   breakerOpen: false,
+  now: 0,
   ...change,
 });
 const summary = { text: "They spoke. 😀", tokens: 40 };
@@ -88,7 +89,7 @@ describe("a summary", () => {
       model: "test-model",
       usage,
       ms: 800,
-      economy: { read_cost_before: 0.1 * 1_563, read_cost_after: 0.1 * 488, price: 900, cache_kept: 300 },
+      economy: { read_cost_before: 0.1 * 1_563, read_cost_after: 0.1 * 488, price: 900, cache_kept: 0 },
       rungs: [{ rung: "summarize", gain: 600 + 300 - 40, reason: "threshold" }],
       mode: "same_prefix",
       attempts: 2,
@@ -160,13 +161,30 @@ describe("rungs without a model", () => {
       model: null,
       usage: null,
       ms: 0,
-      economy: null,
       mode: null,
       attempts: 0,
       breaker_open: true,
       dropped_items: 4,
     });
     expect([receipt.items_before, receipt.items_after]).toEqual([10, 6]);
+  });
+
+  test("say what it costs to read before and after, and to write again what the cache loses", () => {
+    const clear: Rung = { rung: "clear_results", items: [{ position: 14, tokens: 20 }], gain: 80, reason: "old" };
+    const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: 20, input: 1_250, output: 0, reply_to: 20, fixed: 0, at: 1_000 };
+    const dear = { ...limits, prices: { ...prices, cache_write: 1.25 } };
+    const drafted = (now: number) =>
+      draftFromRungs(
+        [clear],
+        input({ state: { ...state, anchor }, limits: dear, summarizer: null, economy: null, trigger: "results", now }),
+      );
+    const { economy: warm } = drafted(2_000).receipt;
+    // The summary, the system message and two of the chat stay.
+    expect(warm).toMatchObject({ cache_kept: 300 + 50 + 200 });
+    expect(warm?.read_cost_before).toBeCloseTo(0.1 * 1_250);
+    expect(warm?.read_cost_after).toBeCloseTo(0.1 * (1_250 - 80));
+    expect(warm?.price).toBeCloseTo(1.15 * (1_250 - 80 - 550));
+    expect(drafted(1_000 + 300_000).receipt.economy).toEqual({ ...warm, price: 0 });
   });
 
   test("are one operation each, in their order", () => {
@@ -180,9 +198,15 @@ describe("a change by hand", () => {
   const back = chat(10, 900);
   const reset = { op: "reset", to: 10, overlays: [], items: back, reduced: [] } as const;
 
-  test("has no rungs and no economy", () => {
+  test("has no rungs, and costs all the same", () => {
     const { receipt } = draftByHand([reset], input({ summarizer: null, economy: null, trigger: "manual" }));
-    expect(receipt).toMatchObject({ rungs: [], economy: null, mode: null, dropped_items: 0, items_after: 20 });
+    expect(receipt).toMatchObject({ rungs: [], mode: null, dropped_items: 0, items_after: 20 });
+    expect(receipt.economy).toEqual({
+      read_cost_before: 0.1 * receipt.tokens_before,
+      read_cost_after: 0.1 * receipt.tokens_after,
+      price: 0,
+      cache_kept: 0,
+    });
   });
 
   test("is known not to fit before it is done", () => {

@@ -23,6 +23,13 @@ describe("what a plan costs", () => {
     expect(economy.read_cost_after).toBeCloseTo(386.4);
   });
 
+  test("dropping and summarising keep the chain, or nothing where that stands before the system prompt", () => {
+    const drop: Rung = { rung: "drop", from: 3, to: 3, replaces: [], items: 1, gain: 1_000, reason: "" };
+    const keptBy = (policy: string): number =>
+      economyOf({ ...input, policy: policyOf(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;
+    expect([keptBy("balanced"), keptBy("oneclaw")]).toEqual([500 + 300, 0]);
+  });
+
   test("with a cold cache there is nothing to lose", () => {
     expect(economyOf(input, { proposal: { ...whole, warm: false }, next, rungs: [clear], gain: 936 }).price).toBe(0);
   });

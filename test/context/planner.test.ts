@@ -211,6 +211,7 @@ function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0])
     summarizer: null,
     economy: null,
     breakerOpen: false,
+    now: 0,
   });
   return evolve(state, {
     type: "EpochChanged",

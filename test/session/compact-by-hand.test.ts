@@ -43,6 +43,20 @@ describe("a dry run", () => {
     expect(done).toMatchObject({ status: "completed", trigger: "manual", range: rung?.rung === "summarize" ? rung.range : null });
   });
 
+  test.each(["oneclaw", "opal", "yeoman", "balanced"])(
+    "under %s shows nothing in the summary's place: when that fails, nothing is taken",
+    async (policy) => {
+      const life = await talked(6, policy);
+      const shown = await ask(life, { dryRun: true, keepRecent: 300 });
+      const before = requestOf(life);
+      await ask(life, { keepRecent: 300 });
+      await work(life, "");
+
+      expect(shown).toMatchObject({ plan: { kind: "compact", rungs: [{ rung: "summarize" }], fallback: [] } });
+      expect([await compactions(life), requestOf(life)]).toMatchObject([[{ status: "failed", ops: [] }], before]);
+    },
+  );
+
   test("says what cannot be made to fit", async () => {
     const life = await talked(2);
     life.models = { resolve: async () => ({ ...ROOMY, context_window: 200, max_output: 10 }) };

@@ -5,6 +5,8 @@ import type { Receipt } from "../../src/domain/compaction-events";
 import type { CallUsage } from "../../src/domain/model-call";
 import { huge, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
+import { talked } from "./script";
+import { compact, revert } from "./talk";
 
 const usage = (input: number, output: number): CallUsage => ({ input, output, cached: 8, reasoning: 0 });
 const finish = (reported: CallUsage | null, reason: "stop" | "length" = "stop"): ModelChunk => ({
@@ -20,6 +22,45 @@ async function summarise(life: Life, ms: number, ...chunks: ModelChunk[]): Promi
 }
 
 const receiptsOf = (life: Life): Receipt[] => life.events().flatMap((event) => (event.type === "EpochChanged" ? [event.receipt] : []));
+
+describe("every change of the view", () => {
+  const listed = async (life: Life) => {
+    const found = await life.service.compactions(CALLER, { after: null, limit: 20, order: "asc" });
+    return found.ok ? found.value.data : [];
+  };
+
+  test("by the guard says what it costs, what the cache should keep, and what it kept", async () => {
+    const life = new Life();
+    await life.open({ preset: "balanced", summary: { form: "none" } });
+    await talk(life, 6);
+    await life.send(huge("question-7"));
+    await life.answer("so", 5_000);
+
+    const [guard] = await listed(life);
+    expect(guard).toMatchObject({ trigger: "guard", ops: [{ op: "drop" }], cache: { first_call: { input: 5_000, cached: 0 } } });
+    expect(guard?.receipt?.economy).toMatchObject({ cache_kept: 0 });
+    expect(guard?.receipt?.economy?.read_cost_after).toBeLessThan(guard?.receipt?.economy?.read_cost_before ?? 0);
+    expect(guard?.cache?.expected).toBe(0);
+  });
+
+  test.each<[string, (life: Life) => Promise<unknown>]>([
+    ["a revert", (life) => revert(life)],
+    ["a reset", (life) => life.service.resetSummary(CALLER)],
+  ])("by %s does too", async (_, takeBack) => {
+    const life = await talked(6);
+    await compact(life, 300);
+    await takeBack(life);
+    await life.send("and now?");
+    await life.answer("ok", 900);
+
+    const [summary, back] = await listed(life);
+    const { economy, tokens_before, tokens_after } = back?.receipt ?? {};
+    expect(economy?.read_cost_before).toBeCloseTo(0.1 * (tokens_before ?? 0));
+    expect(economy?.read_cost_after).toBeCloseTo(0.1 * (tokens_after ?? 0));
+    expect(back?.cache).toMatchObject({ expected: 0, first_call: { model: "test-model", input: 900 } });
+    expect(summary?.cache?.first_call).toBeNull();
+  });
+});
 
 describe("the receipt of a compaction", () => {
   test("sums up the parts of a fold and the attempts that failed", async () => {

@@ -39,7 +39,8 @@ const receiptView = documents<Receipt>()(
       })
       .nullable()
       .openapi({
-        description: "In the model's price unit: reading the next request before and after, and what the change was expected to cost",
+        description:
+          "In the model's price unit: reading the next request before and after, and what the change was expected to cost; null in receipts from before every change of the view said it",
       }),
     rungs: z
       .array(z.object({ rung: z.string(), gain: z.number(), reason: z.string() }))

@@ -79,7 +79,7 @@ export const planView = documents<Plan>()(
         next: tokenFigure,
         expected: z.number().openapi({ description: "Tokens of the next request when all rungs are taken" }),
         rungs,
-        fallback: rungs.openapi({ description: "What takes their place when no model helps" }),
+        fallback: rungs.openapi({ description: "What takes their place when no model helps: by hand nothing, since nothing had to leave" }),
         economy: z
           .object({
             rent: z.number(),

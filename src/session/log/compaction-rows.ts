@@ -114,7 +114,7 @@ const toShownOp = (op: EpochOp): ShownOp => (op.op === "revert" || op.op === "re
 
 /** What the provider said of its cache, the first time that it read the new view. */
 export function noteFirstCall(sql: Sql, event: Of<"ModelCallFinished">, { compaction }: SessionState): void {
-  const newest = compaction.committed.at(-1)?.id;
+  const newest = compaction.changed_by;
   const { usage, model, epoch, at } = event;
   if (!newest || !usage || event.purpose !== "turn") return;
   const row = readCompaction(sql, newest);

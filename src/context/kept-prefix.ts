@@ -1,0 +1,38 @@
+/** How much of the next request a change of the view leaves as it was, from its start on: what a provider's cache can still hold. */
+import type { Overlay } from "../domain/compaction-events";
+import { fixedTokens, type SessionState } from "../domain/state";
+import { itemTokens, ratioOf } from "./budget";
+import { policyOf } from "./policy-choice";
+
+/** Tokens, scaled and not padded. In order: system prompt, tools and pins; the chain; what says how many were trimmed; the messages (`placement`). */
+export function keptPrefix(before: SessionState, after: SessionState, model: string): number {
+  return Math.floor(keptRaw(before, after) * ratioOf(before, model));
+}
+
+function keptRaw(before: SessionState, after: SessionState): number {
+  const chain = chainOf(before);
+  const chainAfter = chainOf(after);
+  const changed = chain.findIndex(({ id }, index) => chainAfter[index]?.id !== id);
+  const stays = changed < 0 ? chain : chain.slice(0, changed);
+  const isSameChain = changed < 0 && chain.length === chainAfter.length && droppedItems(before) === droppedItems(after);
+  // There it stands in front of the system prompt.
+  if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-prefix") return 0;
+  const head = stays.reduce((sum, { tokens }) => sum + tokens, fixedTokens(before));
+  return isSameChain ? head + sameItems(before, after) : head;
+}
+
+const chainOf = ({ view }: SessionState): readonly Overlay[] => view.overlays.filter(({ kind }) => kind === "summary");
+
+const droppedItems = ({ view }: SessionState): number =>
+  view.overlays.reduce((sum, { kind, items }) => sum + (kind === "dropped" ? items : 0), 0);
+
+/** Up to the first that is another one, or is shown as another length. */
+function sameItems(before: SessionState, after: SessionState): number {
+  let tokens = 0;
+  for (const [index, item] of before.view.items.entries()) {
+    const then = after.view.items[index];
+    if (then?.position !== item.position || itemTokens(after, then) !== itemTokens(before, item)) break;
+    tokens += itemTokens(before, item);
+  }
+  return tokens;
+}
