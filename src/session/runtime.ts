@@ -90,21 +90,29 @@ export class SessionRuntime {
     return this.state.seq > 0;
   }
 
-  /** Before anything else in a new incarnation: what an earlier one left open is recovered. */
+  /** Before anything else in a new incarnation: what an earlier one left open is recovered. What it throws leaves it to the next call. */
   wake(): void {
     if (this.#awake) return;
     this.#awake = true;
-    const { turn } = this.state;
-    if (turn?.phase === "generating" && turn.incarnation !== this.deps.incarnation) {
-      const { sql, clock, ids, incarnation } = this.deps;
-      const at = clock();
-      const said = readPartial(sql, turn.id);
-      const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
-      const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn) };
-      const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
-      this.store.execute(command, partial ? [partial.body] : []);
+    try {
+      this.#recover();
+    } catch (error) {
+      this.#awake = false;
+      throw error;
     }
     this.#advanceSoon();
+  }
+
+  #recover(): void {
+    const { turn } = this.state;
+    const { sql, clock, ids, incarnation } = this.deps;
+    if (turn?.phase !== "generating" || turn.incarnation === incarnation) return;
+    const at = clock();
+    const said = readPartial(sql, turn.id);
+    const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
+    const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn) };
+    const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
+    this.store.execute(command, partial ? [partial.body] : []);
   }
 
   /** What the running turn leaves behind if it ends now: what it has said, as an item, and the call that it is in. */

@@ -26,6 +26,8 @@ export class SessionService implements WholeSessionApi {
     const { runtime } = this;
     const { lifecycle, tenant, session } = runtime.state;
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
+    // Should the platform have dropped the alarm, what is due has one again from here on; also what an erased session still owes.
+    runtime.syncAlarm();
     if (lifecycle === "erased") return err({ code: "session_erased" });
     runtime.wake();
     return ok(runtime);

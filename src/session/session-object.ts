@@ -32,7 +32,6 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const config = parseConfig(env);
     const directories = new Map<string, ReturnType<typeof createModelDirectory>>();
     const log = createLog({ object: "session" });
     this.#runtime = new SessionRuntime({
@@ -47,7 +46,8 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
       model: createChatModel({
-        credentials: (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        // Parsed when it is needed: over a wrong variable the object must still be made, or the platform drops its alarm.
+        credentials: (spec) => (spec.source === "deployment" ? (parseConfig(env).OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
       }),
       models: (tenant) => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { ringAlarm } from "../../src/session/alarm";
 import { readEvents } from "../../src/session/log/event-log";
+import type { Sql } from "../../src/session/log/sql";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
@@ -311,6 +312,47 @@ describe("a model call that is cut short", () => {
     new Life(life.sql, "life-2").runtime.wake();
 
     expect(ledgerOf(life).map(({ outcome }) => outcome)).toEqual(["stop"]);
+  });
+});
+
+describe("a recovery that fails once", () => {
+  /** The same database, whose first transaction fails. */
+  function failingOnce(sql: Sql): Sql {
+    let failed = false;
+    return {
+      ...sql,
+      transaction: (work) => {
+        if (failed) return sql.transaction(work);
+        failed = true;
+        throw new Error("the storage is out of order");
+      },
+    };
+  }
+
+  test("is tried again by the next call", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    const next = new Life(failingOnce(life.sql), "life-2");
+
+    await expect(next.service.describe(CALLER)).rejects.toThrow("the storage is out of order");
+    await next.service.describe(CALLER);
+    await settle();
+    await next.answer("Hello.");
+
+    expect(next.runtime.state.last_turn).toMatchObject({ status: "completed" });
+  });
+
+  test("is tried again by the alarm, which comes back for it", async () => {
+    const life = await openLife();
+    await life.send("hello");
+    const next = new Life(failingOnce(life.sql), "life-2");
+
+    ringAlarm(next.runtime);
+    expect(next.alarmAt).not.toBeNull();
+    ringAlarm(next.runtime);
+    await settle();
+
+    expect(next.asked).toBe("t");
   });
 });
 

@@ -48,6 +48,7 @@ export const refusal = (error: "unknown_model" | "unavailable", model: string): 
 /** The same session opened again, by a client that never heard the answer: the answer. */
 function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
   const { tenant, session, lifecycle } = runtime.state;
+  runtime.syncAlarm();
   if (lifecycle === "erased") return Promise.resolve(err({ code: "session_erased" }));
   if (tenant !== caller.tenant || session !== caller.session) return Promise.resolve(err({ code: "session_not_found" }));
   return describeSession(runtime);
