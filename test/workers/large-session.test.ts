@@ -5,6 +5,7 @@ import { type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
 
+/** 36 MB: the requests that bring them take their time on a busy machine. */
 const MESSAGES = 36;
 
 async function largeChat(): Promise<Chat> {
@@ -29,4 +30,4 @@ it("is read in pages, and its next request is refused as too large to show", asy
   const shown = await chat.call("GET", "/context");
   expect(shown.status).toBe(413);
   expect(await shown.json()).toMatchObject({ type: "urn:longhand:problem:context_too_large", limit: 8_000_000 });
-});
+}, 60_000);
