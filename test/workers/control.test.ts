@@ -58,15 +58,18 @@ describe("a compaction by hand", () => {
     expect(JSON.stringify(asked?.body.messages)).toContain("Keep the horses.");
   });
 
-  it("shows what the provider's cache made of it beside what was expected", async () => {
-    const chat = await talked();
+  it.each([
+    ["nothing where the summary stands before the system prompt", "system-prefix", false],
+    ["the system prompt where it stands behind that", "system-message", true],
+  ] as const)("shows what the provider's cache made of it beside what was expected: %s", async (_, placement, keeps) => {
+    const chat = await talked({ policy: { preset: "oneclaw", summary: { placement } } });
     const { id } = await compacted(chat);
 
     const turn = await chat.say("and now?");
 
     const { cache } = await chat.read<CompactionView>(`/compactions/${id}`);
     expect(cache).toMatchObject({ first_call: { input: turn.usage?.input, cached: turn.usage?.cached } });
-    expect(cache?.expected).toBeGreaterThan(0);
+    expect((cache?.expected ?? 0) > 0).toBe(keeps);
   });
 
   it("asked for while a turn runs begins when that has ended", async () => {
