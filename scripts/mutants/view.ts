@@ -68,6 +68,15 @@ export const view: readonly Mutant[] = [
     tests: DOMAIN,
   },
   {
+    name: "a provider's zeros are taken for a count",
+    breaks: "design §5: an input of 0 measures nothing",
+    file: "src/domain/evolve-turn.ts",
+    find: " || !isCount(usage, event.estimate)) return",
+    replace: ") return",
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
     name: "what must stay leaves with what is summarised",
     breaks: "I23: the question is in every request",
     file: "src/domain/evolve-compaction.ts",

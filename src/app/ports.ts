@@ -47,7 +47,7 @@ export interface ModelFailure {
   readonly status: number | null;
 }
 
-/** A reply arrives as chunks; the last is `finish` or `failure`. */
+/** A reply arrives as chunks, all of their text well formed; the last is `finish` or `failure`. */
 export type ModelChunk =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string; readonly provider_metadata?: Readonly<Record<string, unknown>> }

@@ -15,6 +15,10 @@ import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, us
 const MAX_LINE_UNITS = 2_000_000;
 const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 
+type Said = "text" | "reasoning";
+
+const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
+
 /** What the reads so far brought, and what is known of the end. Fed by one reader, in order. */
 export class ReplyDecoder {
   readonly #decoder = new TextDecoder();
@@ -23,6 +27,8 @@ export class ReplyDecoder {
   #finish: string | null = null;
   #usage: CallUsage | null = null;
   #spoke = false;
+  /** A piece ended in the first half of a character, whose second half the next one may bring. */
+  #half: { readonly type: Said; readonly unit: string } | null = null;
   #rest = "";
   #ended = false;
   /** `finish` or `failure` was given out: nothing after it counts. */
@@ -61,6 +67,13 @@ export class ReplyDecoder {
   }
 
   #close(): readonly ModelChunk[] {
+    this.#giveUpHalf();
+    const said = this.#out;
+    this.#out = [];
+    return [...said, ...this.#ending()];
+  }
+
+  #ending(): readonly ModelChunk[] {
     this.over = true;
     if (this.#finish === null) return [{ type: "failure", failure: CUT_OFF }];
     const finish = toFinishReason(this.#finish);
@@ -100,9 +113,24 @@ export class ReplyDecoder {
     if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
-  #say(type: "text" | "reasoning", text: string): void {
-    if (text === "") return;
+  /** What leaves here is well formed: the database would store another text than the one in memory, and the next life's request would differ. */
+  #say(type: Said, piece: string): void {
+    if (piece === "") return;
     this.#spoke = true;
+    if (this.#half && this.#half.type !== type) this.#giveUpHalf();
+    const text = this.#half ? this.#half.unit + piece : piece;
+    this.#half = endsInHalf(text) ? { type, unit: text.slice(-1) } : null;
+    this.#give(type, (this.#half ? text.slice(0, -1) : text).toWellFormed());
+  }
+
+  #giveUpHalf(): void {
+    const half = this.#half;
+    this.#half = null;
+    if (half) this.#give(half.type, half.unit.toWellFormed());
+  }
+
+  #give(type: Said, text: string): void {
+    if (text === "") return;
     const last = this.#out.at(-1);
     if (last?.type === type) this.#out[this.#out.length - 1] = { ...last, text: last.text + text };
     else this.#out.push({ type, text });
@@ -111,11 +139,13 @@ export class ReplyDecoder {
   /** More than a provider may send: whatever else comes is not read. */
   #cutOff(): void {
     this.over = true;
+    this.#giveUpHalf();
     this.#out.push({ type: "failure", failure: CUT_OFF });
   }
 
   #fail(data: string): void {
     this.over = true;
+    this.#giveUpHalf();
     const error = describeError(data);
     const code = Number(error.code);
     const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;

@@ -40,7 +40,7 @@ export class ToolCallAssembly {
     return (id?.length ?? 0) <= MAX_CALL_ID_UNITS && (name?.length ?? 0) <= MAX_TOOL_NAME_UNITS;
   }
 
-  /** Complete calls in order. Null: one never got a name, which nothing can be done with. */
+  /** Complete calls in order, all of their text well formed (`chat-stream`). Null: one never got a name, which nothing can be done with. */
   finish(): readonly ToolCallPart[] | null {
     const parts: ToolCallPart[] = [];
     for (const [place, call] of this.#calls.entries()) {
@@ -48,10 +48,10 @@ export class ToolCallAssembly {
       parts.push({
         type: "tool_call",
         // A few local servers name no id. Its place is unique within the reply, which is all that the wire asks for.
-        call_id: call.id ?? `call_${place}`,
-        name: call.name,
-        arguments: call.pieces.join(""),
-        ...(call.signature === null ? {} : { provider_metadata: { google: { thoughtSignature: call.signature } } }),
+        call_id: call.id?.toWellFormed() ?? `call_${place}`,
+        name: call.name.toWellFormed(),
+        arguments: call.pieces.join("").toWellFormed(),
+        ...(call.signature === null ? {} : { provider_metadata: { google: { thoughtSignature: call.signature.toWellFormed() } } }),
       });
     }
     return parts;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelChunk } from "../../src/app/ports";
 import { ReplyDecoder } from "../../src/model/chat-stream";
+import { spokenText } from "./model-request";
 
 const event = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
@@ -63,6 +64,43 @@ describe("a streamed chat completion", () => {
   ])("takes usage in %s for what it says, or for not reported", (_what, usage, taken) => {
     const told = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
     expect(read(event({ content: "a" }, "stop"), told).at(-1)).toEqual({ ...stopped, usage: taken });
+  });
+
+  it("is well formed in all that is kept: half a character is replaced, wherever it stands", () => {
+    const args = call({ index: 0, id: "c\ud800" }, { name: "t\udc00", arguments: '{"a":"\ud83d' });
+    const chunks = read(
+      event({ reasoning: "why\ud83d" }),
+      event({ content: "a\udc00b" }) + event({ content: "c\ud83d" }) + args + call({ index: 0 }, { arguments: '"}' }),
+      event({}, "tool_calls"),
+    );
+    expect(chunks).toEqual([
+      { type: "reasoning", text: "why" },
+      { type: "reasoning", text: "\ufffd" },
+      { type: "text", text: "a\ufffdbc" },
+      { type: "text", text: "\ufffd" },
+      { type: "tool_call", call: { type: "tool_call", call_id: "c\ufffd", name: "t\ufffd", arguments: '{"a":"\ufffd"}' } },
+      { type: "finish", finish: "tool_calls", usage: null },
+    ]);
+  });
+
+  it("keeps a character whose halves come one after the other, in text and in arguments", () => {
+    const [high, low] = ["\ud83e", "\udd92"];
+    const chunks = read(
+      event({ content: `a${high}` }),
+      event({ content: `${low}b${high}` }) + event({ content: low }),
+      call({ index: 0, id: "c" }, { name: "f", arguments: `"${high}` }) + call({ index: 0 }, { arguments: `${low}"` }),
+      event({}, "tool_calls"),
+    );
+    expect(spokenText(chunks)).toBe("a🦒b🦒");
+    expect(calls(chunks)).toMatchObject([{ arguments: '"🦒"' }]);
+  });
+
+  it("gives half a character that nothing follows before the failure", () => {
+    expect(read(event({ content: "\ud83d" }))).toEqual([
+      { type: "text", text: "\ufffd" },
+      { type: "failure", failure: { kind: "unavailable", status: null } },
+    ]);
+    expect(read(event({ content: "\ud83d" }), "data: nonsense\n\n")[0]).toEqual({ type: "text", text: "\ufffd" });
   });
 
   it("puts interleaved tool calls together by their index", () => {
