@@ -4,6 +4,7 @@
  */
 import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
 import { draftItem } from "../app/drafts";
+import { freeDeadLease } from "../app/give-back";
 import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
 import { runTurn } from "../app/run-turn";
@@ -94,6 +95,7 @@ export class SessionRuntime {
   wake(): void {
     if (this.#awake) return;
     this.#awake = true;
+    freeDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
     const { turn } = this.state;
     if (turn?.phase === "generating" && turn.incarnation !== this.deps.incarnation) {
       const { sql, clock, ids, incarnation } = this.deps;
