@@ -1,8 +1,8 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
 import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../../src/context/budget";
-import { isForced } from "../../src/context/cut";
 import { planGuard } from "../../src/context/guard";
-import type { Plan, Rung } from "../../src/context/plan";
+import { isGentle, mayMakeRoom } from "../../src/context/ladder";
+import type { Plan } from "../../src/context/plan";
 import { planCompaction, rentOfCall } from "../../src/context/planner";
 import { planResults } from "../../src/context/results-rung";
 import type { ModelCall } from "../../src/domain/commands";
@@ -107,14 +107,12 @@ export class ModelCalls {
     this.#take(this.#plan("threshold"));
   }
 
-  /** As the app does (`make-room`): nothing under a policy without summaries; what drops is the guard's, and forced all that asks no model, unless none may be asked. */
+  /** As the app does (`make-room`). */
   #makeRoom(): void {
-    const trigger = this.#setup.policy.summary.form === "none" ? null : this.#roomTrigger();
-    const plan = trigger && this.#plan(trigger);
+    const trigger = this.#roomTrigger();
+    const plan = trigger && mayMakeRoom(this.#setup.policy, trigger) ? this.#plan(trigger) : null;
     if (plan?.kind !== "compact") return;
-    const has = (name: Rung["rung"]): boolean => plan.rungs.some(({ rung }) => rung === name);
-    const gentle = !has("drop") && (plan.breaker_open || !isForced(plan.trigger));
-    if (has("summarize") || gentle) this.#take(plan);
+    if (plan.rungs.some(({ rung }) => rung === "summarize") || isGentle(plan)) this.#take(plan);
   }
 
   #roomTrigger(): CompactionTrigger | null {

@@ -5,6 +5,8 @@
  */
 import { limitOf, measureNext } from "../context/budget";
 import { isForced } from "../context/cut";
+import { isGentle, mayMakeRoom } from "../context/ladder";
+import type { CompactPlan } from "../context/plan";
 import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import type { CompactionTrigger } from "../domain/compaction-events";
@@ -16,7 +18,7 @@ import { applyRungs, fitRequest, limitsOf, windowOf } from "./build-request";
 import { giveBack } from "./give-back";
 import { leaseCompaction } from "./lease-compaction";
 import type { LiveTurn } from "./live-turn";
-import { type CompactionPorts, type CompactPlan, planSession, summarizes } from "./plan-session";
+import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { draftFallbackInside } from "./record-failure";
 import type { LeaseOutcome, SettleOutcome } from "./session-api";
@@ -36,17 +38,19 @@ export const INLINE_MS = 60_000;
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   const plan = planRoom(spec, ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
-  else if (plan) takeGentle(plan, spec, ports);
+  else if (plan && isGentle(plan)) await clearInline(live, { plan, spec }, ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
 }
 
-/** What drops is left to the guard, which takes no more than it must; and so is, where the trigger is forced, what a model might have spared. */
-function takeGentle(plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): void {
-  const { trigger, rungs, breaker_open } = plan;
-  const drops = rungs.some((rung) => rung.rung === "drop");
-  if (!drops && (breaker_open || !isForced(trigger))) applyRungs(plan, { trigger, limits: limitsOf(spec) }, ports);
+/** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
+async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
+  if (isForced(plan.trigger)) await useBackground(live, spec, ports);
+  if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
 }
+
+const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
+  applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
 
 export interface ForeseenRoom {
   /** The compaction by a model that would come first: what it would write cannot be known. */
@@ -62,7 +66,7 @@ export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRo
     const { change, bodies } = draftFallbackInside(spec, ports);
     const command = { type: "ChangeEpoch", at: ports.clock(), compaction: ports.ids.newId("cmp"), trigger: "fallback" } as const;
     if (change) ports.writer.execute({ ...command, change }, bodies);
-  } else if (plan) takeGentle(plan, spec, ports);
+  } else if (plan && isGentle(plan)) takeGentle(plan, spec, ports);
   return { first, fits: fitRequest(ports, spec) };
 }
 
@@ -75,9 +79,8 @@ export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "wri
 export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
   const { state } = ports.writer;
   const policy = policyOf(state.settings.policy);
-  if (policy.summary.form === "none") return null;
   const trigger = roomTrigger(state, spec, policy);
-  const plan = trigger && planSession(spec, { trigger }, ports);
+  const plan = trigger && mayMakeRoom(policy, trigger) ? planSession(spec, { trigger }, ports) : null;
   return plan?.kind === "compact" ? plan : null;
 }
 

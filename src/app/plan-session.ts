@@ -32,8 +32,6 @@ export function planSession(
   return planCompaction({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), trigger, now: clock(), options });
 }
 
-export type CompactPlan = Extract<Plan, { kind: "compact" }>;
-
 /** Whether a plan would ask a model. */
 export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");
 

@@ -1,12 +1,13 @@
 /** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
 import { type DraftInput, draftFromRungs, draftFromSummary } from "../context/epoch-draft";
 import { fallbackNote, planNote } from "../context/fallback-note";
+import type { CompactPlan } from "../context/plan";
 import { policyOf } from "../context/policy-choice";
 import { estimateTokens } from "../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
-import { type CompactionPorts, type CompactPlan, draftInput, planSession } from "./plan-session";
+import { type CompactionPorts, draftInput, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";

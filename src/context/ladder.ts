@@ -7,7 +7,8 @@ import type { CompactionTrigger } from "../domain/compaction-events";
 import { itemTokens, limitOf, type Measure, ratioOf, SHORTENED_CHARS, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
-import type { PlanInput, Rung } from "./plan";
+import type { CompactPlan, PlanInput, Rung } from "./plan";
+import type { Policy } from "./policy";
 import { type Proposal, propose, summarizeRung } from "./proposal";
 import { clearable, evictable, longest, previewable, reductionGain } from "./reductions";
 
@@ -17,6 +18,7 @@ export interface Ladder {
 
 export interface Foot {
   readonly proposal: Proposal;
+  /** By the policy's estimator. */
   readonly next: Measure;
   readonly trigger: CompactionTrigger;
 }
@@ -24,12 +26,16 @@ export interface Foot {
 /** A tail that still fills this share of what fits is too large to be left as it is. */
 const ROOMY_RATIO = 0.8;
 
-export function climb(input: PlanInput, foot: Foot): Ladder {
+/** `measured`: by our own measure, which says what must fit. */
+export function climb(input: PlanInput, foot: Foot & { readonly measured: Measure }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
   const enough = gentle.length > 0 && gainFrom(gentle) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
-  const mayClear = policy.results.clear === "at_epoch" && enough && !isForced(foot.trigger) && foot.trigger !== "manual";
-  if (mayClear && fits(input, foot, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
+  // What the provider refused fitted by our measure: no measure says what would be enough. Asked for by hand is a summary.
+  const isMeasured = foot.trigger !== "overflow" && foot.trigger !== "manual";
+  const mayClear = policy.results.clear === "at_epoch" && enough && isMeasured;
+  const judged = isForced(foot.trigger) ? { ...foot, next: foot.measured } : foot;
+  if (mayClear && fits(input, judged, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
   if (policy.summary.form === "none") return { rungs: policy.results.clear === "never" ? [] : gentle };
   const first = withSummary(input, foot, foot.proposal);
   if (fits(input, foot, first)) return { rungs: first };
@@ -45,6 +51,19 @@ export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | 
   const left = foot.next.tokens - gainFrom(rungs);
   return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
 }
+
+/**
+ * Whether a turn that needs room takes the plan as it is, and no model is asked. What drops is left to the guard, which takes no more than it
+ * must; and so is, where the trigger is forced, what a model might have spared: messages shown by their ends.
+ */
+export function isGentle({ rungs, trigger, breaker_open }: Pick<CompactPlan, "rungs" | "trigger" | "breaker_open">): boolean {
+  if (rungs.some(({ rung }) => rung === "summarize" || rung === "drop")) return false;
+  return breaker_open || !isForced(trigger) || rungs.some(({ rung }) => rung === "clear_results" || rung === "evict_media");
+}
+
+/** Whether the policy has rungs without a model for a turn that does not fit: without summaries it may clear its old results still. */
+export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTrigger): boolean =>
+  summary.form !== "none" || (results.clear === "at_epoch" && isForced(trigger));
 
 /** Planned tokens that rungs free together. */
 export const gainFrom = (rungs: readonly Rung[]): number => rungs.reduce((sum, rung) => sum + rung.gain, 0);

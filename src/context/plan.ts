@@ -78,6 +78,8 @@ export type Plan =
     }
   | { readonly kind: "cannot_fit"; readonly fit: FitReport };
 
+export type CompactPlan = Extract<Plan, { kind: "compact" }>;
+
 export interface PlanInput {
   readonly state: SessionState;
   readonly limits: ModelLimits;

@@ -85,7 +85,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const { state, limits, policy } = input;
   const breaker_open = isBreakerOpen(state);
   const judged = measureNext(state, limits.model, { estimator: policy.estimator });
-  const climbed = climb(input, { proposal, next: judged, trigger });
+  const climbed = climb(input, { proposal, next: judged, measured: next, trigger });
   const scale = scaleOf(state, limits.model);
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));

@@ -4,6 +4,7 @@
  */
 import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
 import { draftItem } from "../app/drafts";
+import { freeDeadLease } from "../app/give-back";
 import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
 import { runTurn } from "../app/run-turn";
@@ -95,6 +96,7 @@ export class SessionRuntime {
     if (this.#awake) return;
     this.#awake = true;
     try {
+      freeDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
       this.#recover();
     } catch (error) {
       this.#awake = false;

@@ -49,8 +49,27 @@ describe("clearing old results", () => {
     expect(names(holding(1_450))).toEqual(["summarize"]);
   });
 
-  test.each(["inline", "overflow", "model_switch", "manual"] as const)("is never enough when the trigger is %s", (trigger) => {
+  test.each(["inline", "model_switch"] as const)(
+    "is enough for a turn that does not fit too (%s), by the measure that must fit",
+    (trigger) => {
+      expect(names(holding(1_470), { trigger })).toEqual(["clear_results"]);
+      expect(names(holding(1_450), { trigger })).toEqual(["summarize"]);
+      expect(names(counted(holding(1_470), 31_000), { trigger })).toContain("summarize");
+      const byCharacters = toPolicyText({ ...JSON.parse(policy), estimator: "chars_4" });
+      const dense = holding(1_470);
+      const state = { ...dense, anchor: null, view: { ...dense.view, rough: 10 } };
+      expect(rungsOf(planUnder(byCharacters, state, { limits, trigger })).map((rung) => rung.rung)).toContain("summarize");
+    },
+  );
+
+  test.each(["overflow", "manual"] as const)("is never enough when the trigger is %s", (trigger) => {
     expect(names(holding(1_470), { trigger })).toContain("summarize");
+  });
+
+  test("is all that a policy without summaries does for a turn that does not fit", () => {
+    const text = toPolicyText({ ...JSON.parse(policy), summary: { form: "none" } });
+    const rungs = rungsOf(planUnder(text, counted(holding(1_450), 31_000), { limits, trigger: "inline" }));
+    expect(rungs.map((rung) => rung.rung)).toEqual(["clear_results"]);
   });
 
   test("leaves what is cleared already, and what a placeholder would not make smaller", () => {

@@ -307,7 +307,7 @@ describe("Longhand's own profiles (docs/policy.md)", () => {
   test("a turn that is under way keeps the question it answers", () => {
     const items = [...chat(4, 100), item(5, "user", { tokens: 500 }), ...rounds(40, 400, 6)];
     const state = { ...counted(viewing(items), 15_500), turn: RUNNING };
-    expect(summarizeOf(planUnder("balanced", state, { trigger: "inline" })).keeps).toEqual([5]);
+    expect(summarizeOf(planUnder("balanced", state, { trigger: "overflow" })).keeps).toEqual([5]);
   });
 
   test.each([

@@ -7,7 +7,7 @@ import { countingIds } from "../support/builders";
 import { createNodeSql } from "../support/node-sql";
 import { huge, long, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, settle } from "./life";
-import { ask, work } from "./talk";
+import { ask, SUMMARY as BY_PARTS, work } from "./talk";
 
 const SUMMARY = "They exchanged words.";
 
@@ -88,6 +88,33 @@ test("a result that is too large even for the kept messages is shown by its ends
   expect(JSON.stringify(life.call.request.messages.at(-1))).toContain("characters left out of this view");
 });
 
+describe("a turn whose old results alone would make room", () => {
+  /** Rounds until the next call would not fit; half of the request is results outside the tail. */
+  async function looking(policy: PolicyChoice): Promise<{ readonly life: Life; readonly rounds: number }> {
+    const life = new Life();
+    await life.open(policy);
+    await life.send("What is the sum of all of them?");
+    let rounds = 0;
+    while (life.runtime.state.view.epoch === 0 && rounds < 9)
+      await life.useTool(`c${++rounds}`, long(`result-${rounds}`), 1_050 * rounds - 1_000);
+    return { life, rounds };
+  }
+
+  test.each<[string, PolicyChoice]>([
+    ["summarises", { preset: "balanced", trigger: { rent_factor: null } }],
+    ["never summarises", { preset: "odincode", results: { clear: "at_epoch", keep_full: 3 } }],
+  ])("has them cleared, and neither asks a model nor drops anything, under a policy that %s", async (_, policy) => {
+    const { life, rounds } = await looking(policy);
+
+    expect(life.asked).toBe("t".repeat(rounds + 1));
+    expect(life.events().filter((event) => event.type === "EpochChanged")).toMatchObject([
+      { trigger: "inline", ops: [{ op: "clear_results" }] },
+    ]);
+    expect(life.call.messages.at(-1)).toBe(`tool: ${long(`result-${rounds}`)}`);
+    expect(life.call.messages.join()).not.toContain("result-1 ");
+  });
+});
+
 describe("a background worker that is at it", () => {
   /** Its lease runs, and a turn has no room. */
   async function racing() {
@@ -151,6 +178,46 @@ describe("a background worker that is at it", () => {
 
     isSummarised(life);
     expect(life.asked).toBe("tttttttt");
+  });
+});
+
+describe("old results that would make room, and a background worker that is at it", () => {
+  async function racing() {
+    const life = new Life();
+    await life.open({ preset: "balanced", trigger: { rent_factor: null } });
+    await life.send("What is the sum of all of them?");
+    for (let n = 1; n <= 5; n++) await life.useTool(`c${n}`, long(`result-${n}`), 1_050 * n - 1_000);
+    await ask(life, {});
+    const id = life.runtime.state.compaction.requested?.id;
+    if (!id) throw new Error("no compaction was asked for");
+    const leased = await life.service.leaseCompaction(CALLER, id);
+    if (!leased.ok || leased.value.kind !== "leased") throw new Error("not leased");
+    const outcome = { ok: true, text: BY_PARTS, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
+    const report = { compaction: id, token: leased.value.token, outcome, part: 0, next: null };
+    for (let n = 6; n <= 7; n++) await life.useTool(`c${n}`, long(`result-${n}`), 1_050 * n - 1_000);
+    return { life, report };
+  }
+
+  test("wait for it, and what it brings is used in their place", async () => {
+    const { life, report } = await racing();
+    const { asked } = life;
+    await life.service.recordCompaction(CALLER, report);
+    await settle();
+
+    expect(life.events().flatMap((event) => (event.type === "EpochChanged" ? event.ops.map(({ op }) => op) : []))).toEqual(["summarize"]);
+    expect(life.asked).toBe(`${asked}t`);
+  });
+
+  test("are cleared after five seconds; what comes late decides to nothing", async () => {
+    const { life, report } = await racing();
+    await life.advance(5_000);
+    await life.service.recordCompaction(CALLER, report);
+    await settle();
+
+    expect(life.events().flatMap((event) => (event.type === "EpochChanged" ? event.ops.map(({ op }) => op) : []))).toEqual([
+      "clear_results",
+    ]);
+    expect(life.call.request.purpose).toBe("turn");
   });
 });
 
@@ -240,7 +307,7 @@ describe("a stop while the turn makes room", () => {
 });
 
 describe("a crash while the turn makes room", () => {
-  test("costs that attempt: the next life takes the lease over and answers", async () => {
+  test("costs that attempt: the next life waits for nobody, makes room itself and answers", async () => {
     const ids = countingIds();
     const life = new Life(createNodeSql(), "life-1", ids);
     await life.open();
@@ -252,7 +319,8 @@ describe("a crash while the turn makes room", () => {
     next.time.advance(life.time.now());
     await next.service.describe(CALLER);
     await settle();
-    await next.advance(5_000);
+    expect(next.asked).toBe("c");
+    expect(next.runtime.state.compaction).toMatchObject({ requested: { attempts: 2 }, lease: { attempt: 2 } });
     await summarise(next);
     await next.answer("reply-6", 2_500);
 
