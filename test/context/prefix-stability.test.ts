@@ -142,7 +142,7 @@ describe.each(POLICY_NAMES)("under %s", (policy) => {
           before = { epoch, ...body };
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
     expect(changes).toBeGreaterThan(0);
   });
