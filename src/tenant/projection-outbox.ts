@@ -11,6 +11,8 @@ const MAX_RETRY_MS = 60 * 60 * 1000;
 
 /** The object's one alarm. */
 export interface Alarm {
+  /** Null: there is none, or it is ringing. */
+  get(): Promise<number | null>;
   set(at: number): void;
   clear(): void;
 }
@@ -29,6 +31,8 @@ export interface ProjectionOutbox {
   touch(): void;
   /** Notes a change if the deployment's models are not those that were projected last. */
   touchIfDeploymentChanged(fingerprint: string): void;
+  /** The object was made again: what the read model lacks has an alarm, also where the platform gave the last one up. */
+  resume(): Promise<void>;
   /** Writes until the read model is level. Never rejects for a failed write: the alarm repeats it. Single flight. */
   drain(): Promise<void>;
 }
@@ -86,6 +90,9 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
       if (row().deployment === fingerprint) return;
       sql.rows("UPDATE projection SET deployment = ?", fingerprint);
       touch();
+    },
+    resume: async () => {
+      if (isBehind() && (await alarm.get()) === null && !running) alarm.set(now() + FIRST_RETRY_MS);
     },
     // `run` starts a tick later, so that its `finally` never comes before this assignment.
     drain: () => {

@@ -82,12 +82,18 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
       sql: this.#sql,
       projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
       snapshot: () => this.#snapshot(),
-      alarm: { set: (at) => void ctx.storage.setAlarm(at), clear: () => void ctx.storage.deleteAlarm() },
+      alarm: {
+        get: () => ctx.storage.getAlarm(),
+        set: (at) => void ctx.storage.setAlarm(at),
+        clear: () => void ctx.storage.deleteAlarm(),
+      },
       now: Date.now,
       log: createLog({ component: "tenant" }),
     });
     this.#created = isCreated(this.#sql);
-    if (this.#created) this.#sql.transaction(() => this.#prepare());
+    if (!this.#created) return;
+    this.#sql.transaction(() => this.#prepare());
+    ctx.waitUntil(this.#outbox.resume());
   }
 
   async create({ tenant, name, idempotency }: CreateInput): Promise<TenantOutcome<{ readonly replayed: boolean }>> {

@@ -28,7 +28,7 @@ function given() {
     world.written.push(settings.name);
   };
   const say = (event: string, fields?: object) => world.lines.push(JSON.stringify({ event, ...fields }));
-  const alarm = { set: (at: number) => (world.alarmAt = at), clear: () => (world.alarmAt = null) };
+  const alarm = { get: async () => world.alarmAt, set: (at: number) => (world.alarmAt = at), clear: () => (world.alarmAt = null) };
   const outbox: ProjectionOutbox = createProjectionOutbox({
     sql,
     snapshot,
@@ -52,6 +52,20 @@ describe("a change", () => {
     const { world, outbox } = given();
     outbox.touch();
     expect(world.alarmAt).toBe(30_000);
+  });
+
+  it("that was not written yet has an alarm again when the object is made again, and one that was keeps none", async () => {
+    const { clock, world, outbox } = given();
+    await outbox.resume();
+    expect(world.alarmAt).toBeNull();
+    outbox.touch();
+    world.alarmAt = null; // the platform gave it up
+    clock.advance(1_000);
+    await outbox.resume();
+    expect(world.alarmAt).toBe(31_000);
+    clock.advance(1_000);
+    await outbox.resume();
+    expect(world.alarmAt).toBe(31_000);
   });
 
   it("that comes during a write is written after it, and the writes never overlap", async () => {
