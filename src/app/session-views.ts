@@ -1,5 +1,6 @@
 /** What a session answers (`session-api`): plain data, in the form in which it crosses RPC and goes out as JSON. */
 
+import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { StoredEvent, TurnFailure } from "../domain/events";
@@ -131,7 +132,7 @@ export interface ContextReport {
   readonly reserve: number | null;
   readonly total: TokenFigure;
   /** A compaction by a model would come before it: what follows is the request as it is if no summary can be had. */
-  readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected_tokens: number } | null;
+  readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected: Measure } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
   readonly request: { readonly url: string; readonly body: string };

@@ -142,6 +142,13 @@ export function measureAfter(
   return { tokens, source: "mixed", error_bound: measured.error_bound + Math.ceil(Math.abs(change) * (PADDING - 1)) };
 }
 
+/** What `measured` comes to without `gain` tokens that only the estimate knows. */
+export const measureWithout = ({ tokens, error_bound }: Measure, gain: number): Measure => ({
+  tokens: Math.max(0, tokens - gain),
+  source: "estimated",
+  error_bound: error_bound + Math.ceil(gain * (PADDING - 1)),
+});
+
 const anchorFor = ({ anchor, view }: SessionState, model: string, ofEpoch: boolean): UsageAnchor | null =>
   anchor?.holds_in === view.epoch && anchor.model === model && !(ofEpoch && anchor.epoch !== view.epoch) ? anchor : null;
 

@@ -7,7 +7,7 @@
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
-import { assumeWindow, itemTokens, limitOf, measureNext, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
+import { assumeWindow, itemTokens, limitOf, measureNext, measureWithout, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
@@ -28,7 +28,10 @@ export function planGuard(asked: GuardInput): Plan {
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
   if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const expected = Math.max(0, next.tokens - worked.rungs.reduce((sum, rung) => sum + rung.gain, 0));
+  const expected = measureWithout(
+    next,
+    worked.rungs.reduce((sum, rung) => sum + rung.gain, 0),
+  );
   const base_epoch = state.view.epoch;
   return {
     kind: "compact",

@@ -65,8 +65,8 @@ export type Plan =
       readonly trigger: CompactionTrigger;
       readonly base_epoch: number;
       readonly next: Measure;
-      /** Planned tokens of the next request when all rungs are taken. */
-      readonly expected: number;
+      /** The next request when all rungs are taken. */
+      readonly expected: Measure;
       readonly rungs: readonly Rung[];
       /**
        * What takes the rungs' place when no model helps: under a policy that asks for one, a note stands for what its summary was to cover

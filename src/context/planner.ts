@@ -5,7 +5,7 @@
 import type { CompactionTrigger } from "../domain/compaction-events";
 import { GROWTH_RATIO, PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
-import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, scaleOf } from "./budget";
+import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, measureWithout, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
 import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
@@ -100,7 +100,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = gainFrom(rungs);
   const economy = economyOf(input, { proposal, next, gain, rungs });
-  const expected = Math.max(0, next.tokens - gain);
+  const expected = measureWithout(next, gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }
 

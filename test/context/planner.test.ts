@@ -57,7 +57,9 @@ describe("what the next request weighs", () => {
 
     if (dryRun.kind !== "compact") throw new Error(dryRun.kind);
     expect(dryRun.next).toEqual(measureNext(dense, "test-model"));
-    expect(dryRun.expected).toBeGreaterThan(0);
+    expect(dryRun.expected.tokens).toBeGreaterThan(0);
+    expect(dryRun.expected).toMatchObject({ source: "estimated", error_bound: expect.any(Number) });
+    expect(dryRun.expected.error_bound).toBeGreaterThan(dryRun.next.error_bound);
   });
 
   test("the reserve is the least of the model's output, 4,096 and a sixteenth of the window", () => {

@@ -116,7 +116,7 @@ export function trim(life: Life): void {
   const rungs = dropRungs(state, groups.slice(0, Math.floor(groups.length / 2)), { scale: 1, reason: "test" });
   if (rungs.length === 0) return;
   const next = { tokens: 0, source: "estimated", error_bound: 0 } as const;
-  const plan = { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, expected: 0, rungs } as const;
+  const plan = { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, expected: next, rungs } as const;
   const whole = { ...plan, fallback: [], economy: null, breaker_open: false };
   applyRungs(whole, { trigger: "guard", limits: limitsOf(ROOMY) }, life.runtime.ports());
 }

@@ -118,7 +118,7 @@ describe("GET /context?content=X is, byte for byte, what the provider then recei
     const { report, sent } = await shownAndSent(chat);
 
     expect(report.compaction_first).toMatchObject({ trigger: "inline" });
-    expect(report.compaction_first?.expected_tokens).toBeLessThan(LIMIT);
+    expect(report.compaction_first?.expected.tokens).toBeLessThan(LIMIT);
     expect(report.request.body).toBe(sent);
     expect((await chat.model.heard()).map((entry) => entry.kind)).toEqual(["compaction", "compaction", "turn"]);
     await frames.leave();

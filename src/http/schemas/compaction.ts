@@ -124,7 +124,7 @@ export const contextView = documents<ContextReport>()(
       reserve: z.number().nullable(),
       total: tokenFigure,
       compaction_first: z
-        .object({ trigger: z.enum(COMPACTION_TRIGGERS), expected_tokens: z.number() })
+        .object({ trigger: z.enum(COMPACTION_TRIGGERS), expected: tokenFigure })
         .nullable()
         .openapi({
           description:

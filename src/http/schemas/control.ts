@@ -77,7 +77,7 @@ export const planView = documents<Plan>()(
         trigger: z.enum(COMPACTION_TRIGGERS),
         base_epoch: z.int(),
         next: tokenFigure,
-        expected: z.number().openapi({ description: "Tokens of the next request when all rungs are taken" }),
+        expected: tokenFigure.openapi({ description: "The next request when all rungs are taken" }),
         rungs,
         fallback: rungs.openapi({ description: "What takes their place when no model helps: by hand nothing, since nothing had to leave" }),
         economy: z

@@ -49,7 +49,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
     limit: limitOf(limits),
     reserve: limits.window === null ? null : reserveOf(limits),
     total,
-    compaction_first: first && { trigger: first.trigger, expected_tokens: first.expected },
+    compaction_first: first && { trigger: first.trigger, expected: first.expected },
     parts,
     request,
   });
