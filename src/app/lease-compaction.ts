@@ -1,5 +1,5 @@
 /** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
-import { itemTokens, measureNext, PADDING, ratioOf } from "../context/budget";
+import { measureUpTo, PADDING, scaleOf } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import type { Policy } from "../context/policy";
@@ -90,9 +90,8 @@ function fitsSamePrefix(
   const { state } = writer;
   const policy = policyOf(state.settings.policy);
   const limits = windowOf(spec, policy);
-  const tail = state.view.items.reduce((sum, item) => sum + (item.position > range.to ? itemTokens(state, item) : 0), 0);
-  const prefix = measureNext(state, spec.id).tokens - tail * ratioOf(state, spec.id) + (INSTRUCTION_TOKENS + asked) * PADDING;
-  return prefix + summaryCap(limits, policy) <= (limits.window ?? 0);
+  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
+  return measureUpTo(state, spec.id, range.to) + instruction + summaryCap(limits, policy) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {

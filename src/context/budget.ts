@@ -142,6 +142,23 @@ export function measureAfter(
   return { tokens, source: "mixed", error_bound: measured.error_bound + Math.ceil(Math.abs(change) * (PADDING - 1)) };
 }
 
+/**
+ * What the same request would weigh if it ended with position `to`, and rather more than less: a reply behind it is taken off as it was
+ * counted, what only the estimate knows as carefully as it was put on.
+ */
+export function measureUpTo(state: SessionState, model: string, to: number): number {
+  const anchor = anchorFor(state, model, false);
+  const scale = scaleOf(state, model);
+  let behind = anchor && to <= anchor.up_to ? anchor.output : 0;
+  for (let index = state.view.items.length - 1; index >= 0; index--) {
+    const item = state.view.items[index];
+    if (!item || item.position <= to) break;
+    if (!anchor || item.position > anchor.reply_to) behind += itemTokens(state, item) * scale;
+    else if (item.position <= anchor.up_to) behind += (itemTokens(state, item) * scale) / PADDING ** 2;
+  }
+  return Math.max(0, Math.ceil(measureNext(state, model).tokens - behind));
+}
+
 /** What `measured` comes to without `gain` tokens that only the estimate knows. */
 export const measureWithout = ({ tokens, error_bound }: Measure, gain: number): Measure => ({
   tokens: Math.max(0, tokens - gain),

@@ -1,7 +1,7 @@
 /** The one estimator: what the next request weighs, where the figure comes from, and how far off it may be. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { assumeWindow, limitOf, measureNext, PADDING, ratioOf, rawViewTokens, reserveOf } from "../../src/context/budget";
+import { assumeWindow, limitOf, measureNext, measureUpTo, PADDING, ratioOf, rawViewTokens, reserveOf } from "../../src/context/budget";
 import { countMedia, estimateParts } from "../../src/context/item-tokens";
 import { policyOf } from "../../src/context/policy-choice";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
@@ -108,6 +108,31 @@ function having(state: SessionState, [what, tokens]: readonly ["say" | "tools" |
       return carriedOut(state, planUnder("balanced", state, { limits: limitsOf(4_000), trigger: what }), { n: 100 + at });
   }
 }
+
+describe("the measure of a part of it, from the start", () => {
+  const items = [
+    item(1, "user", { tokens: 60 }),
+    item(2, "assistant", { tokens: 900 }),
+    item(3, "user", { tokens: 40 }),
+    item(4, "user", { tokens: 30 }),
+  ];
+
+  test("takes a reply off as it was counted, however it is estimated, and what came since as it was put on", () => {
+    expect(measureUpTo(counted(items, 2, taught(2)), MODEL, 1)).toBe(100);
+    expect(measureUpTo(counted(items, 2, taught(2)), MODEL, 3)).toBe(120 + 40 * 2 * PADDING);
+  });
+
+  test("takes off less than was counted, not more, where only the estimate knows it", () => {
+    const state = viewing(items, {
+      anchor: { epoch: 0, holds_in: 0, model: MODEL, up_to: 3, input: 1_000, output: 0, reply_to: 3, fixed: 0, at: 1 },
+    });
+    expect(Math.abs(measureUpTo(state, MODEL, 2) - (1_000 - 40 / PADDING))).toBeLessThanOrEqual(1);
+  });
+
+  test("without a count is the estimate of that part", () => {
+    expect(Math.abs(measureUpTo(viewing(items), MODEL, 2) - 960 * PADDING)).toBeLessThanOrEqual(1);
+  });
+});
 
 test("the running sum of the view is what a sum over all of it would be, whatever happens to it", () => {
   const step = fc.tuple(
