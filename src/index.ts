@@ -2,7 +2,6 @@
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
-import type { Schedule } from "./app/session-ports";
 import type { Principal } from "./app/tenant-api";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
@@ -10,6 +9,7 @@ import { type Config, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
+import { startTimer } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor } from "./read-model/database-for";
@@ -32,11 +32,6 @@ const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
-
-const schedule: Schedule = (ms, work) => {
-  const timer = setTimeout(work, ms);
-  return () => clearTimeout(timer);
-};
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
@@ -61,7 +56,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? EMBEDDED_WINDOW : knownWindow(upstream_id)),
     newId,
     now: Date.now,
-    schedule,
+    schedule: startTimer,
     newPipe: () => new IdentityTransformStream(),
     log: createLog({ worker: "http" }),
     config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS, defaultPolicy: config.POLICY },
@@ -96,7 +91,7 @@ export default {
         estimate: estimateTokens,
       }),
       clock: Date.now,
-      schedule,
+      schedule: startTimer,
       log,
     });
   },

@@ -11,8 +11,9 @@ import type { CompactionTrigger } from "../domain/compaction-events";
 import type { TurnFailure } from "../domain/events";
 import type { CompactionId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
+import { type DraftPorts, draftInput } from "./draft-input";
 import type { ModelRequest, ModelSpec } from "./ports";
-import type { SessionContent, SessionPorts } from "./session-ports";
+import type { SessionContent } from "./session-ports";
 import { summarizerOf } from "./summarizer-of";
 
 export const limitsOf = (spec: ModelSpec): ModelLimits => ({
@@ -30,13 +31,11 @@ export function buildRequest(content: SessionContent, spec: ModelSpec): ModelReq
   return { model: spec, purpose: "turn", system: view.system, messages: view.messages, tools: content.readTools(), maxOutput: null };
 }
 
-type Ports = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
-
 /** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
 
 /** Rungs without a model, before a model call: after it, the request fits by our measure, or there is a report of why it cannot. */
-export function fitRequest(ports: Ports, spec: ModelSpec): Result<null, TurnFailure> {
+export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, TurnFailure> {
   const { writer } = ports;
   const limits = limitsOf(spec);
   const policy = policyOf(writer.state.settings.policy);
@@ -60,21 +59,13 @@ export interface Applying {
 }
 
 /** Commits a plan that asks no model. False: there was nothing to do, or the view had moved. */
-export function applyRungs(plan: Plan, by: Applying, ports: Ports): boolean {
+export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean {
   if (plan.kind !== "compact") return false;
-  const { writer, content, clock, ids } = ports;
+  const { writer, clock, ids } = ports;
   const { trigger, limits } = by;
-  const change = draftFromRungs(plan.rungs, {
-    state: writer.state,
-    limits,
-    trigger,
-    newOverlay: () => ids.newId("ovl"),
-    read: (item) => content.readParts(item),
-    // Its summary may have been asked for before it turned out that none is needed.
-    summarizer: by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null,
-    economy: plan.economy,
-    breakerOpen: plan.breaker_open,
-    now: clock(),
-  });
+  // Its summary may have been asked for before it turned out that none is needed.
+  const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
+  const { economy, breaker_open: breakerOpen } = plan;
+  const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy, breakerOpen }, ports));
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }

@@ -1,8 +1,11 @@
 /** A lease that its holder can do nothing more with: it is free for the next worker, and it counts as no attempt. */
+import type { CompactionCommand } from "../domain/commands";
 import type { CompactionId } from "../domain/ids";
 import { compactionCall } from "./compaction-call";
 import type { CompactionPorts } from "./plan-session";
 import type { SummaryOutcome } from "./session-api";
+
+type Ports = Pick<CompactionPorts, "writer" | "clock">;
 
 export interface GivenBack {
   readonly compaction: CompactionId;
@@ -12,11 +15,10 @@ export interface GivenBack {
 }
 
 /** Finished parts of a fold stay. */
-export function giveBack({ compaction, token, outcome }: GivenBack, { writer, clock }: Pick<CompactionPorts, "writer" | "clock">): "done" {
+export function giveBack({ compaction, token, outcome }: GivenBack, { writer, clock }: Ports): "done" {
   const call = outcome && compactionCall({ outcome, token }, writer.state);
-  const command = { type: "FailCompaction", at: clock(), compaction, token, failure: "aborted", call } as const;
-  const given = writer.execute({ ...command, attemptLimit: Number.POSITIVE_INFINITY, fallback: null, inside: null });
-  if (!given.ok && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
+  const given = free({ compaction, token, failure: "aborted", call }, { writer, clock });
+  if (!given && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
   return "done";
 }
 
@@ -24,10 +26,16 @@ export function giveBack({ compaction, token, outcome }: GivenBack, { writer, cl
  * The first thing a new life of the object says of a lease that an earlier one took inside a turn: its holder is gone for certain, and nobody
  * need wait for it. It counts as an attempt, for it may be what ended that life. Finished parts of a fold stay.
  */
-export function freeDeadLease(incarnation: string, { writer, clock }: Pick<CompactionPorts, "writer" | "clock">): void {
+export function freeDeadLease(incarnation: string, { writer, clock }: Ports): void {
   const { requested, lease } = writer.state.compaction;
   if (!requested || !lease?.inline || lease.inline.incarnation === incarnation) return;
-  const failed = { compaction: requested.id, token: lease.token, failure: "lease_expired", call: null } as const;
-  const command = { type: "FailCompaction", at: clock(), ...failed, attemptLimit: Number.POSITIVE_INFINITY } as const;
-  writer.execute({ ...command, fallback: null, inside: null });
+  free({ compaction: requested.id, token: lease.token, failure: "lease_expired", call: null }, { writer, clock });
+}
+
+type Freed = Pick<Extract<CompactionCommand, { type: "FailCompaction" }>, "compaction" | "token" | "failure" | "call">;
+
+/** Whatever attempts are left, nothing takes the place of a summary. False: the lease was not the current one. */
+function free(freed: Freed, { writer, clock }: Ports): boolean {
+  const command = { type: "FailCompaction", at: clock(), ...freed, attemptLimit: Number.POSITIVE_INFINITY } as const;
+  return writer.execute({ ...command, fallback: null, inside: null }).ok;
 }

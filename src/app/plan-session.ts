@@ -1,6 +1,5 @@
 /** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
-import type { DraftInput } from "../context/epoch-draft";
-import type { Plan, PlanEconomy } from "../context/plan";
+import type { Plan } from "../context/plan";
 import { planCompaction } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { CompactionOptions, CompactionTrigger } from "../domain/compaction-events";
@@ -34,27 +33,3 @@ export function planSession(
 
 /** Whether a plan would ask a model. */
 export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");
-
-export interface Drafting {
-  readonly trigger: CompactionTrigger;
-  readonly summarizer?: DraftInput["summarizer"];
-  readonly economy?: PlanEconomy | null;
-  readonly breakerOpen?: boolean;
-}
-
-/** What an epoch change is drafted from. */
-export const draftInput = (
-  spec: ModelSpec,
-  by: Drafting,
-  { writer, content, clock, ids }: Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">,
-): DraftInput => ({
-  state: writer.state,
-  limits: limitsOf(spec),
-  trigger: by.trigger,
-  newOverlay: () => ids.newId("ovl"),
-  read: (item) => content.readParts(item),
-  summarizer: by.summarizer ?? null,
-  economy: by.economy ?? null,
-  breakerOpen: by.breakerOpen ?? false,
-  now: clock(),
-});

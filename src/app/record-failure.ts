@@ -7,7 +7,9 @@ import { estimateTokens } from "../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { CompactionId } from "../domain/ids";
-import { type CompactionPorts, draftInput, planSession } from "./plan-session";
+import { limitsOf } from "./build-request";
+import { draftInput } from "./draft-input";
+import { type CompactionPorts, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";
@@ -61,7 +63,7 @@ function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall 
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const summarizer = summarizerOf(writer.state, call);
   // The plan's price is that of a summary, which this is not.
-  const input = draftInput(spec, { trigger: "fallback", summarizer }, ports);
+  const input = draftInput({ limits: limitsOf(spec), trigger: "fallback", summarizer }, ports);
   const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, { spec, input }, ports) : null;
   return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
 }

@@ -12,11 +12,13 @@ import { estimateTokens } from "../context/tokens";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../domain/compaction-events";
 import { type CompactionLease, type SessionState, triggerOfWork } from "../domain/state";
+import { limitsOf } from "./build-request";
 import { compactionCall } from "./compaction-call";
+import { draftInput } from "./draft-input";
 import { draftText } from "./drafts";
 import { giveBack } from "./give-back";
 import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, draftInput, optionsFor, planSession } from "./plan-session";
+import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
@@ -41,14 +43,12 @@ export const isCurrentLease = (
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
-/** A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way. */
-const isSettledPart = (settled: Settled, state: SessionState): boolean => isCurrentLease(settled, state) && settled.part < partsDone(state);
-
 /** What comes to nothing is still a call that was made, and is recorded as one. `spec` null: the model is gone. */
 export function settleCompaction(settled: Settling, spec: ModelSpec | null, ports: CompactionPorts): SettleOutcome {
   const { writer, clock } = ports;
-  if (isSettledPart(settled, writer.state)) return { next: "done" };
   const isCurrent = isCurrentLease(settled, writer.state);
+  // A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way.
+  if (isCurrent && settled.part < partsDone(writer.state)) return { next: "done" };
   if (isCurrent && !spec) return { next: giveBack(settled, ports) };
   const judged = isCurrent && spec ? judge(settled, { spec, ports }) : "stale";
   if (judged !== "stale") return judged;
@@ -153,7 +153,8 @@ function commit(settled: Settling, { summary, lease, call }: Committing, { spec,
   const also = shorteningsOf(plan, lease.range.to);
   const summarizer = summarizerOf(state, call);
   const economy = plan.kind === "compact" ? plan.economy : null;
-  const change = draftFromSummary({ summary, plan: lease, overlay, also }, draftInput(spec, { trigger, summarizer, economy }, ports));
+  const input = draftInput({ limits: limitsOf(spec), trigger, summarizer, economy }, ports);
+  const change = draftFromSummary({ summary, plan: lease, overlay, also }, input);
   if (!isSmallerBySummary(state, change.ops)) return "not_smaller";
   const { compaction, token, inside } = settled;
   const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;

@@ -6,6 +6,7 @@ import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, touchesFiles } from "../c
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { ItemMeta, ToolCallPart } from "../domain/message";
 import type { SessionState } from "../domain/state";
+import { unreadIn } from "../domain/view";
 import type { SessionContent } from "./session-ports";
 
 /** The lists hold a hundred paths of each kind: of what is new, so many of the newest items are looked at, */
@@ -26,9 +27,8 @@ const merged = (left: FileOps, right: FileOps): FileOps => ({
 
 /** Calls that touch files and that no summary has read: shown still, or trimmed. Oldest first. */
 function newCalls({ source }: SummaryPlan, { view }: SessionState, content: SessionContent): readonly ToolCallPart[] {
-  const shown = new Set(view.items.map((item) => item.position));
   const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
-  const isNew = (position: number): boolean => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+  const isNew = unreadIn(view);
   const isWanted = ({ kind, tool, position }: ItemMeta): boolean =>
     kind === "tool_call" && touchesFiles(tool?.name ?? "") && isNew(position);
   const oldest = Math.min(...trimmed.map(({ from }) => from), view.items[0]?.position ?? source.to);

@@ -20,6 +20,7 @@ import { shortenToolResult } from "../context/tool-results";
 import { buildView } from "../context/view";
 import type { FoldedPart, SummaryPlan } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
+import { unreadIn } from "../domain/view";
 import { windowOf } from "./build-request";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent } from "./session-ports";
@@ -180,9 +181,7 @@ function* only(entries: Iterable<TranscriptEntry>, isUnread: (position: number) 
 function unreadBy({ plan, state: { view } }: PartInput): (position: number) => boolean {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return () => true;
-  const shown = new Set(view.items.map((item) => item.position));
-  const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
-  return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+  return unreadIn(view);
 }
 
 /** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */

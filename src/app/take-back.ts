@@ -7,7 +7,8 @@ import type { CompactionId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
 import { err, ok } from "../lib/result";
 import { limitsOf } from "./build-request";
-import { type CompactionPorts, draftInput } from "./plan-session";
+import { draftInput } from "./draft-input";
+import type { CompactionPorts } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import type { Outcome } from "./session-api";
 
@@ -42,7 +43,7 @@ export function revertCompaction(
   const { fits, tokens } = fitsAfter(state, [op], limits);
   if (!fits) return err({ code: "would_not_fit", tokens, limit: limitOf(limits) ?? tokens });
   const compaction = ids.newId("cmp");
-  const change = draftByHand([op], draftInput(spec, { trigger: "manual" }, ports));
+  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
   const changed = writer.execute({ type: "RevertCompaction", at: clock(), compaction, reverts, change });
   return changed.ok ? ok(compaction) : err(changed.error);
 }
@@ -56,7 +57,7 @@ export function resetSummary(spec: ModelSpec, ports: Ports & { readonly past: Pa
   const policy = policyOf(state.settings.policy);
   const op = resetOp({ state, limits: limitsOf(spec), policy, history: past.history(), newOverlay: () => ids.newId("ovl") });
   const compaction = ids.newId("cmp");
-  const change = draftByHand([op], draftInput(spec, { trigger: "manual" }, ports));
+  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
   const changed = writer.execute({ type: "ResetSummary", at: clock(), compaction, change });
   return changed.ok ? ok(compaction) : err(changed.error);
 }

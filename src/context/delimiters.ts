@@ -29,20 +29,19 @@ const HIDDEN_RUN = new RegExp(HIDDEN, "g");
 const RULE = /^[-\u2010-\u2015\u2212\ufe58\ufe63\uff0d]{3,}$/;
 
 /** `text` in front of a line of dashes: each line of its own that is nothing but three or more of them gets a backslash, and is text. */
-export const escapeRules = (text: string): string =>
+export const escapeRules = (text: string): string => escapeLines(text, (line) => RULE.test(line.replace(HIDDEN_RUN, "")));
+
+/** For texts behind a speaker's label, as in a transcript: a line that would be read as one of `labels` gets a backslash. */
+export function labelEscaper(labels: readonly string[]): (text: string) => string {
+  const label = new RegExp(`^${HIDDEN}(?:${labels.map((name) => [...name].join(HIDDEN)).join("|")})${HIDDEN}[:\\uff1a\\ufe55]`, "i");
+  return (text) => escapeLines(text, (line) => label.test(line));
+}
+
+const escapeLines = (text: string, misleads: (line: string) => boolean): string =>
   text
     .split(LINE_END)
-    .map((line) => (RULE.test(line.replace(HIDDEN_RUN, "")) ? `\\${line}` : line))
+    .map((line) => (misleads(line) ? `\\${line}` : line))
     .join("");
-
-/** `text` behind a speaker's label, as in a transcript: a line of it that would be read as one of `labels` gets a backslash. */
-export function escapeLabels(text: string, labels: readonly string[]): string {
-  const label = new RegExp(`^${HIDDEN}(?:${labels.map((name) => [...name].join(HIDDEN)).join("|")})${HIDDEN}[:\\uff1a\\ufe55]`, "i");
-  return text
-    .split(LINE_END)
-    .map((line) => (label.test(line) ? `\\${line}` : line))
-    .join("");
-}
 
 /** `text` between brackets: one that closes what the text did not open gets a backslash; `a[0]` and `[image: x]` stay as they are. */
 export function escapeBrackets(text: string): string {

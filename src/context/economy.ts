@@ -3,6 +3,7 @@
  * rent trigger). Sizes are tokens, scaled and unpadded; prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
+import type { SessionState } from "../domain/state";
 import { MAX_PARTS } from "./fold";
 
 export interface Prices {
@@ -57,6 +58,10 @@ export interface Pricing {
   /** Tokens of transcript that one call of the summariser holds. */
   readonly room: number;
 }
+
+/** Whether the provider's cache of this epoch's last request can still be there; `now` in epoch milliseconds. */
+export const isWarm = ({ anchor, view }: SessionState, now: number): boolean =>
+  anchor?.epoch === view.epoch && now - anchor.at < CACHE_TTL_MS;
 
 /** Price of compacting now, in the cheaper of the modes that are open. What is read in parts is asked for, and begun with the summary so far, in each. */
 export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {

@@ -16,7 +16,7 @@ import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
-import { CACHE_TTL_MS, UNKNOWN_PRICES } from "./economy";
+import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
 import type { PlanEconomy, Rung } from "./plan";
@@ -168,13 +168,12 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
 
 /** Without a plan the price is that of the cache: what follows the prefix that stays is written again. */
 function economyOf(
-  { state: { anchor, view }, limits, economy, now: at }: DraftInput,
+  { state, limits, economy, now: at }: DraftInput,
   { before, now, kept }: { readonly before: number; readonly now: number; readonly kept: number },
 ): ReceiptEconomy {
   const { cached, cache_write } = limits.prices ?? UNKNOWN_PRICES;
-  const isWarm = anchor?.epoch === view.epoch && at - anchor.at < CACHE_TTL_MS;
   const cache_kept = Math.min(kept, now);
-  const rewrite = isWarm ? (cache_write - cached) * (now - cache_kept) : 0;
+  const rewrite = isWarm(state, at) ? (cache_write - cached) * (now - cache_kept) : 0;
   return { read_cost_before: cached * before, read_cost_after: cached * now, price: economy?.price ?? rewrite, cache_kept };
 }
 

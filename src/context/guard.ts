@@ -11,6 +11,7 @@ import { assumeWindow, itemTokens, limitOf, measureNext, measureWithout, rawView
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
+import { gainFrom } from "./ladder";
 import type { Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
@@ -28,10 +29,7 @@ export function planGuard(asked: GuardInput): Plan {
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
   if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const expected = measureWithout(
-    next,
-    worked.rungs.reduce((sum, rung) => sum + rung.gain, 0),
-  );
+  const expected = measureWithout(next, gainFrom(worked.rungs));
   const base_epoch = state.view.epoch;
   return {
     kind: "compact",

@@ -4,7 +4,7 @@
  * compaction, anti-continuation). An earlier summary is updated, not summarised again.
  */
 import type { ItemMeta, Part } from "../domain/message";
-import { enclose, escapeLabels } from "./delimiters";
+import { enclose, labelEscaper } from "./delimiters";
 import type { Policy } from "./policy";
 import { shortenToolResult } from "./tool-results";
 
@@ -76,11 +76,11 @@ function renderPart(part: Part): string {
   }
 }
 
-const LABELS = [...new Set(Object.values(speakers))];
+const escapeSpeakers = labelEscaper([...new Set(Object.values(speakers))]);
 
 /** One item as a line of the transcript, with its role. No text of it can pass for what somebody else said. */
 export const renderEntry = ({ meta, parts }: TranscriptEntry): string =>
-  `${speakers[meta.kind]}: ${escapeLabels(parts.map(renderPart).filter(Boolean).join("\n"), LABELS)}`;
+  `${speakers[meta.kind]}: ${escapeSpeakers(parts.map(renderPart).filter(Boolean).join("\n"))}`;
 
 /** `prefix`: the beginning of a turn that is still under way. */
 export type SummaryStage = "history" | "prefix";

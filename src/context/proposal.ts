@@ -5,7 +5,7 @@ import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
 import { assumeWindow, limitOf, type ModelLimits, ratioOf } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
-import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
+import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
@@ -57,7 +57,7 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const upTo = items[end - 1]?.position ?? 0;
   const cap = summaryCap(limits, policy);
   const { sizes, rebuild } = sizesOf(input, { summaries, kept, upTo, cap });
-  const warm = state.anchor?.epoch === state.view.epoch && input.now - state.anchor.at < CACHE_TTL_MS;
+  const warm = isWarm(state, input.now);
   const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;

@@ -15,6 +15,13 @@ export function reducedWeights(reduced: readonly Reduced[]): ReadonlyMap<number,
 export const missingResults = (items: readonly ItemMeta[]): number =>
   items.reduce((missing, { kind }) => missing + (kind === "tool_call" ? 1 : kind === "tool_result" ? -1 : 0), 0);
 
+/** Which positions no standing summary has read: what is shown still, and what was only trimmed. */
+export function unreadIn({ items, overlays }: Pick<View, "items" | "overlays">): (position: number) => boolean {
+  const shown = new Set(items.map((item) => item.position));
+  const trimmed = overlays.filter((overlay) => overlay.kind === "dropped");
+  return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+}
+
 /** A view of exactly this, weighed anew: for an epoch change, which touches all of it anyway. */
 export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
   const weights = reducedWeights(parts.reduced);

@@ -12,9 +12,10 @@ import type * as views from "../app/session-views";
 import { estimateTokens } from "../context/tokens";
 import type { StoredEvent } from "../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
-import { type Env, parseConfig } from "../env";
+import { type Config, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { sha256 } from "../lib/sha256";
+import { startTimer } from "../lib/timer";
 import { createChatModel } from "../model/chat-model";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
@@ -34,20 +35,19 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
     super(ctx, env);
     const directories = new Map<string, ReturnType<typeof createModelDirectory>>();
     const log = createLog({ object: "session" });
+    let config: Config | null = null;
+    // Parsed when it is needed: over a wrong variable the object must still be made, or the platform drops its alarm.
+    const readConfig = (): Config => (config ??= parseConfig(env));
     this.#runtime = new SessionRuntime({
       sql: createObjectSql(ctx.storage),
       clock: Date.now,
       ids: { newId },
       incarnation: crypto.randomUUID(),
-      schedule: (ms, work) => {
-        const timer = setTimeout(work, ms);
-        return () => clearTimeout(timer);
-      },
+      schedule: startTimer,
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
       model: createChatModel({
-        // Parsed when it is needed: over a wrong variable the object must still be made, or the platform drops its alarm.
-        credentials: (spec) => (spec.source === "deployment" ? (parseConfig(env).OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        credentials: (spec) => (spec.source === "deployment" ? (readConfig().OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
       }),
       models: (tenant) => {

@@ -13,7 +13,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
   const row = readTurn(runtime.deps.sql, id);
   if (!row) return err({ code: "turn_not_found", turn: id });
   const { items: newest, truncated } = readTurnItems(runtime.deps.sql, row, ITEMS_PER_REPORT);
-  const fitting = takeWithin([...newest].reverse(), { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
+  const fitting = takeWithin(newest, { weigh: (item) => item.bytes, limit: MAX_ANSWER_BYTES });
   return ok({
     id,
     status: statusOf(runtime, row),

@@ -60,14 +60,14 @@ export function readItems(
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
 }
 
-/** The newest items that a turn produced, oldest first, and whether there are older ones. Nothing of others stands between them. */
+/** The newest items that a turn produced, the newest first, and whether there are older ones. Nothing of others stands between them. */
 export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): { readonly items: ItemMeta[]; readonly truncated: boolean } {
   if (from === 0) return { items: [], truncated: false };
   const query = "SELECT position FROM items WHERE position >= ? AND json_extract(meta, '$.turn') IS NOT ? ORDER BY position LIMIT 1";
   const [behind] = sql.all<{ position: number }>(query, from, id);
   const to = behind ? behind.position - 1 : ALL_POSITIONS;
   const newest = readItems(sql, { from, to, limit: limit + 1, order: "desc" });
-  return { items: newest.slice(0, limit).reverse(), truncated: newest.length > limit };
+  return { items: newest.slice(0, limit), truncated: newest.length > limit };
 }
 
 export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
