@@ -12,13 +12,15 @@ export interface GivenBack {
   readonly token: number;
   /** A call that was made comes to nothing, and is recorded. Null: none was. */
   readonly outcome: SummaryOutcome | null;
+  /** Which part the call was of: how many were done before it. */
+  readonly part: number;
 }
 
 /** Finished parts of a fold stay. */
-export function giveBack({ compaction, token, outcome }: GivenBack, { writer, clock }: Ports): "done" {
+export function giveBack({ compaction, token, outcome, part }: GivenBack, { writer, clock }: Ports): "done" {
   const call = outcome && compactionCall({ outcome, token }, writer.state);
   const given = free({ compaction, token, failure: "aborted", call }, { writer, clock });
-  if (!given && call) writer.execute({ type: "RecordSpentCall", at: clock(), call });
+  if (!given && call) writer.execute({ type: "RecordSpentCall", at: clock(), call, part });
   return "done";
 }
 

@@ -154,10 +154,10 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Se
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
     // Nobody waits any more.
-    if (!isCurrent(live, ports)) return giveBack({ ...lease, outcome }, ports);
+    if (!isCurrent(live, ports)) return giveBack({ ...lease, outcome, part: part.part }, ports);
     const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, spec, ports);
     if (settled.next !== "continue") return settled.next;
-    if (ports.clock() >= deadline) return giveBack({ ...lease, outcome: null }, ports);
+    if (ports.clock() >= deadline) return giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
     ({ part, timeoutMs } = settled);
   }
 }

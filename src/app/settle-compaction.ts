@@ -52,7 +52,7 @@ export function settleCompaction(settled: Settling, spec: ModelSpec | null, port
   if (isCurrent && !spec) return { next: giveBack(settled, ports) };
   const judged = isCurrent && spec ? judge(settled, { spec, ports }) : "stale";
   if (judged !== "stale") return judged;
-  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state) });
+  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state), part: settled.part });
   return { next: "done" };
 }
 

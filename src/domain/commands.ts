@@ -141,8 +141,8 @@ export type CompactionCommand =
       /** As with `RecordCompaction`: the turn inside which the fallback may take effect. */
       readonly inside: TurnRun | null;
     }
-  /** A summariser's call whose result comes to nothing: it was made, so the ledger has it, once for each lease. */
-  | { readonly type: "RecordSpentCall"; readonly call: ModelCall }
+  /** A summariser's call whose result comes to nothing: it was made, so the ledger has it, once. `part`: how many of the fold were done. */
+  | { readonly type: "RecordSpentCall"; readonly call: ModelCall; readonly part: number }
   /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
   | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }
   /** Takes the newest compaction that stands back; `compaction` is the new event's own id. */

@@ -85,8 +85,9 @@ function decideTakingBack(command: Of<"RevertCompaction"> | Of<"ResetSummary">, 
 }
 
 /** A lease's call is recorded with its result, or here; of either there is one, however often the result is delivered. */
-function decideSpent({ call }: Of<"RecordSpentCall">, { compaction }: SessionState): Decision {
-  if (call.lease === null || !compaction.unsettled.includes(call.lease)) return stale("lease_lost");
+function decideSpent({ call, part }: Of<"RecordSpentCall">, { compaction }: SessionState): Decision {
+  const isUnsettled = compaction.unsettled.some((known) => known.token === call.lease && known.part === part);
+  if (!isUnsettled) return stale("lease_lost");
   return ok([{ type: "ModelCallFinished", ...call, outcome: "stale" }]);
 }
 

@@ -15,7 +15,7 @@ import type { StoredEvent } from "./events";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
 import { NOTHING_SPENT } from "./spent";
-import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, type View } from "./state";
+import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEvent, { type: T }>;
@@ -74,11 +74,12 @@ function startCompaction(state: SessionState, event: Of<"CompactionStarted">): S
   const { requested } = state.compaction;
   const goesOn = requested?.folded && requested.folded_for && isSameFold(requested.folded, requested.folded_for, event);
   const folded = goesOn ? {} : { folded: null, folded_for: null };
+  const part = goesOn ? (requested.folded?.parts ?? 0) : 0;
   return withCompaction(state, {
     requested: requested && { ...requested, attempts: attempt, ...folded },
     lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode, inline },
     next_token: token + 1,
-    unsettled: [...state.compaction.unsettled, token].slice(-MAX_UNSETTLED),
+    unsettled: [...state.compaction.unsettled, { token, part }].slice(-MAX_UNSETTLED),
   });
 }
 
@@ -97,7 +98,7 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
     requested: requested && { ...requested, folded: part, folded_for: lease },
     lease: lease && { ...lease, expires_at },
     // The next part's call is under way.
-    unsettled: lease ? [...state.compaction.unsettled.filter((token) => token !== lease.token), lease.token] : state.compaction.unsettled,
+    unsettled: lease ? [...unsettledExcept(lease.token, state), { token: lease.token, part: part.parts }] : state.compaction.unsettled,
   });
 }
 
@@ -106,7 +107,7 @@ function failCompaction(state: SessionState, event: Of<"CompactionFailed">): Ses
   const { compaction } = state;
   if (!event.final) {
     // Who gives a lease back makes no more calls under it.
-    const unsettled = event.failure === "aborted" ? compaction.unsettled.filter((token) => token !== event.token) : compaction.unsettled;
+    const unsettled = event.failure === "aborted" ? unsettledExcept(event.token, state) : compaction.unsettled;
     return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
   }
   const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";

@@ -6,7 +6,7 @@ import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
 import { addCall } from "./spent";
-import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor } from "./state";
+import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor, unsettledExcept } from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
@@ -95,7 +95,7 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
 
 const withoutUnsettled = (state: SessionState, lease: number): SessionState => ({
   ...state,
-  compaction: { ...state.compaction, unsettled: state.compaction.unsettled.filter((token) => token !== lease) },
+  compaction: { ...state.compaction, unsettled: unsettledExcept(lease, state) },
 });
 
 /** A call of the compaction under way, also one that comes late: of a lease that was lost. */

@@ -10,7 +10,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 8;
+export const STATE_VERSION = 9;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -102,12 +102,19 @@ export interface RequestedCompaction {
   readonly spent: Spent;
 }
 
+/** One call at a time is made under a lease: the next part of a fold is asked for when the one before it is done. */
+export interface UnsettledCall {
+  readonly token: number;
+  /** How many parts of the fold were done before it. */
+  readonly part: number;
+}
+
 export interface CompactionState {
   readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
   readonly next_token: number;
-  /** Tokens of leases whose model call is not in the ledger yet: it is under way, late or lost. The newest ones. */
-  readonly unsettled: readonly number[];
+  /** The newest leases whose model call is not in the ledger yet: it is under way, late or lost. */
+  readonly unsettled: readonly UnsettledCall[];
   /** Compactions that failed for good since the last one that gained something. */
   readonly failures: number;
   /** The last turn that had ended when one failed for good: it is not asked for again before another has. */
@@ -206,6 +213,10 @@ export function fixedTokens(state: SessionState): number {
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
 }
+
+/** The unsettled calls of every lease but one. */
+export const unsettledExcept = (lease: number | null, { compaction }: SessionState): readonly UnsettledCall[] =>
+  compaction.unsettled.filter(({ token }) => token !== lease);
 
 /** A question is being answered, or would be by a retry of the last turn. */
 export const isAnswerOwed = ({ turn, last_turn }: SessionState): boolean =>

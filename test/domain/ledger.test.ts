@@ -167,7 +167,16 @@ describe("a summariser's call", () => {
     inside: null,
     fallback: null,
   });
-  const spent = (token: number): Command => ({ type: "RecordSpentCall", at: 90, call: call(token) });
+  const spent = (token: number, part = 0): Command => ({ type: "RecordSpentCall", at: 90, call: call(token), part });
+  const progress = (token: number, parts: number): Command => ({
+    type: "ProgressCompaction",
+    at: 40,
+    compaction: CMP,
+    token,
+    expiresAt: 140,
+    part: { summary: { body: id("bod", 1), bytes: 20, tokens: 5 }, stage: "history", history: null, position: 1, chars: 3, parts },
+    call: call(token),
+  });
   const four = (): SessionState => viewing([item(1, "user"), item(2, "assistant"), item(3, "user"), item(4, "assistant")]);
   const leased = (): SessionState => play([request, lease(20)], four()).state;
   /** The first worker hangs, and a second one has taken over. */
@@ -185,6 +194,22 @@ describe("a summariser's call", () => {
     expect(play([spent(1), spent(1)], overtaken()).rejected).toBe("stale");
     expect(play([record(1), spent(1)], leased()).rejected).toBe("stale");
     expect(play([fail(1), spent(1)], leased()).rejected).toBe("stale");
+  });
+
+  test("of a fold's part is not taken for the next part's when it is delivered again", () => {
+    const folding = play([progress(1, 1)], leased()).state;
+    const over = play([{ type: "ChangeSettings", at: 45, changes: { model: "other" } }], folding).state;
+    expect(play([spent(1)], over).rejected).toBe("stale");
+    expect(play([spent(1, 1)], over).rejected).toBeNull();
+    expect(play([spent(1, 1), spent(1, 1)], over).rejected).toBe("stale");
+  });
+
+  test("of each part of a fold that a second worker goes on with is counted by itself", () => {
+    const goesOn = play([progress(1, 1), lease(200)], leased()).state;
+    const { rejected, state } = play([spent(1, 1), progress(2, 2)], goesOn);
+    expect(rejected).toBeNull();
+    expect(play([spent(2, 1)], state).rejected).toBe("stale");
+    expect(play([spent(1, 0)], state).rejected).toBe("stale");
   });
 
   test("of each lease is counted by itself", () => {
