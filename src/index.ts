@@ -87,7 +87,7 @@ export default {
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
       model: createChatModel({
-        credentials: (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        credentials: async (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
       }),
       clock: Date.now,

@@ -2,28 +2,54 @@
 import type { Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, NewId, SessionId, TenantId } from "../domain/ids";
-import type { Part, ToolCallPart, ToolDefinition } from "../domain/message";
+import type { Part, ProviderMetadata, ToolCallPart, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
 
+/**
+ * Who serves a model, and how it is spoken to. `openai`: Responses; `openai-chat`: its chat completions; `openai-compatible`: chat
+ * completions at any other address.
+ */
+export const PROVIDERS = ["embedded", "openai", "openai-chat", "openai-compatible", "anthropic", "google", "workers-ai"] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** What a request may hold. What a model cannot read is named in words instead. */
+export interface ModelCapabilities {
+  readonly tools: boolean;
+  readonly images: boolean;
+  readonly files: boolean;
+  /** It can be told to think, or not to. */
+  readonly reasoning: boolean;
+}
+
 /** A model as the registry knows it: limits, and where it is. Never a credential. */
 export interface ModelSpec {
   readonly id: string;
-  readonly provider: "embedded" | "openai-compatible";
+  readonly provider: Provider;
   /** The name that the provider knows it by. */
   readonly upstream_id: string;
+  /** Null: the provider's own address. */
   readonly base_url: string | null;
   /** Tokens; null: unknown, and the conversation is never compacted (FEAT-011, compact rule 3). */
   readonly context_window: number | null;
   /** Tokens of one reply, at most. */
   readonly max_output: number;
-  /** Per token, in any one unit; absent: unknown. */
+  /** US dollars per token; absent: unknown, which is never free. */
   readonly prices?: Prices;
+  /** Absent: unknown, and all of it is tried. */
+  readonly capabilities?: ModelCapabilities;
+  /** Reported tokens over estimated ones, before a session has learned its own; absent: 1. */
+  readonly ratio?: number;
+  /** Name of the tenant's credential; absent: the deployment's key, where the model is at the provider's own address or the deployment's. */
+  readonly credential?: string;
   /** Who configured it: only a deployment's own models are called with the deployment's credentials. */
   readonly source: "deployment" | "tenant";
 }
+
+/** The key that a model is called with; null: none is needed, or none is known. May throw when the tenant's object is out of reach. */
+export type Credentials = (model: ModelSpec) => Promise<string | null>;
 
 /** One message as a provider reads it. Tool results are messages of role `tool`, right after the calls. */
 export interface ChatMessage {
@@ -39,18 +65,38 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   /** Tokens of the reply, at most; null: as many as the window still holds. */
   readonly maxOutput: number | null;
+  /** Whether the model may think first. `off`: not at all, where it can be told so; absent: as it does by itself. */
+  readonly reasoning?: "off";
+  /** So many messages in front stand for what is no longer in the view; absent: none. They change with an epoch only. */
+  readonly older?: number;
+  /** The same for all requests of a session: providers that route by it find their cache again. */
+  readonly cacheKey?: string;
 }
 
 /** `status`: the provider's HTTP status, if it answered. Never its raw body or the prompt. */
 export interface ModelFailure {
   readonly kind: FailureKind;
   readonly status: number | null;
+  /** Milliseconds that the provider asks to wait; absent: it did not say. */
+  readonly retry_after_ms?: number;
+  /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
+  readonly limit?: number;
+}
+
+/** A piece of a block of text or thinking. */
+export interface SpokenPiece {
+  /** Empty where only metadata comes. */
+  readonly text: string;
+  /** Pieces of one type and block that follow one another are one part; absent: the provider has no blocks. */
+  readonly block?: string;
+  /** What the provider wants back with the block, byte for byte: it goes over what the block had. */
+  readonly provider_metadata?: ProviderMetadata;
 }
 
 /** A reply arrives as chunks, all of their text well formed; the last is `finish` or `failure`. */
 export type ModelChunk =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "reasoning"; readonly text: string; readonly provider_metadata?: Readonly<Record<string, unknown>> }
+  | ({ readonly type: "text" } & SpokenPiece)
+  | ({ readonly type: "reasoning" } & SpokenPiece)
   | { readonly type: "tool_call"; readonly call: ToolCallPart }
   | { readonly type: "finish"; readonly finish: FinishReason; readonly usage: CallUsage | null }
   | { readonly type: "failure"; readonly failure: ModelFailure };

@@ -93,6 +93,8 @@ export type TurnEvent =
       readonly rent?: number;
       /** Fencing token of the compaction that it was made for; null: for none. */
       readonly lease: number | null;
+      /** US dollars, by the prices of the moment; absent: unknown, which is never free. */
+      readonly cost?: number;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta }

@@ -6,17 +6,22 @@ export interface CallUsage {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
+  /** Part of `output`, or beside it: providers differ. */
   readonly reasoning: number;
+  /** Part of `input` that was written to the provider's cache; absent: not reported. */
+  readonly cache_write?: number;
 }
 
 /** Of two calls together; what was not reported adds nothing. */
 export function plusUsage(one: CallUsage | null, other: CallUsage | null): CallUsage | null {
   if (!one || !other) return one ?? other;
+  const cache_write = (one.cache_write ?? 0) + (other.cache_write ?? 0);
   return {
     input: one.input + other.input,
     output: one.output + other.output,
     cached: one.cached + other.cached,
     reasoning: one.reasoning + other.reasoning,
+    ...(cache_write > 0 ? { cache_write } : {}),
   };
 }
 

@@ -1,7 +1,6 @@
 /** One `ChatModel` for all models: each call goes to its provider's adapter. */
-import type { ChatModel, ModelSpec } from "../app/ports";
+import type { ChatModel, Credentials, ModelSpec } from "../app/ports";
 import { assertNever } from "../lib/assert-never";
-import type { Credentials } from "./chat-request";
 import { createEmbeddedModel } from "./embedded";
 import type { EstimateTokens } from "./extract-summary";
 import { createOpenAiCompatibleModel, type FetchFunction } from "./openai-compatible";
@@ -22,6 +21,12 @@ export function createChatModel({ credentials, estimate, fetch }: ChatModelOptio
         return embedded;
       case "openai-compatible":
         return compatible;
+      case "openai":
+      case "openai-chat":
+      case "anthropic":
+      case "google":
+      case "workers-ai":
+        throw new TypeError(`No adapter for ${provider} yet.`);
       default:
         return assertNever(provider);
     }

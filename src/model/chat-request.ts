@@ -4,11 +4,8 @@
  * here, so that what is shown and what is sent cannot differ.
  */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { ModelRequest, ModelSpec } from "../app/ports";
+import type { Credentials, ModelRequest } from "../app/ports";
 import { PROVIDER_NAME, type SdkModel, toSdkCall } from "./sdk-prompt";
-
-/** The deployment's key for one of its own models; null: none is needed. Asked for no other model. */
-export type Credentials = (model: ModelSpec) => string | null;
 
 export interface ChatRequest {
   readonly url: string;
@@ -55,7 +52,7 @@ export async function buildChatRequest(request: ModelRequest, credentials: Crede
   if (model.base_url === null) throw new TypeError(`Model ${model.id} has no base URL.`);
   const built = await captureRequest(sdkModel(model.base_url, model.upstream_id), request);
   // A tenant's own base URL never sees the deployment's key, whatever the lookup would say.
-  const apiKey = model.source === "deployment" ? credentials(model) : null;
+  const apiKey = model.source === "deployment" ? await credentials(model) : null;
   if (apiKey !== null) built.headers.set("authorization", `Bearer ${apiKey}`);
   return built;
 }

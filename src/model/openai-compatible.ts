@@ -2,8 +2,8 @@
  * `ChatModel` for any OpenAI-compatible chat-completions endpoint. One request a call: retries, deadlines, the tool
  * loop and persistence belong to the caller.
  */
-import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../app/ports";
-import { buildChatRequest, type ChatRequest, type Credentials } from "./chat-request";
+import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest } from "../app/ports";
+import { buildChatRequest, type ChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
 import { classifyFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";

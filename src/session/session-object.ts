@@ -47,7 +47,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
       model: createChatModel({
-        credentials: (spec) => (spec.source === "deployment" ? (readConfig().OPENAI_COMPATIBLE_API_KEY ?? null) : null),
+        credentials: async (spec) => (spec.source === "deployment" ? (readConfig().OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
       }),
       models: (tenant) => {

@@ -6,7 +6,7 @@ import { estimateTokens } from "../../src/context/tokens";
 import { createChatModel } from "../../src/model/chat-model";
 import { assistant, collect, modelRequest, modelSpec, spokenText, toolResult, user } from "./model-request";
 
-const model = createChatModel({ credentials: () => null, estimate: estimateTokens });
+const model = createChatModel({ credentials: async () => null, estimate: estimateTokens });
 const request = (changes: Partial<ModelRequest>) =>
   modelRequest({ model: modelSpec({ provider: "embedded", base_url: null }), ...changes });
 const ask = (changes: Partial<ModelRequest>) => collect(model.stream(request(changes), { signal: new AbortController().signal }));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 beforeEach(() => standIn.clearLog());
 
-const model = createChatModel({ credentials: () => "the-deployment-key", estimate: (text) => text.length });
+const model = createChatModel({ credentials: async () => "the-deployment-key", estimate: (text) => text.length });
 const never = (): AbortSignal => new AbortController().signal;
 const spec = (changes: Partial<ModelSpec> = {}) => modelSpec({ base_url: standIn.baseUrl, ...changes });
 const request = (changes: Partial<ModelRequest> = {}) => modelRequest({ model: spec(), ...changes });
@@ -242,7 +242,7 @@ async function told(...reads: readonly string[]): Promise<readonly string[]> {
     },
   });
   const fetch = async () => new Response(body, { headers: { "content-type": "text/event-stream" } });
-  const own = createChatModel({ credentials: () => null, fetch, estimate: (text) => text.length });
+  const own = createChatModel({ credentials: async () => null, fetch, estimate: (text) => text.length });
   for await (const chunk of own.stream(request(), { signal: never(), onProgress: () => heard.push("progress") })) heard.push(chunk.type);
   return heard;
 }

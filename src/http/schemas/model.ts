@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { ModelSpec } from "../../app/ports";
+import { type ModelSpec, PROVIDERS } from "../../app/ports";
 import type { ModelOverride } from "../../app/tenant-api";
 import { documents } from "./documents";
 
@@ -56,7 +56,7 @@ export const modelView = documents<ModelView>()(
   z
     .object({
       id: z.string(),
-      provider: z.enum(["embedded", "openai-compatible"]),
+      provider: z.enum(PROVIDERS),
       upstream_id: z.string(),
       base_url: z.string().nullable().openapi({ description: "Null too for the deployment's own models" }),
       context_window: z.int().nullable(),
