@@ -25,19 +25,16 @@ export interface Failed {
 export interface Refused {
   readonly failure: TurnFailure;
   readonly call: ModelCall;
-  /** A tool call came with it, which may have had its effect. */
-  readonly called: boolean;
 }
 
-/** Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
+/** Meant for a refusal before anything was heard. Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
 export async function rescue(
   live: LiveTurn,
   { refused, spec, rescues }: { readonly refused: Refused; readonly spec: ModelSpec; readonly rescues: number },
   ports: RoomPorts,
 ): Promise<Failed | null> {
   const { writer, clock, log } = ports;
-  const { failure, call, called } = refused;
-  if (failure.kind !== "overflow" || called || live.parts.length > 0) return { failure, call };
+  const { failure, call } = refused;
   if (rescues === RESCUES) return { failure: withNumbers(failure, spec, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });

@@ -36,7 +36,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { state } = dry.writer;
   const total = measureNext(state, spec.id);
   const parts = partsOf(state, spec);
-  const request = await runtime.deps.model.render(buildRequest(dry.content, spec));
+  const request = await runtime.deps.model.render(buildRequest(dry.content, spec, runtime.replyCaps.get(spec.id) ?? null));
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   const limits = windowOf(spec, policyOf(state.settings.policy));
