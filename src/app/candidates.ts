@@ -12,12 +12,20 @@ export interface Candidate {
 }
 
 /** Who answered the turn's last call goes on with it: it has the prefix in its cache, and what it signed goes back to it alone. */
-export function candidatesOf({ settings, turn, anchor }: SessionState): readonly Candidate[] {
+export function candidatesOf(state: SessionState): readonly Candidate[] {
+  const { settings } = state;
   const ids = [...new Set([settings.model, ...policyOf(settings.policy).fallback_models])];
-  const answered = turn && anchor && anchor.at >= turn.started_at ? anchor.model : null;
+  const answered = answererOf(state);
   const first = ids.filter((id) => id === answered);
   const others = ids.filter((id) => id !== answered);
   return [...first, ...others].map((id) => ({ id, isOwn: id === settings.model }));
+}
+
+/** The model of the turn's last call that was counted; null: there is none. */
+function answererOf({ turn, anchor, view }: SessionState): string | null {
+  if (!turn || !anchor) return null;
+  const last = view.items.findLast((item) => item.position <= anchor.up_to);
+  return last?.turn === turn.id ? anchor.model : null;
 }
 
 /** Whether the next request as it stands is within the candidate's own window, by our measure. */
