@@ -20,9 +20,23 @@ export function shrinkCap({ limit }: Pick<ModelFailure, "limit">, asked: number)
   return next >= LEAST_TOKENS ? next : null;
 }
 
+interface Known {
+  readonly spec: ModelSpec;
+  readonly state: SessionState;
+}
+
+/**
+ * What the next request asks for at most, with a cap that was found; null: there is none, and the reply has what the window still holds.
+ * Request and reply together stay within the window, as providers check it where a length is named.
+ */
+export function askedLength(cap: number | null, { spec, state }: Known): number | null {
+  if (cap === null || spec.context_window === null) return cap;
+  return Math.max(1, Math.min(cap, spec.context_window - measureNext(state, spec.id).tokens));
+}
+
 /** A cap that fills the window together with its request, nearly, is what that request left of it. */
 const LEFT_OF_WINDOW = 0.9;
 
 /** Whether the cap is the model's own. */
-export const isOfModel = (cap: number, { spec, state }: { readonly spec: ModelSpec; readonly state: SessionState }): boolean =>
+export const isOfModel = (cap: number, { spec, state }: Known): boolean =>
   spec.context_window === null || cap + measureNext(state, spec.id).tokens < spec.context_window * LEFT_OF_WINDOW;

@@ -10,7 +10,7 @@ import { type Candidate, fitsCandidate } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import type { ModelSpec } from "./ports";
-import { isOfModel, SHRINKS, shrinkCap } from "./reply-caps";
+import { askedLength, isOfModel, SHRINKS, shrinkCap } from "./reply-caps";
 import { type Failed, rescue } from "./rescue";
 import { resolveModel } from "./resolve-model";
 import type { Efforts } from "./retry";
@@ -37,6 +37,8 @@ interface OneModel {
   readonly isOwn: boolean;
   /** Tokens of the reply at most; null: as many as the window still holds. */
   cap: number | null;
+  /** The same as the last request named it. */
+  asked: number | null;
   calls: number;
   shrinks: number;
   rescues: number;
@@ -48,11 +50,12 @@ export async function tryModel(live: LiveTurn, { id, isOwn, efforts }: Candidate
   if (!isCurrent(live, ports)) return OVER;
   if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });
   const spec = resolved.value;
-  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, calls: 0, shrinks: 0, rescues: 0 };
+  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, rescues: 0 };
   for (;;) {
     const barred = await findRoom(live, one, ports);
     if (barred) return barred;
-    const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.cap }, ports);
+    one.asked = askedLength(one.cap, { spec, state: ports.writer.state });
+    const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
     if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
     const { failure } = outcome;
     const next = silent ? await mend(live, { failure, call, one, efforts }, ports) : inVain({ failure, call }, silent);
@@ -98,7 +101,7 @@ async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, po
 /** Too much was asked of the reply: the cap shrinks, never the history. False: that is not it, or it is small enough. */
 function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: RoomPorts): boolean {
   if (failure.kind !== "output_cap" || one.shrinks === SHRINKS) return false;
-  const cap = shrinkCap(failure, one.cap ?? one.spec.max_output);
+  const cap = shrinkCap(failure, one.asked ?? one.spec.max_output);
   if (cap === null) return false;
   one.shrinks += 1;
   one.cap = cap;
