@@ -1,4 +1,5 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
+import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -6,4 +7,4 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...failures];

@@ -72,10 +72,8 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   // A turn that finds nothing to do has no say over what was asked for before it.
   if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  const { anchor } = ports.writer.state;
-  // The cache of the turn's requests is the session's model's, where it answered the last one.
-  const isCached = summarizer.id === spec.id && anchor?.model === spec.id;
-  const isFirst = requested.attempts === 0 && folded === null && isCached;
+  // Whoever the policy names first may be unknown or too small, and then it is another one after all.
+  const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
   if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
   // Between turns only: inside one, the guard does what needs no model.
   if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);

@@ -189,6 +189,19 @@ describe("a summary", () => {
     expect(summarisers(await summarizing(["nobody", "narrow"]))).toEqual([SPEC.id]);
   });
 
+  test("is a transcript where another model answered last: the cache is not the session's model's", async () => {
+    const life = await nearlyFull({ preset: "balanced", summary: { form: "narrative" }, fallback_models: ["second"] });
+    life.models = { resolve };
+    await life.send("and now?");
+    await life.say(failure("quota"));
+    await life.answer("well", 5_700);
+    await life.service.compact(CALLER, { dryRun: false, instructions: null, keepRecent: 500, upTo: null, idempotency: null });
+    await settle();
+    const id = life.runtime.state.compaction.requested?.id;
+    if (id) await life.service.leaseCompaction(CALLER, id);
+    expect(life.events().findLast((event) => event.type === "CompactionStarted")).toMatchObject({ mode: "transcript" });
+  });
+
   test("is read by another model as a transcript, never as the turn's own request", async () => {
     const policy = { preset: "balanced", summary: { form: "narrative" } } as const;
     for (const [models, mode] of [
