@@ -92,6 +92,7 @@ export default {
       }),
       clock: Date.now,
       schedule: startTimer,
+      random: Math.random,
       log,
     });
   },

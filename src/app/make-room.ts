@@ -21,12 +21,14 @@ import type { LiveTurn } from "./live-turn";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { draftFallbackInside } from "./record-failure";
-import type { LeaseOutcome, SettleOutcome } from "./session-api";
+import { Efforts } from "./retry";
+import type { LeaseOutcome, SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
 import { type Inside, settleCompaction } from "./settle-compaction";
 import { type HeldPorts, settleHeld } from "./settle-held";
 import { summarize } from "./summarize";
 import { type Cast, resolveCast } from "./summarizers";
+import { waitAfter } from "./summary-wait";
 
 export type RoomPorts = SessionPorts & HeldPorts;
 
@@ -113,11 +115,13 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
+  const efforts = new Efforts();
   while (id && !isOver() && clock() < deadline) {
     const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
     if (leased.kind !== "leased") break;
-    const settled = await workOff(live, { cast, id, leased, deadline }, ports);
-    if (settled !== "retry") break;
+    const failed = await workOff(live, { cast, id, leased, deadline }, ports);
+    if (!failed) break;
+    await waitAfter(failed, { efforts, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
@@ -150,8 +154,8 @@ interface Work {
   readonly deadline: number;
 }
 
-/** All parts of one lease, each within the policy's time and all within the deadline. */
-async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SettleOutcome["next"]> {
+/** All parts of one lease, each within the policy's time and all within the deadline. What it returns failed, and one more attempt is allowed. */
+async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | null> {
   const { cast, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
   let { part, timeoutMs } = leased;
@@ -159,10 +163,16 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Se
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
     // Nobody waits any more.
-    if (!isCurrent(live, ports)) return giveBack({ ...lease, outcome, part: part.part }, ports);
+    if (!isCurrent(live, ports)) {
+      giveBack({ ...lease, outcome, part: part.part }, ports);
+      return null;
+    }
     const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, cast, ports);
-    if (settled.next !== "continue") return settled.next;
-    if (ports.clock() >= deadline) return giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
+    if (settled.next !== "continue") return settled.next === "retry" ? outcome : null;
+    if (ports.clock() >= deadline) {
+      giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
+      return null;
+    }
     ({ part, timeoutMs } = settled);
   }
 }

@@ -73,7 +73,7 @@ export class Life {
   /** What the next request's body is shown to be. */
   body = "";
   /** What every draw comes to. */
-  chance = 0.5;
+  chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   readonly runtime: SessionRuntime;

@@ -7,6 +7,7 @@ import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function asking(): Promise<Life> {
   const life = new Life();
+  life.chance = 0.5;
   await life.open();
   await life.send("hello?");
   return life;
@@ -190,6 +191,16 @@ describe("a model that takes less of a reply than the registry says", () => {
 
     expect(life.call.request.maxOutput).toBe(600);
     expect(life.runtime.replyCaps.get(SPEC.id)).toBe(600);
+  });
+
+  test("is asked for less where the request leaves less of the window: both together are within it", async () => {
+    const life = new Life();
+    await life.open();
+    life.runtime.replyCaps.set(SPEC.id, 900);
+    await life.send("word ".repeat(5_800));
+
+    expect(life.call.request.maxOutput).toBeGreaterThanOrEqual(500);
+    expect((life.call.request.maxOutput ?? 900) + 5_800 * 1.25).toBeLessThanOrEqual(8_000);
   });
 
   test("keeps that for this answer alone where it is only what the request left of the window", async () => {
