@@ -16,6 +16,7 @@ import { databaseFor } from "./read-model/database-for";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
+import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { EMBEDDED_WINDOW, knownWindow } from "./tenant/model-presets";
@@ -48,6 +49,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     sessionList: createSessionList(env),
+    usageList: createUsageList(env),
     authenticate: (key) => authenticate(env, config, key),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),

@@ -55,7 +55,7 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock());
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock(), spec.prices);
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {

@@ -18,6 +18,7 @@ import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
 import { registerTenant } from "./routes/tenant";
 import { registerTurns } from "./routes/turns";
+import { registerUsage } from "./routes/usage";
 import { refuseInvalid } from "./validation";
 
 /** Build it once per isolate: it holds nothing of a request. */
@@ -34,6 +35,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerCompactions(app, deps);
   registerControl(app, deps);
   registerPolicies(app, deps);
+  registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);
   registerTenant(app, deps);

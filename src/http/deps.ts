@@ -1,7 +1,7 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
 import type { WholeSessionApi } from "../app/control-api";
 import type { Clock, Log } from "../app/ports";
-import type { SessionList } from "../app/read-api";
+import type { SessionList, UsageList } from "../app/read-api";
 import type { RebuildRows } from "../app/rebuild-ports";
 import type { Schedule } from "../app/session-ports";
 import type { ModelOverride, Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
@@ -24,6 +24,7 @@ export interface HttpDeps {
   /** A fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
+  readonly usageList: UsageList;
   /** The rows of a tenant's sessions: the live ones, and others to compare them with. */
   rows(tenant: TenantId): RebuildRows;
   /** The tenant's own row and its models'. */

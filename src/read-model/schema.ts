@@ -2,7 +2,7 @@
  * The tables of D1 as drizzle knows them. `migrations/` is what makes them; a test compares the two column by column.
  * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
  */
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { SessionId } from "../domain/ids";
 
 export const tenants = sqliteTable("tenants", {
@@ -113,6 +113,7 @@ export const compactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
 );
 
+/** Token counts null: the provider reported none. `cacheWrite` null: none was reported; `cost`, US dollars, null: unknown. */
 export const usage = sqliteTable(
   "usage",
   {
@@ -130,8 +131,10 @@ export const usage = sqliteTable(
     outcome: text("outcome").notNull(),
     ms: integer("ms").notNull(),
     at: integer("at").notNull(),
+    cacheWrite: integer("cache_write"),
+    cost: real("cost"),
   },
-  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] })],
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
 );
 
 export const sessionTombstones = sqliteTable(

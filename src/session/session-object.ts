@@ -117,6 +117,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   compactions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<CompactionView>>> {
     return this.#service.compactions(caller, page);
   }
+  usage(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.LedgerRow>>> {
+    return this.#service.usage(caller, page);
+  }
   compaction(caller: api.Caller, id: CompactionId): Promise<api.Outcome<CompactionView>> {
     return this.#service.compaction(caller, id);
   }

@@ -5,8 +5,10 @@ import type { RebuildRows } from "../../src/app/rebuild-ports";
 import type { Caller } from "../../src/app/session-api";
 import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";
+import { toSums } from "../../src/app/usage-sums";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
+import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
@@ -51,6 +53,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     notices: [],
     open_calls: [],
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
+    cost: null,
     context_window: 16_000,
     current_context_tokens: 12,
     ...changes,
@@ -77,6 +80,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     context_window: 16_000,
     current_context_tokens: { tokens: 0, source: "estimated", error_bound: 0 },
     total_tokens: 0,
+    usage: toSums(NO_CALLS),
     turn: null,
     last_turn: null,
     queued: [],
@@ -107,6 +111,7 @@ function unknownSession(): WholeSessionApi {
     stream: no,
     items: no,
     events: no,
+    usage: no,
     compactions: no,
     compaction: no,
     compact: no,
@@ -224,6 +229,7 @@ export function world(input: WorldInput = {}): World {
       asked.tenants.push(tenant);
       return { ...emptyTenant(), ...input.tenant };
     },
+    usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
