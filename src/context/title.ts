@@ -7,8 +7,8 @@ import { enclose, labelEscaper } from "./delimiters";
 import { headOf } from "./tool-results";
 
 /** Characters of the conversation that are shown, and of one message. */
-export const TITLE_INPUT_CHARS = 4_000;
-const MESSAGE_CHARS = 1_500;
+export const TITLE_INPUT_CHARS = 2_000;
+const MESSAGE_CHARS = 1_000;
 /** Tokens of the answer, at most. */
 export const TITLE_MAX_OUTPUT = 64;
 /** Characters of a title, at most. */

@@ -1,8 +1,8 @@
 /**
- * What the calls of one tenant come to, in groups. A query reads the index of the range and then each call's row: two rows for each
- * call in it, whatever the page; a page costs as much as the whole.
+ * What the calls of one tenant come to, in groups. A query reads the index of the range and then each call's row: two rows read for
+ * each call in it, whatever the page; of one session, all of its calls, one row each.
  */
-import { and, asc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage, UsageRow } from "../app/read-api";
 import { toSums } from "../app/usage-sums";
@@ -45,45 +45,49 @@ const SUMS = {
   unpriced: sum(sql`${usage.cost} IS NULL`),
 };
 
-async function sumUsage(db: D1Database, input: UsageInput): Promise<Result<UsagePage, ReadError>> {
+/** One row more than asked for tells whether there is more. Null: the cursor is none of this list. */
+export function buildUsageQuery(db: D1Database, input: UsageInput) {
   const { groupBy, limit } = input;
   const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
-  if (input.after !== null && !after) return err({ code: "invalid_cursor" });
+  if (input.after !== null && !after) return null;
   const keys = groupBy.map((group) => KEYS[group]);
   const fields = { ...SUMS, ...Object.fromEntries(groupBy.map((group) => [`by_${group}`, sql<GroupKey>`${KEYS[group]}`])) };
-  const query = drizzle(db)
+  const rows = drizzle(db)
     .select(fields)
     .from(usage)
     .where(and(isAsked(input), after ? isBehind(keys, after) : undefined))
+    .limit(limit + 1)
     .$dynamic();
-  const found: readonly Found[] = await (keys.length === 0 ? query : query.groupBy(...keys).orderBy(...keys.map((key) => asc(key)))).limit(
-    limit + 1,
-  );
+  return keys.length === 0 ? rows : rows.groupBy(...keys).orderBy(...keys.map((key) => asc(key)));
+}
+
+async function sumUsage(db: D1Database, input: UsageInput): Promise<Result<UsagePage, ReadError>> {
+  const { groupBy, limit } = input;
+  const query = buildUsageQuery(db, input);
+  if (!query) return err({ code: "invalid_cursor" });
+  const found: readonly Found[] = await query;
   const rows = found.slice(0, limit);
-  const has_more = found.length > limit;
-  const last = rows.at(-1);
-  return ok({
-    data: rows.map(toRow),
-    has_more,
-    next_cursor: has_more && last ? toUsageCursor(groupBy.map((group) => keyOf(last, group))) : null,
-  });
+  const last = found.length > limit ? rows.at(-1) : undefined;
+  const next_cursor = last ? toUsageCursor(groupBy.map((group) => last[`by_${group}`] ?? "")) : null;
+  return ok({ data: rows.map(toRow), has_more: last !== undefined, next_cursor });
 }
 
 type Found = { readonly [K in keyof typeof SUMS]: number } & {
   readonly [G in UsageGroup as `by_${G}`]?: GroupKey;
 };
 
-const keyOf = (row: Found, group: UsageGroup): GroupKey => row[`by_${group}`] ?? "";
-
-const isAsked = ({ tenant, from, to, session, model, purpose }: UsageInput): SQL | undefined =>
-  and(
+function isAsked({ tenant, from, to, session, model, purpose }: UsageInput): SQL | undefined {
+  // With the plus sign the index by time is no way to a session's rows, which lie together by their key.
+  const at = session === null ? sql`${usage.at}` : sql`+${usage.at}`;
+  return and(
     eq(usage.tenantId, tenant),
-    gte(usage.at, from),
-    lt(usage.at, to),
+    sql`${at} >= ${from}`,
+    sql`${at} < ${to}`,
     session === null ? undefined : eq(usage.sessionId, session),
     model === null ? undefined : eq(usage.model, model),
     purpose === null ? undefined : eq(usage.purpose, purpose),
   );
+}
 
 const isBehind = (keys: readonly SQL[], after: readonly GroupKey[]): SQL =>
   sql`(${sql.join([...keys], sql`, `)}) > (${sql.join(

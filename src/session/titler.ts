@@ -1,13 +1,25 @@
 /** A session's title, made beside its turns: one attempt in a life of the object, and what an earlier life left open. */
-import { makeTitle, titleModelOf } from "../app/make-title";
+import { makeTitle, type TitlePorts, titleModelOf } from "../app/make-title";
+import type { Clock, Log } from "../app/ports";
+import type { SessionWriter } from "../app/session-ports";
+import type { Sql } from "./log/sql";
 import { noteTitle, readTitleNote } from "./log/title-note";
-import type { SessionRuntime } from "./runtime";
+
+interface Titled extends SessionWriter {
+  readonly deps: {
+    readonly sql: Sql;
+    readonly clock: Clock;
+    readonly background: (work: Promise<void>) => void;
+    readonly log: Log;
+  };
+  ports(): Omit<TitlePorts, "noteTitle">;
+}
 
 export class Titler {
   readonly #abort = new AbortController();
   #tried = false;
 
-  constructor(readonly runtime: SessionRuntime) {}
+  constructor(readonly runtime: Titled) {}
 
   /** The first thing a new life says of a call that an earlier one died over. */
   recover(): void {
@@ -21,10 +33,7 @@ export class Titler {
     const { state, deps } = this.runtime;
     if (this.#tried || titleModelOf(state) === null) return;
     this.#tried = true;
-    const ports = {
-      ...this.runtime.ports(),
-      noteTitle: (call: Parameters<typeof noteTitle>[1]["call"], tries: number) => noteTitle(deps.sql, { call, tries }),
-    };
+    const ports: TitlePorts = { ...this.runtime.ports(), noteTitle: (call, tries) => noteTitle(deps.sql, { call, tries }) };
     const done = makeTitle(ports, this.#abort.signal).catch((error: unknown) =>
       deps.log.error("title_threw", { error: error instanceof Error ? error.name : "unknown" }),
     );

@@ -61,6 +61,7 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
       context_window,
       max_output: 1_024,
       source: "tenant",
+      ...(id === "big" ? { prices: { input: 3e-6, cache_write: 3.75e-6, cached: 3e-7, output: 1.5e-5 } } : {}),
     },
   ]),
 );
@@ -99,6 +100,7 @@ export function drawPolicy(random: Random): string {
       ...maybe({ attempts: random.int(1, 3), timeout_ms: random.pick([2_000, 15_000, 60_000]) }),
     },
     ...maybe({ on_failure: random.pick(["drop", "note", "none"] as const) }),
+    ...maybe({ title_model: random.pick(["tiny", "endless", "gone"]) }),
   };
   return toPolicyText(choice);
 }

@@ -52,6 +52,8 @@ const TRIED = [
       "log overflow_rescue",
       "miscounts",
       "crashes",
+      "title requests",
+      "changed: title",
     ],
   },
   {

@@ -142,13 +142,32 @@ export class SimModel {
 
   #write(request: ModelRequest): Script {
     const { random, profile } = this.deps;
-    const chunks = request.purpose === "compaction" ? this.#summarize(request) : this.#writeReply(request);
+    const chunks = this.#saysTo(request);
     const somewhere = (): number => random.int(0, chunks.length - 1);
     if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
     if (!random.chance(profile.modelFails)) return { chunks, hangsAfter: null, throwsAfter: null };
     if (random.chance(0.15)) return { chunks, hangsAfter: null, throwsAfter: somewhere() };
     const failure: ModelChunk = { type: "failure", failure: { kind: random.pick(FAILURES), status: 503 } };
     return { chunks: [...chunks.slice(0, somewhere()), failure], hangsAfter: null, throwsAfter: null };
+  }
+
+  #saysTo(request: ModelRequest): ModelChunk[] {
+    switch (request.purpose) {
+      case "turn":
+        return this.#writeReply(request);
+      case "compaction":
+        return this.#summarize(request);
+      case "title":
+        return this.#entitle(request);
+    }
+  }
+
+  /** A title; a chatty one; none. */
+  #entitle(request: ModelRequest): ModelChunk[] {
+    const { random } = this.deps;
+    const text = random.pick(["A talk", "Title: A talk\nand more of it", " \n", drawText(random, 100, 600)]);
+    const chunks: ModelChunk[] = [{ type: "text", text }];
+    return [...chunks, this.#finish(request, { chunks, finish: random.chance(0.8) ? "stop" : "length" })];
   }
 
   #writeReply(request: ModelRequest): ModelChunk[] {

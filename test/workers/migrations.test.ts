@@ -97,6 +97,23 @@ describe("migrations", () => {
     expect(await own.first()).toEqual({ context_window_size: null });
   });
 
+  it("the ledger's on an older database keeps its calls, of unknown cost, in order of time for each tenant", async () => {
+    const before = env.MIGRATIONS.filter(({ name }) => Number(name.slice(0, 4)) < 4);
+    await applyD1Migrations(env.DB, before);
+    await env.DB.prepare(
+      `INSERT INTO usage (tenant_id, session_id, seq, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at)
+       VALUES ('ten_a', 'ses_a', 3, 'turn', 'gpt-4o', 11, 7, 3, 2, 12, 'stop', 250, 20)`,
+    ).run();
+    const old = await env.DB.prepare("SELECT * FROM usage").first();
+
+    await applyD1Migrations(env.DB, env.MIGRATIONS);
+
+    expect(await env.DB.prepare("SELECT * FROM usage").first()).toEqual({ ...old, cache_write: null, cost: null });
+    expect(
+      (await env.DB.prepare("SELECT seq FROM usage INDEXED BY usage_by_time WHERE tenant_id = 'ten_a' AND at = 20").first())?.seq,
+    ).toBe(3);
+  });
+
   it("applying them again changes nothing", async () => {
     await applyD1Migrations(env.DB, env.MIGRATIONS);
     await env.DB.prepare("UPDATE models SET context_window_size = 64000 WHERE id = 'o1'").run();
