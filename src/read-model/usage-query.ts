@@ -45,6 +45,12 @@ const SUMS = {
   unpriced: sum(sql`${usage.cost} IS NULL`),
 };
 
+/** Rows in order of days need no day again that an earlier page went through. */
+function startOf({ from, groupBy }: UsageInput, after: readonly GroupKey[] | null): number {
+  const [first] = after ?? [];
+  return groupBy[0] === "day" && typeof first === "number" ? Math.max(from, first * DAY_MS) : from;
+}
+
 /** One row more than asked for tells whether there is more. Null: the cursor is none of this list. */
 export function buildUsageQuery(db: D1Database, input: UsageInput) {
   const { groupBy, limit } = input;
@@ -55,7 +61,7 @@ export function buildUsageQuery(db: D1Database, input: UsageInput) {
   const rows = drizzle(db)
     .select(fields)
     .from(usage)
-    .where(and(isAsked(input), after ? isBehind(keys, after) : undefined))
+    .where(and(isAsked({ ...input, from: startOf(input, after) }), after ? isBehind(keys, after) : undefined))
     .limit(limit + 1)
     .$dynamic();
   return keys.length === 0 ? rows : rows.groupBy(...keys).orderBy(...keys.map((key) => asc(key)));

@@ -79,6 +79,10 @@ describe("before the first turn", () => {
     await life.service.patch(CALLER, { model: "wide" });
 
     expect(life.runtime.contextNumbers().context_window).toBe(99_000);
+    const next = new Life(life.sql, "life-2");
+    next.models = { resolve: async () => Promise.reject(new Error("out of reach")) };
+    next.runtime.execute({ type: "ChangeSettings", at: 1, changes: { model: "unheard-of" } });
+    expect(next.runtime.contextNumbers().context_window).toBeNull();
   });
 });
 
