@@ -125,11 +125,14 @@ describe("the sums", () => {
     expect((await sum({ session: one, purpose: "title" })).data).toMatchObject([{ calls: 1 }]);
   });
 
-  it("are read page by page, each group once", async () => {
+  it.each([
+    ["of one day", 0],
+    ["of several days", DAY],
+  ])("%s are read page by page, each group once", async (_, apart) => {
     const models = ["a", "b", 'ç "d"', "日本"];
     await session(
       1,
-      models.map((model) => ({ model })),
+      models.map((model, index) => ({ model, at: NOON + index * apart })),
     );
     const seen: (string | null)[] = [];
     let after: string | null = null;
