@@ -27,6 +27,8 @@ const COMMANDS = {
   rebuild: [script("scripts/rebuild.ts")],
   bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
+  estimates: [script("scripts/estimates.ts")],
+  try: [script("scripts/try.ts")],
   simulate: [tool("vitest", "vitest.mjs", "run", "--project", "node", `--maxWorkers=${availableParallelism()}`, "test/simulation/seeds-")],
   mutants: [script("scripts/mutants.ts")],
   check: [tool("typescript", "bin/tsc", "-p", ".", "--noEmit"), tool("@biomejs/biome", "bin/biome", "ci")],

@@ -1,6 +1,6 @@
 /** The local server's secrets, in Wrangler's `.dev.vars` format. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { Failure } from "./output.ts";
 
@@ -17,6 +17,15 @@ export function ensureSecrets(path: string): void {
     "",
   ];
   writeFileSync(path, lines.join("\n"), { mode: 0o600, flag: "wx" });
+}
+
+/** More variables in the same file. Throws a `Failure`, without the value, for what the format cannot hold. */
+export function appendSecrets(path: string, variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    // Between single quotes everything is what it is.
+    if (/['\r\n]/.test(value)) throw new Failure(`${name} holds a quote or a line break, which a file of secrets cannot hold.`);
+    appendFileSync(path, `${name}='${value}'\n`);
+  }
 }
 
 /** Throws a `Failure` naming the file when there is no ADMIN_KEY in it. */
