@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
-import type { ModelSpec } from "../../src/app/ports";
-import type { ModelOverride, Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
+import type { ModelOverride } from "../../src/app/model-entry";
+import type { Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
 import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
@@ -82,12 +82,20 @@ describe("a tenant that was never created", () => {
       stub.listSessions({ after: null, limit: 10 }),
       stub.listModels(),
       stub.putModel("m", model()),
+      stub.getModel("m"),
       stub.deleteModel("m"),
+      stub.suggestLimit({ model: "m", context_window: 4_096, source: "provider_error" }),
+      stub.putCredential({ name: "c", sealed: { kid: "k", wrapped_key: "w", sealed: "s" } }),
+      stub.listCredentials(),
+      stub.deleteCredential("c"),
+      stub.sealedCredentials(),
+      stub.replaceSealed([]),
       stub.exportTenant(),
     ]);
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, error: { code: "tenant_not_found" } });
     expect(await stub.authenticate("h")).toBeNull();
     expect(await stub.resolveModel("embedded")).toBeNull();
+    expect(await stub.sealedCredential("c")).toBeNull();
     const left = await runInDurableObject(stub, async (_, state) => ({
       tables: state.storage.sql.exec(TABLES).toArray(),
       alarm: await state.storage.getAlarm(),
@@ -217,8 +225,12 @@ describe("models", () => {
     const { tenant, stub } = await givenTenant();
     await stub.putModel("mine", model());
     const directory = createModelDirectory({ stub: { resolveModel: (id) => stubOf(tenant).resolveModel(id) }, now: Date.now });
-    const expected: ModelSpec = { ...model(), id: "mine", source: "tenant" };
-    expect(await directory.resolve("mine")).toEqual(expected);
+    expect(await directory.resolve("mine")).toEqual({
+      ...model(),
+      id: "mine",
+      source: "tenant",
+      capabilities: { tools: true, images: true, files: true, reasoning: false },
+    });
   });
 });
 
