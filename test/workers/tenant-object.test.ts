@@ -282,6 +282,35 @@ describe("the read model", () => {
     ]);
   });
 
+  it("has what was said of a model, prices per million tokens, and no price of the day", async () => {
+    const { tenant, stub } = await givenTenant();
+    const prices = { input: 0.000_003, output: 0.000_015, cached: 0.000_000_3, cache_write: 0.000_003_75 };
+    const capabilities = { tools: true, images: false, files: false, reasoning: true };
+    await stub.putModel("mine", model({ prices, capabilities, ratio: 1.2 }));
+    await stub.putModel("known", { provider: "openai", upstream_id: "gpt-4o", base_url: null });
+    await settle(stub);
+
+    const columns =
+      "id, provider_id, max_output, capabilities, ratio, price_input, price_output, price_cached, price_cache_write, credential";
+    const rows = await env.DB.prepare(`SELECT ${columns} FROM models WHERE tenant_id = ? AND id <> 'embedded' ORDER BY id`)
+      .bind(tenant)
+      .all();
+
+    expect(rows.results).toMatchObject([
+      { id: "known", provider_id: "openai", max_output: 16_384, ratio: null, price_input: null, credential: null },
+      {
+        id: "mine",
+        capabilities: JSON.stringify(capabilities),
+        ratio: 1.2,
+        price_input: 3,
+        price_output: 15,
+        price_cached: 0.3,
+        price_cache_write: 3.75,
+      },
+    ]);
+    expect(await stub.resolveModel("known")).toMatchObject({ prices: { input: 0.000_002_5 } });
+  });
+
   it("out of order does not stop a change, and the alarm catches up", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => {});
     await env.DB.exec("ALTER TABLE tenants RENAME TO tenants_away");
