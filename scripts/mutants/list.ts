@@ -1,9 +1,10 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { fencing } from "./fencing.ts";
+import { keys } from "./keys.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...keys];

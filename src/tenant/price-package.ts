@@ -2,7 +2,7 @@
  * What models cost where nobody said it: the data of @pydantic/genai-prices as it was installed, without its network
  * updates. 830 KB of source, so it is loaded by the tenant's object when it is first asked and not when a Worker starts.
  */
-import type { calcPrice, ModelPrice, PriceOptions } from "@pydantic/genai-prices";
+import type { ModelPrice, PriceOptions } from "@pydantic/genai-prices";
 import type { ModelOverride } from "../app/model-entry";
 import type { Clock } from "../app/ports";
 import type { Prices } from "../context/economy";
@@ -50,26 +50,42 @@ const UNKNOWN: FindPrices = () => null;
 /** The package's `calcPrice`, as far as it is used: for no usage at all, what it would reckon with. */
 export type PriceOf = (usage: Record<never, never>, model: string, options: PriceOptions) => { readonly model_price: ModelPrice } | null;
 
+/** Half a millisecond a look-up, by patterns over all models: a tenant's object answers many. Some prices change with the hour. */
+const KEPT_MS = 10 * 60_000;
+const MAX_KEPT = 500;
+
 export function buildFindPrices(priceOf: PriceOf, now: Clock): FindPrices {
-  return (model) => {
-    const where = sellerOf(model);
-    if (!where) return null;
+  const kept = new Map<string, { readonly prices: Prices | null; readonly until: number }>();
+
+  function ask(upstreamId: string, where: Where, at: number): Prices | null {
     try {
-      const found = priceOf({}, model.upstream_id, { ...where, timestamp: new Date(now()) });
+      const found = priceOf({}, upstreamId, { ...where, timestamp: new Date(at) });
       return found && toPrices(found.model_price);
     } catch {
       return null;
     }
+  }
+  return (model) => {
+    const where = sellerOf(model);
+    if (!where) return null;
+    const at = now();
+    const key = JSON.stringify([where, model.upstream_id]);
+    const known = kept.get(key);
+    if (known && known.until > at) return known.prices;
+    if (kept.size >= MAX_KEPT) kept.clear();
+    const prices = ask(model.upstream_id, where, at);
+    kept.set(key, { prices, until: at + KEPT_MS });
+    return prices;
   };
 }
 
-let loading: Promise<typeof calcPrice> | null = null;
+let loading: Promise<FindPrices> | null = null;
 
 /** Never rejects: without the package no price is known from it. */
 export async function loadPrices(now: Clock): Promise<FindPrices> {
   try {
-    loading ??= import("@pydantic/genai-prices").then((module) => module.calcPrice);
-    return buildFindPrices(await loading, now);
+    loading ??= import("@pydantic/genai-prices").then((module) => buildFindPrices(module.calcPrice, now));
+    return await loading;
   } catch {
     loading = null;
     return UNKNOWN;

@@ -64,6 +64,25 @@ describe("what a model costs, where nobody said it", () => {
   });
 });
 
+describe("the package", () => {
+  it("is asked again after ten minutes, since some prices change with the hour", () => {
+    let [at, asked] = [0, 0];
+    const find = buildFindPrices(
+      () => {
+        asked += 1;
+        return { model_price: { input_mtok: asked, output_mtok: 1 } };
+      },
+      () => at,
+    );
+    const inputAt = (time: number): number | undefined => {
+      at = time;
+      const prices = find({ provider: "openai", upstream_id: "m", base_url: null });
+      return prices?.input && perMillion(prices.input);
+    };
+    expect([inputAt(0), inputAt(599_999), inputAt(600_000)]).toEqual([1, 1, 2]);
+  });
+});
+
 describe("the units of prices", () => {
   it.each([0, 0.15, 0.075, 2.5, 3, 3.75, 0.000_1, 75, 99_999.999])("%d US dollars per million are the same again", (price) => {
     const prices = { input: price, output: price, cached: price, cache_write: price };
