@@ -85,13 +85,14 @@ const notRetryable = (status: string | null): string =>
     ? "No turn of this session has ended yet: there is nothing to retry."
     : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
 
-const probeFaults: Readonly<Record<ProbeFailure["reason"], string>> = {
-  unsupported: "A model of this provider cannot be asked for",
-  unreachable: "The provider did not answer in time",
-  refused: "The provider refused to say",
-  malformed: "The provider's answer cannot be read",
-  unknown_model: "The provider does not know the model",
-  no_limits: "The provider knows the model and names no limits",
+/** 422: asking again would be answered the same. */
+const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
+  unsupported: [422, "A model of this provider cannot be asked for."],
+  unreachable: [502, "The provider did not answer in time."],
+  refused: [502, "The provider refused to say."],
+  malformed: [502, "The provider's answer cannot be read."],
+  unknown_model: [422, "The provider does not know the model."],
+  no_limits: [422, "The provider knows the model and names no limits."],
 };
 
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
@@ -229,12 +230,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     title: "No credentials here",
     detail: "This deployment keeps no credentials: its operator has set no CREDENTIALS_KEYS.",
   }),
-  probe_failed: ({ reason, status }) => ({
-    status: reason === "unsupported" ? 422 : 502,
-    title: "No limits heard",
-    detail: `${probeFaults[reason]}.`,
-    extra: { reason, provider_status: status },
-  }),
+  probe_failed: ({ reason, status: provider_status }) => {
+    const [status, detail] = probeFaults[reason];
+    return { status, title: "No limits heard", detail, extra: { reason, provider_status } };
+  },
   overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "Something failed on this side; the request id finds it in the logs." }),

@@ -153,8 +153,8 @@ describe("asking the provider for a model's limits", () => {
     ["unreachable", 502],
     ["refused", 502],
     ["malformed", 502],
-    ["unknown_model", 502],
-    ["no_limits", 502],
+    ["unknown_model", 422],
+    ["no_limits", 422],
   ])("that comes to nothing says why: %s", async (reason, status) => {
     const { call } = world({
       tenant: { getModel: async () => ok(modelEntry()) },
