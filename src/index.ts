@@ -48,8 +48,8 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
 /** Fresh for each use: what it remembers is one request's or one job's. */
 function credentialsOf(env: Env, config: Config, tenant: TenantId): Credentials {
   const stub = { sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name) };
-  const keys = { masterKeys: config.CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config) };
-  return createCredentials({ tenant, stub, ...keys, now: Date.now, log: createLog({ component: "credentials" }) });
+  const keys = () => ({ masterKeys: config.CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config) });
+  return createCredentials({ tenant, stub, keys, now: Date.now, log: createLog({ component: "credentials" }) });
 }
 
 function appOf(env: Env): ReturnType<typeof createApp> {

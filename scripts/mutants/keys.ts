@@ -23,7 +23,7 @@ export const keys: readonly Mutant[] = [
     breaks: "decisions/0008: it is no key at all",
     file: "src/tenant/credentials.ts",
     find: "if (!sealed) return null;",
-    replace: "if (!sealed) return deploymentKeys.openai ?? null;",
+    replace: "if (!sealed) return keys().deploymentKeys.openai ?? null;",
     tests: ["test/tenant/credentials.test.ts"],
   },
   {

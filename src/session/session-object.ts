@@ -46,9 +46,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       return createModelDirectory({ stub: { resolveModel: (id) => tenantStub(tenant).resolveModel(id) }, now: Date.now });
     });
     const credentials = memoize((tenant: TenantId) => {
-      const keys = { masterKeys: readConfig().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(readConfig()) };
+      const keys = () => ({ masterKeys: readConfig().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(readConfig()) });
       const stub = { sealedCredential: (name: string) => tenantStub(tenant).sealedCredential(name) };
-      return createCredentials({ tenant, stub, ...keys, now: Date.now, log });
+      return createCredentials({ tenant, stub, keys, now: Date.now, log });
     });
     const suggest = (tenant: TenantId, suggested: SuggestedLimit): void => {
       const told = tenantStub(tenant).suggestLimit(suggested);

@@ -35,7 +35,13 @@ function given({ masterKeys = [KEY], tenant = "ten_a" }: { masterKeys?: MasterKe
     name === "mine" ? await stored : null,
   );
   const deploymentKeys = { ...NO_KEYS, openai: "sk-the-deployments" };
-  const credentials = createCredentials({ tenant, stub: { sealedCredential }, masterKeys, deploymentKeys, now: clock.now, log });
+  const credentials = createCredentials({
+    tenant,
+    stub: { sealedCredential },
+    keys: () => ({ masterKeys, deploymentKeys }),
+    now: clock.now,
+    log,
+  });
   return { clock, lines, sealedCredential, credentials };
 }
 
