@@ -25,6 +25,7 @@ const COMMANDS = {
   replay: [script("scripts/replay.ts")],
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
+  "rotate-credentials": [script("scripts/rotate-credentials.ts")],
   bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],

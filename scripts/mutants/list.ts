@@ -1,5 +1,6 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { fencing } from "./fencing.ts";
+import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -7,4 +8,4 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...ledger];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...ledger, ...keys];

@@ -4,6 +4,8 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs
 import { parseEnv } from "node:util";
 import { Failure } from "./output.ts";
 
+const NEW_KEY_ID = "dev1";
+
 /** Writes random secrets to `path` unless the file exists: what a person wrote is never touched. */
 export function ensureSecrets(path: string): void {
   if (existsSync(path)) return;
@@ -12,6 +14,8 @@ export function ensureSecrets(path: string): void {
     "# Made by npm start for local development; yours to edit. KEY_PEPPER: changing it makes every key void.",
     `KEY_PEPPER=${secret()}`,
     `ADMIN_KEY=${secret()}`,
+    "# Seals tenants' credentials: id:base64 of 32 bytes, the current key first. A key that is taken away voids what it sealed.",
+    `CREDENTIALS_KEYS=${NEW_KEY_ID}:${randomBytes(32).toString("base64")}`,
     "# Lets a tenant's model be at http://localhost, as test providers are. Never set it in production.",
     "ALLOW_PRIVATE_MODEL_URLS=true",
     "",

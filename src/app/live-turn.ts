@@ -13,7 +13,7 @@ export class CallUnderWay {
   request_digest: string | null = null;
 
   constructor(
-    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent">,
+    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio">,
     readonly startedAt: number,
     readonly prices?: Prices,
   ) {}

@@ -54,7 +54,7 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock(), spec.prices);
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, clock(), spec.prices);
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
@@ -69,6 +69,8 @@ async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): 
   const { outcome, calls } = heard;
   return { calls, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
+
+const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
 /** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
 async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {

@@ -44,6 +44,10 @@ export interface TurnFailure {
   readonly kind: TurnFailureKind;
   readonly status: number | null;
   readonly fit?: FitReport;
+  /** Tokens that the provider says would fit: of the request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
+  readonly limit?: number;
+  /** Milliseconds that the provider asked to wait, longer than the turn did; absent: it did not say, or the turn waited. */
+  readonly retry_after_ms?: number;
 }
 
 /** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */
@@ -93,6 +97,8 @@ export type TurnEvent =
       readonly rent?: number;
       /** Fencing token of the compaction that it was made for; null: for none. */
       readonly lease: number | null;
+      /** What the registry said that the model's ratio starts with; absent: 1. */
+      readonly ratio?: number;
       /** US dollars, by the prices of the moment; absent: unknown, which is never free. */
       readonly cost?: number;
     }

@@ -85,7 +85,12 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
     turn,
     compaction,
     totals,
-    ratios: learnFrom(state.ratios, { model: event.model, estimate: event.estimate, reported: usage.input }),
+    ratios: learnFrom(state.ratios, {
+      model: event.model,
+      estimate: event.estimate,
+      reported: usage.input,
+      ...(event.ratio !== undefined && { start: event.ratio }),
+    }),
     anchor: ours ? anchorOf(state, event, usage) : state.anchor,
   };
 }

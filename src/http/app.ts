@@ -7,6 +7,7 @@ import { answerThrown, observe } from "./observe";
 import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
+import { registerCredentials } from "./routes/credentials";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
 import { registerMessages } from "./routes/messages";
@@ -38,6 +39,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);
+  registerCredentials(app, deps);
   registerTenant(app, deps);
   registerAdmin(app, deps);
   registerExport(app, deps);

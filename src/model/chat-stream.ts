@@ -6,7 +6,7 @@
  */
 import type { ModelChunk, ModelFailure } from "../app/ports";
 import type { CallUsage } from "../domain/model-call";
-import { classifyFailure } from "./classify-failure";
+import { classifyFailure, toModelFailure } from "./classify-failure";
 import { describeError } from "./error-body";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
@@ -149,7 +149,7 @@ export class ReplyDecoder {
     const error = describeError(data);
     const code = Number(error.code);
     const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-    this.#out.push({ type: "failure", failure: { kind: classifyFailure({ status, ...error }), status } });
+    this.#out.push({ type: "failure", failure: toModelFailure({ status, ...error }) });
   }
 }
 

@@ -5,7 +5,7 @@
 import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest } from "../app/ports";
 import { buildChatRequest, type ChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
-import { classifyFailure } from "./classify-failure";
+import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -84,7 +84,7 @@ function send(built: ChatRequest, { call, options }: Pick<Call, "call" | "option
 
 async function readFailure(response: Response): Promise<ModelFailure> {
   const error = describeError(await readErrorText(response));
-  return { kind: classifyFailure({ status: response.status, ...error }), status: response.status };
+  return toModelFailure({ status: response.status, ...error });
 }
 
 /** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */

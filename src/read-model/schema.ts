@@ -12,7 +12,10 @@ export const tenants = sqliteTable("tenants", {
   defaultPolicy: text("default_policy").notNull(),
 });
 
-/** `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. */
+/**
+ * `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. Prices are US
+ * dollars per million tokens, `capabilities` JSON, `credential` a name.
+ */
 export const models = sqliteTable(
   "models",
   {
@@ -26,6 +29,13 @@ export const models = sqliteTable(
     baseUrl: text("base_url"),
     maxOutput: integer("max_output"),
     contextWindowSize: integer("context_window_size"),
+    capabilities: text("capabilities"),
+    ratio: real("ratio"),
+    priceInput: real("price_input"),
+    priceOutput: real("price_output"),
+    priceCached: real("price_cached"),
+    priceCacheWrite: real("price_cache_write"),
+    credential: text("credential"),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.providerId, table.id] })],
 );

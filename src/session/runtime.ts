@@ -11,6 +11,7 @@ import { runTurn } from "../app/run-turn";
 import type { Settled } from "../app/session-api";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
 import { measureNext } from "../context/budget";
+import { withStartRatio } from "../context/start-ratio";
 import type { CutShort } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
 import type { TenantId } from "../domain/ids";
@@ -89,8 +90,9 @@ export class SessionRuntime {
     this.window = new WindowNote(sql);
   }
 
+  /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return this.store.state;
+    return withStartRatio(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
@@ -160,7 +162,7 @@ export class SessionRuntime {
 
   readonly #writer = ((runtime: SessionRuntime) => ({
     get state() {
-      return runtime.store.state;
+      return runtime.state;
     },
     execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
   }))(this);

@@ -63,13 +63,14 @@ interface World extends ConsumerDeps {
 /** `next`: what the session answers to each outcome. */
 function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
   const recorded: World["recorded"] = [];
+  const model = input.model ?? modelOf();
   const { leases, next = [] } = input;
   return {
     recorded,
     log: logged(),
     clock: () => NOW,
     schedule: () => () => {},
-    model: input.model ?? modelOf(),
+    model: () => model,
     sessions: () => ({
       leaseCompaction: async (): Promise<Outcome<LeaseOutcome>> => {
         input.reach?.();
