@@ -51,8 +51,7 @@ export async function buildChatRequest(request: ModelRequest, credentials: Crede
   const { model } = request;
   if (model.base_url === null) throw new TypeError(`Model ${model.id} has no base URL.`);
   const built = await captureRequest(sdkModel(model.base_url, model.upstream_id), request);
-  // A tenant's own base URL never sees the deployment's key, whatever the lookup would say.
-  const apiKey = model.source === "deployment" ? await credentials(model) : null;
+  const apiKey = await credentials(model);
   if (apiKey !== null) built.headers.set("authorization", `Bearer ${apiKey}`);
   return built;
 }

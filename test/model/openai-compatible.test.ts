@@ -112,11 +112,16 @@ describe("the request", () => {
     expect(after.body.startsWith(before.body.slice(0, end))).toBe(true);
   });
 
-  it("carries the deployment's key to the deployment's models and to no others", async () => {
+  it("carries the key that its model is given, and none where there is none", async () => {
     standIn.enqueue({ text: "One." }, { text: "Two." });
-    await ask({ model: spec({ source: "deployment" }) });
-    await ask({ model: spec({ source: "tenant" }) });
-    expect(standIn.log.map((entry) => entry.authorization)).toEqual(["Bearer the-deployment-key", null]);
+    const keyed = createChatModel({
+      credentials: async ({ credential }) => (credential === undefined ? null : `key of ${credential}`),
+      estimate: (text) => text.length,
+    });
+    for (const model of [spec({ credential: "first", source: "tenant" }), spec({ source: "deployment" })]) {
+      await collect(keyed.stream(request({ model }), { signal: never() }));
+    }
+    expect(standIn.log.map((entry) => entry.authorization)).toEqual(["Bearer key of first", null]);
   });
 });
 
