@@ -4,16 +4,15 @@
  * own pipeline (five piped streams, a schema a chunk) took 4 to 6 times; it also renames a call whose id repeats
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
-import type { ModelChunk, ModelFailure } from "../app/ports";
+import type { ModelChunk } from "../app/ports";
 import type { CallUsage } from "../domain/model-call";
+import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
-import { describeError } from "./error-body";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
 /** One line of the stream at most, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
 const MAX_LINE_UNITS = 2_000_000;
-const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 
 type Said = "text" | "reasoning";
 
@@ -146,10 +145,7 @@ export class ReplyDecoder {
   #fail(data: string): void {
     this.over = true;
     this.#giveUpHalf();
-    const error = describeError(data);
-    const code = Number(error.code);
-    const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-    this.#out.push({ type: "failure", failure: { kind: classifyFailure({ status, ...error }), status } });
+    this.#out.push({ type: "failure", failure: toEventFailure(data) });
   }
 }
 

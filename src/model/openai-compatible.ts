@@ -1,14 +1,13 @@
 /**
- * `ChatModel` for any OpenAI-compatible chat-completions endpoint. One request a call: retries, deadlines, the tool
- * loop and persistence belong to the caller.
+ * `ChatModel` for chat completions: any OpenAI-compatible endpoint, and OpenAI's own. One request a call: retries,
+ * deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest } from "../app/ports";
-import { buildChatRequest, type ChatRequest } from "./chat-request";
+import { ABORTED, isFailure, readFailure, toThrownFailure } from "./call-failure";
+import { buildChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
-import { classifyFailure } from "./classify-failure";
-import { describeError, readErrorText } from "./error-body";
-
-export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
+import type { BuiltRequest, FetchFunction } from "./provider-link";
+import { setBearer } from "./providers";
 
 export interface OpenAiCompatibleOptions {
   readonly credentials: Credentials;
@@ -19,15 +18,13 @@ export function createOpenAiCompatibleModel(options: OpenAiCompatibleOptions): C
   return {
     stream: (request, call) => runCall({ request, call, options }),
     async render(request) {
-      const { url, body } = await buildChatRequest(request, options.credentials);
+      const { url, body } = await buildChatRequest(request);
       return { url, body };
     },
   };
 }
 
 type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
-
-const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
 
 interface Call {
   readonly request: ModelRequest;
@@ -58,7 +55,7 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
       }
     }
   } catch (error) {
-    yield { type: "failure", failure: toFailure(error, signal) };
+    yield { type: "failure", failure: toThrownFailure(error, signal) };
   } finally {
     signal.removeEventListener("abort", close);
     close();
@@ -68,31 +65,17 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
 /** Sends the request: the reply's bytes, or why there are none. */
 async function open({ request, call, options }: Call): Promise<ByteReader | ModelFailure> {
   call.signal.throwIfAborted();
-  const built = await buildChatRequest(request, options.credentials);
+  const built = await buildChatRequest(request);
+  setBearer(built.headers, await options.credentials(request.model));
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);
   const response = await send(built, { call, options });
-  if (!response.ok || isJson(response)) return readFailure(response);
+  if (isFailure(response)) return readFailure(response);
   return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
 }
 
 /** Redirects are not followed: a key or a conversation must not end up at an address that nobody configured. */
-function send(built: ChatRequest, { call, options }: Pick<Call, "call" | "options">): Promise<Response> {
+function send(built: BuiltRequest, { call, options }: Pick<Call, "call" | "options">): Promise<Response> {
   const { url, headers, body } = built;
   return options.fetch(url, { method: "POST", headers, body, signal: call.signal, redirect: "manual" });
-}
-
-async function readFailure(response: Response): Promise<ModelFailure> {
-  const error = describeError(await readErrorText(response));
-  return { kind: classifyFailure({ status: response.status, ...error }), status: response.status };
-}
-
-/** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */
-const isJson = (response: Response): boolean => response.headers.get("content-type")?.startsWith("application/json") ?? false;
-
-/** Nothing of the error leaves here but its class: its message may hold the prompt. */
-function toFailure(error: unknown, signal: AbortSignal): ModelFailure {
-  if (signal.aborted) return { kind: "aborted", status: null };
-  const timedOut = error instanceof Error && error.name === "TimeoutError";
-  return { kind: timedOut ? "timeout" : "unavailable", status: null };
 }
