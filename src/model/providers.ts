@@ -34,7 +34,18 @@ export const openAi: ProviderAdapter = {
     key: "openai",
     // A reasoning item is sealed at its end; before that its metadata would name an item that nobody keeps.
     isWhole: (part) => part.type !== "reasoning-start" && part.type !== "reasoning-delta",
-    events: null,
+    events: new Set([
+      "response.output_item.added",
+      "response.output_item.done",
+      "response.output_text.delta",
+      "response.refusal.delta",
+      "response.reasoning_summary_text.delta",
+      "response.function_call_arguments.delta",
+      "response.completed",
+      "response.incomplete",
+      "response.failed",
+      "error",
+    ]),
   },
   async load({ base_url, upstream_id }, fetch) {
     const { createOpenAI } = await import("@ai-sdk/openai");

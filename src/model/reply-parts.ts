@@ -20,7 +20,7 @@ export interface ReplyRules {
   readonly key: string | null;
   /** Of a piece that belongs to a block: whether its metadata is what the provider wants back. */
   readonly isWhole: (part: SpokenPart, metadata: object) => boolean;
-  /** Events that mean something here; others are new, and skipped. Null: all that do not parse are failures. */
+  /** Events that carry the reply: one that cannot be read is a failure. Others may be new or odd, and are skipped. Null: every event is one. */
   readonly events: ReadonlySet<string> | null;
 }
 

@@ -14,13 +14,15 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
   const value = headers.get("retry-after");
   const seconds = asWait(value, 1_000);
   if (seconds !== null || value === null) return seconds;
-  const until = Date.parse(value);
+  const until = IS_DATE.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(until)) return null;
   const sent = Date.parse(headers.get("date") ?? "");
   return Math.min(Math.max(0, until - (Number.isNaN(sent) ? now : sent)), MOST_MS);
 }
 
-/** A plain number only: `Date.parse` takes a bare number for a year. */
+/** Begins with the name of a day, as all three forms do: `Date.parse` takes a bare number for a year. */
+const IS_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
+
 function asWait(value: string | null, unit: number): number | null {
   if (value === null || !/^\s*\d{1,12}(?:\.\d{1,6})?\s*$/.test(value)) return null;
   return Math.min(Math.ceil(Number(value) * unit), MOST_MS);
