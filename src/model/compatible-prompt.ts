@@ -1,5 +1,5 @@
 /** Chat completions as every compatible endpoint takes them: what the models wrote goes back byte for byte. */
-import type { ModelRequest } from "../app/ports";
+import type { ModelRequest, ModelSpec } from "../app/ports";
 import { type ToolCallPart, thoughtSignature } from "../domain/message";
 import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
 import { toWireName, WireIds } from "./wire-names";
@@ -13,8 +13,8 @@ const rules: PromptRules = {
   takesUrl: (mediaType) => /^(?:image|video)(?:\/|$)/.test(mediaType),
   // Thinking goes back only where the provider asked for it: many refuse a `reasoning_content` they did not sign.
   takesBack: (part) => part.provider_metadata?.[PROVIDER_NAME] !== undefined,
-  toCall: (part, id) => toCall(part, { id, name: part.name }),
-  toName: (name) => name,
+  toCall: (part, id) => toCall(part, { id, signed: false }),
+  toName: toWireName,
   ids: null,
   systemInFront: false,
   refusesBlank: false,
@@ -25,8 +25,9 @@ const rules: PromptRules = {
  * The SDK would parse `input` and write text that is not JSON as a JSON string. The part's own options are spread
  * over the wire object instead, so that the arguments go back byte for byte as the model wrote them.
  */
-function toCall(part: ToolCallPart, { id, name }: { readonly id: string; readonly name: string }): SdkAssistantPart {
-  const signature = thoughtSignature(part);
+function toCall(part: ToolCallPart, { id, signed }: { readonly id: string; readonly signed: boolean }): SdkAssistantPart {
+  const signature = signed ? thoughtSignature(part) : null;
+  const name = toWireName(part.name);
   return {
     type: "tool-call",
     toolCallId: id,
@@ -42,15 +43,14 @@ function toCall(part: ToolCallPart, { id, name }: { readonly id: string; readonl
 /** OpenAI itself says how long an id may be. */
 const OPENAI_ID_UNITS = 40;
 
-const rulesFor = (request: ModelRequest): PromptRules =>
-  request.model.provider === "openai-chat"
-    ? {
-        ...rules,
-        toCall: (part, id) => toCall(part, { id, name: toWireName(part.name) }),
-        toName: toWireName,
-        ids: new WireIds(OPENAI_ID_UNITS),
-      }
-    : rules;
+/** A thought signature means something to Gemini, wherever it is served; others may refuse the field that they do not know. */
+const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
+  /gemini/i.test(upstream_id) || (base_url !== null && (URL.parse(base_url)?.hostname.endsWith(".googleapis.com") ?? false));
+
+function rulesFor({ model }: ModelRequest): PromptRules {
+  if (model.provider === "openai-chat") return { ...rules, ids: new WireIds(OPENAI_ID_UNITS) };
+  return readsSignatures(model) ? { ...rules, toCall: (part, id) => toCall(part, { id, signed: true }) } : rules;
+}
 
 export function toCompatibleCall(request: ModelRequest): SdkCall {
   const { messages, tools } = toSdkPrompt(request, rulesFor(request));
