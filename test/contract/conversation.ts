@@ -84,8 +84,3 @@ export const callsOf = (chunks: readonly ModelChunk[]): readonly ToolCallPart[] 
   chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 
 export const endOf = (chunks: readonly ModelChunk[]): ModelChunk | undefined => chunks.at(-1);
-
-/** A refusal of the provider's own would hide behind a failure: this says its words. */
-export function refusalOf(bench: Bench): unknown {
-  return bench.standIn.log.findLast(({ refusal }) => refusal)?.refusal?.body ?? null;
-}

@@ -98,6 +98,7 @@ const thinking = z.discriminatedUnion("type", [
     display: z.enum(["summarized", "omitted"]).nullable().exactOptional(),
   }),
   shapeOf<Anthropic.ThinkingConfigDisabled>()({ type: z.literal("disabled") }),
+  shapeOf<Anthropic.ThinkingConfigBetweenTools>()({ type: z.literal("between_tools") }),
   shapeOf<Anthropic.ThinkingConfigAdaptive>()({
     type: z.literal("adaptive"),
     display: z.enum(["summarized", "omitted"]).nullable().exactOptional(),

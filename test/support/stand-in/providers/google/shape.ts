@@ -23,7 +23,11 @@ const struct = z.record(z.string(), z.unknown());
 const part = shapeOf<Part>()({
   text: z.string().exactOptional(),
   thought: z.boolean().exactOptional(),
-  thoughtSignature: z.base64().exactOptional(),
+  // Bytes, which proto JSON takes in either alphabet, padded or not.
+  thoughtSignature: z
+    .string()
+    .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, "Base64 decoding failed")
+    .exactOptional(),
   inlineData: shapeOf<InlineBlob>()({ mimeType: z.string(), data: z.base64() }).exactOptional(),
   fileData: shapeOf<FileData>()({ mimeType: z.string(), fileUri: z.string() }).exactOptional(),
   functionCall: shapeOf<FunctionCall>()({ id: z.string().exactOptional(), name: z.string(), args: struct.exactOptional() }).exactOptional(),
