@@ -89,6 +89,7 @@ export default {
       model: createChatModel({
         credentials: async (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
+        ai: env.AI,
       }),
       clock: Date.now,
       schedule: startTimer,

@@ -7,6 +7,7 @@ import { createOpenAiCompatibleModel } from "./openai-compatible";
 import type { FetchFunction } from "./provider-link";
 import { createProviderModel, type ProviderAdapter } from "./provider-model";
 import { anthropic, google, openAi } from "./providers";
+import { createWorkersAiModel } from "./workers-ai";
 
 export interface ChatModelOptions {
   /** Asked for each call, of every model: whose key goes where is its rule. */
@@ -14,11 +15,14 @@ export interface ChatModelOptions {
   /** Called with `globalThis` as its `this`, as workerd demands. */
   readonly fetch?: FetchFunction;
   readonly estimate: EstimateTokens;
+  /** The binding of Workers AI; absent: its models are out of reach. */
+  readonly ai?: Ai | undefined;
 }
 
 export function createChatModel({
   credentials,
   estimate,
+  ai,
   fetch = (url, init) => globalThis.fetch(url, init),
 }: ChatModelOptions): ChatModel {
   const through = (adapter: ProviderAdapter): ChatModel => createProviderModel({ adapter, credentials, fetch });
@@ -28,6 +32,7 @@ export function createChatModel({
     anthropic: through(anthropic),
     google: through(google),
     embedded: createEmbeddedModel(estimate),
+    workersAi: createWorkersAiModel(ai),
   };
   const adapterFor = ({ provider }: ModelSpec): ChatModel => {
     switch (provider) {
@@ -43,7 +48,7 @@ export function createChatModel({
       case "google":
         return models.google;
       case "workers-ai":
-        throw new TypeError(`No adapter for ${provider} yet.`);
+        return models.workersAi;
       default:
         return assertNever(provider);
     }

@@ -18,8 +18,16 @@ type Said = "text" | "reasoning";
 
 const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 
+export interface DecoderOptions {
+  /** An event in another shape, as a chunk of a chat completion. */
+  readonly normalize?: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** How a reply ended that was ended properly and does not say how; absent: it was cut off. */
+  readonly unsaidFinish?: string;
+}
+
 /** What the reads so far brought, and what is known of the end. Fed by one reader, in order. */
 export class ReplyDecoder {
+  readonly #options: DecoderOptions;
   readonly #decoder = new TextDecoder();
   readonly #calls = new ToolCallAssembly();
   #out: ModelChunk[] = [];
@@ -34,6 +42,10 @@ export class ReplyDecoder {
   over = false;
   /** Deltas so far, those included that make no chunk, or none yet. */
   deltas = 0;
+
+  constructor(options: DecoderOptions = {}) {
+    this.#options = options;
+  }
 
   /** The chunks in `bytes`, which may end anywhere, even inside a character. */
   read(bytes: Uint8Array): readonly ModelChunk[] {
@@ -92,10 +104,12 @@ export class ReplyDecoder {
     if (data === "") return;
     if (data === "[DONE]") {
       this.#ended = true;
+      this.#finish ??= this.#options.unsaidFinish ?? null;
       return;
     }
-    const event = parseObject(data);
-    if (event === null || (event.error !== undefined && event.error !== null)) this.#fail(data);
+    const parsed = parseObject(data);
+    const event = parsed && this.#options.normalize ? this.#options.normalize(parsed) : parsed;
+    if (event === null || (event.error !== undefined && event.error !== null)) this.#fail(event === parsed ? data : JSON.stringify(event));
     else this.#event(event);
   }
 

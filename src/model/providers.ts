@@ -23,7 +23,7 @@ const capOf = (maxOutput: number | null): { maxOutputTokens?: number } => (maxOu
 const reasoningOf = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
   reasoning === "off" && model.capabilities?.reasoning !== false ? { reasoning: "none" } : {};
 
-function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
+export function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
   const { messages, tools } = toSdkPrompt(request, rules);
   return { prompt: messages.map(({ message }) => message), tools: [...tools], ...capOf(request.maxOutput), ...reasoningOf(request) };
 }

@@ -49,6 +49,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       model: createChatModel({
         credentials: async (spec) => (spec.source === "deployment" ? (readConfig().OPENAI_COMPATIBLE_API_KEY ?? null) : null),
         estimate: estimateTokens,
+        ai: env.AI,
       }),
       models: (tenant) => {
         const known = directories.get(tenant);
