@@ -60,5 +60,5 @@ export function buildConversation({ shown, compacted }: { readonly shown: number
   const entries = items.map((meta): ViewEntry => ({ meta, parts: [partOf(meta)] }));
   const summaries = compacted > 0 ? [SUMMARY] : [];
   const placement = { system: "Be kind.", pins: [], summaries, dropped: 0, placement: "user-message" as const };
-  return { state, view: { ...placement, entries, reduced: [], namesRecall: false } };
+  return { state, view: { ...placement, entries, reduced: [], namesRecall: false, signedFrom: 0, model: "m" } };
 }

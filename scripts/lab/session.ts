@@ -103,6 +103,8 @@ export class LabSession {
       entries,
       reduced: view.reduced,
       namesRecall: false,
+      signedFrom: view.signed_from,
+      model: this.state.settings.model,
     });
   }
 

@@ -27,8 +27,14 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
 export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
 
 export function buildRequest(content: SessionContent, spec: ModelSpec): ModelRequest {
-  const view = buildView(content.readView());
-  return { model: spec, purpose: "turn", system: view.system, messages: view.messages, tools: content.readTools(), maxOutput: null };
+  return { ...readRequest(content, spec), purpose: "turn", maxOutput: null };
+}
+
+/** What a turn's request and a summary's that reads the same prefix have in common. `upTo`: nothing after that position. */
+export function readRequest(content: SessionContent, spec: ModelSpec, upTo?: number): Omit<ModelRequest, "purpose" | "maxOutput"> {
+  const { system, messages, older } = buildView({ ...content.readView(upTo), model: spec.id });
+  const cacheKey = content.readCacheKey();
+  return { model: spec, system, messages, tools: content.readTools(), older, ...(cacheKey === null ? {} : { cacheKey }) };
 }
 
 /** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */

@@ -1,5 +1,5 @@
 /** Items before they have a place: content, ids and estimates made ready for a command. */
-import { countMedia, estimateParts, estimateRough } from "../context/item-tokens";
+import { countMedia, estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
 import type { TurnId } from "../domain/ids";
 import type { ItemDraft, ItemKind, Part, TextRef, ToolRef } from "../domain/message";
@@ -19,13 +19,16 @@ export interface ItemInput {
   readonly turn: TurnId | null;
   readonly at: number;
   readonly tool?: ToolRef;
+  /** The model that said it, which alone gets back what the provider gave with it. */
+  readonly model?: string;
 }
 
 /** An item and the body of the same id. */
 export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
   const id = ids.newId("msg");
   const text = JSON.stringify(input.parts);
-  const { kind, turn, at, tool } = input;
+  const { kind, turn, at, tool, model } = input;
+  const isSigned = model !== undefined && input.parts.some((part) => "provider_metadata" in part);
   const media = countMedia(input.parts);
   const draft: ItemDraft = {
     id,
@@ -37,6 +40,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
     rough: estimateRough(input.parts),
     ...(media > 0 ? { media } : {}),
     ...(tool ? { tool } : {}),
+    ...(isSigned ? { signed: { model, tokens: estimateThinking(input.parts) } } : {}),
   };
   return { draft, body: { id, text } };
 }

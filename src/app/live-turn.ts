@@ -3,6 +3,7 @@ import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CallOutcome } from "../domain/events";
 import type { Part } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
+import { Spoken } from "./spoken";
 
 /** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */
 export class CallUnderWay {
@@ -23,17 +24,13 @@ export class CallUnderWay {
 
 export class LiveTurn {
   readonly abort = new AbortController();
-  text = "";
-  reasoning = "";
+  readonly spoken = new Spoken();
   call: CallUnderWay | null = null;
 
   constructor(readonly run: TurnRun) {}
 
-  /** What was said so far, as parts; empty: nothing was. */
+  /** What was said so far, as parts of a reply that ends here; empty: nothing was. */
   get parts(): Part[] {
-    const parts: Part[] = [];
-    if (this.reasoning) parts.push({ type: "reasoning", text: this.reasoning });
-    if (this.text) parts.push({ type: "text", text: this.text });
-    return parts;
+    return this.spoken.partial;
   }
 }

@@ -8,7 +8,7 @@ import { rentOfCall } from "../context/planner";
 import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
-import { type ToolCallPart, thoughtSignature } from "../domain/message";
+import type { ToolCallPart } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
 import { buildRequest, limitsOf } from "./build-request";
@@ -33,8 +33,7 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
     const room = await makeRoom(live, spec, ports);
     if (!room.ok) return room.error === "stopped" ? undefined : fail(live, ports, { failure: room.error, call: null });
     const answer = await callModel(live, spec, ports);
-    if (answer.outcome.kind === "finished")
-      return record(live, ports, { calls: answer.calls, finish: answer.outcome.finish, call: answer.call });
+    if (answer.outcome.kind === "finished") return record(live, ports, { finish: answer.outcome.finish, call: answer.call });
     const refused = { failure: answer.outcome.failure, call: answer.call, called: answer.calls.length > 0 };
     const failed = await rescue(live, { refused, spec, rescues }, ports);
     if (failed) return fail(live, ports, failed);
@@ -93,11 +92,11 @@ async function listen(live: LiveTurn, ask: Ask, ports: SessionPorts): Promise<He
       if (live.abort.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
       watch.heard();
       take(chunk, heard, live);
-      if (unitsOf(live, heard) > MAX_REPLY_UNITS) {
+      if (live.spoken.units > MAX_REPLY_UNITS) {
         live.abort.abort();
         return { ...heard, outcome: failed("output_cap") };
       }
-      if (chunk.type === "text" || chunk.type === "reasoning") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+      if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
     }
   } catch (error) {
     ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
@@ -108,23 +107,20 @@ async function listen(live: LiveTurn, ask: Ask, ports: SessionPorts): Promise<He
   return watch.expired ? { ...heard, outcome: failed("timeout") } : heard;
 }
 
-const unitsOf = (live: LiveTurn, heard: Heard): number =>
-  live.text.length + live.reasoning.length + heard.calls.reduce((sum, call) => sum + unitsOfCall(call), 0);
-
-const unitsOfCall = (call: ToolCallPart): number => call.arguments.length + (thoughtSignature(call)?.length ?? 0);
+const isSpoken = (chunk: ModelChunk): chunk is Extract<ModelChunk, { type: "text" | "reasoning" }> =>
+  chunk.type === "text" || chunk.type === "reasoning";
 
 const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 
 function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
   switch (chunk.type) {
     case "text":
-      live.text += chunk.text;
-      return;
     case "reasoning":
-      live.reasoning += chunk.text;
+      live.spoken.add(chunk.type, chunk);
       return;
     case "tool_call":
       heard.calls.push(chunk.call);
+      live.spoken.addCall(chunk.call);
       return;
     case "finish":
       heard.outcome = { kind: "finished", finish: chunk.finish };
@@ -139,18 +135,16 @@ function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
 }
 
 /** The reply and its calls, in one step: never a call without the words that led to it. */
-function record(
-  live: LiveTurn,
-  ports: SessionPorts,
-  answer: { calls: readonly ToolCallPart[]; finish: FinishReason; call: ModelCall },
-): void {
+function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishReason; call: ModelCall }): void {
   const { writer, clock, ids } = ports;
   const at = clock();
   const { turn } = live.run;
-  const reply = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn, at }, ids) : null;
-  const calls = answer.calls.map((part): DraftedItem => {
+  const { model } = answer.call;
+  const said = live.spoken.whole;
+  const reply = said.words.length > 0 ? draftItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
+  const calls = said.calls.map(({ call: part, thinking }): DraftedItem => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
-    return draftItem({ kind: "tool_call", parts: [part], turn, at, tool }, ids);
+    return draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
   const bodies = drafted.map((item) => item.body);

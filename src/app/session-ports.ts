@@ -24,7 +24,7 @@ export interface SessionWriter {
 
 export interface SessionContent {
   /** Everything that the view shows, with its content; with `upTo`, nothing after that position. */
-  readView(upTo?: number): ViewInput;
+  readView(upTo?: number): Omit<ViewInput, "model">;
   readParts(item: ItemMeta): readonly Part[];
   /** Tools of the running turn; between turns, those of the last one. */
   readTools(): readonly ToolDefinition[];
@@ -41,6 +41,8 @@ export interface SessionContent {
     isWanted?: (meta: ItemMeta) => boolean,
   ): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
   readText(id: BodyId): string | null;
+  /** The same for all requests of the session, and no other's; null: it was never opened. */
+  readCacheKey(): string | null;
 }
 
 /** Text as it arrives, for whoever listens. */

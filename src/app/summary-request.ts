@@ -17,11 +17,10 @@ import {
 } from "../context/prompts";
 import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
-import { buildView } from "../context/view";
 import type { FoldedPart, SummaryPlan } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { unreadIn } from "../domain/view";
-import { windowOf } from "./build-request";
+import { readRequest, windowOf } from "./build-request";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent } from "./session-ports";
 import { answerCapOf, capOf } from "./summary-cap";
@@ -67,19 +66,12 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
 function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, content } = input;
   const policy = policyOf(state.settings.policy);
-  const view = buildView(content.readView(plan.range.to));
-  const prefix = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
+  const prefix = readRequest(content, spec, plan.range.to);
+  const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
-  const text = buildSamePrefixInstruction({ form, merge: plan.merge, instructions: instructionsOf(input), prefix });
-  const messages = [...view.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
-  const request: ModelRequest = {
-    model: spec,
-    purpose: "compaction",
-    system: view.system,
-    messages,
-    tools: content.readTools(),
-    maxOutput: capOf(spec, policy),
-  };
+  const text = buildSamePrefixInstruction({ form, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
+  const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: capOf(spec, policy) };
   return { request, part: partsDone(state), next: null };
 }
 

@@ -3,7 +3,7 @@ import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState, type UsageAnchor } from "../domain/state";
-import { NO_RESULT_TOKENS, reducedWeights } from "../domain/view";
+import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 
@@ -66,8 +66,8 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
 }
 
 /** What an item weighs in the view: one that is cleared or shortened less than in the record. */
-export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens">): number =>
-  weightsOf(state.view.reduced).get(item.position) ?? item.tokens;
+export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens" | "signed">): number =>
+  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens) + signedTokens(state.view, item);
 
 /** Whether the view shows an item as less than it is. */
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>

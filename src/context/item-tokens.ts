@@ -9,7 +9,7 @@ function estimatePart(part: Part): number {
     case "text":
       return estimateTokens(part.text);
     case "reasoning":
-      return 0; // counted by the provider when it was written, not sent again
+      return 0; // what goes back of it is weighed apart: `estimateThinking`
     case "image":
     case "file":
       return IMAGE_TOKENS;
@@ -31,6 +31,17 @@ function estimatePart(part: Part): number {
 /** Estimated tokens of one item, its share of the message's frame included. */
 export const estimateParts = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + estimatePart(part), MESSAGE_OVERHEAD_TOKENS);
+
+/** What a provider signs or encrypts is opaque; its thinking is a token to about so many characters of that. */
+const OPAQUE_CHARS_PER_TOKEN = 6;
+
+/** Estimated tokens of the thinking that its provider takes back: its words, or what stands for them. */
+export const estimateThinking = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => {
+    if (part.type !== "reasoning" || !part.provider_metadata) return sum;
+    const opaque = Math.ceil(JSON.stringify(part.provider_metadata).length / OPAQUE_CHARS_PER_TOKEN);
+    return sum + Math.max(estimateTokens(part.text), opaque);
+  }, 0);
 
 /** RFC-011 `TokenEstimator`: characters over 4, at least 1 for a text that is not empty, over content, thinking, tool input and tool output. */
 const CHARS_PER_TOKEN = 4;

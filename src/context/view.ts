@@ -18,6 +18,10 @@ export interface ViewInput extends OlderContext {
   readonly reduced: readonly Reduced[];
   /** A placeholder says how to get the content back (OdinCode plan). */
   readonly namesRecall: boolean;
+  /** From this position on, what a provider signed goes back to it. */
+  readonly signedFrom: number;
+  /** Who is to read it: what another model's provider signed is left out. */
+  readonly model: string;
 }
 
 export interface ViewMessage {
@@ -28,6 +32,8 @@ export interface ViewMessage {
 export interface BuiltView {
   readonly system: string | null;
   readonly messages: readonly ViewMessage[];
+  /** So many messages in front stand for what is no longer shown. */
+  readonly older: number;
 }
 
 /** Stands for the result of a call that a new message, a stop or a crash left unanswered. */
@@ -37,10 +43,27 @@ export const NO_RESULT = "[No result: this tool call was cancelled before it was
 export const EARLIER = "[The conversation goes on here: its earlier messages are not shown.]";
 
 export function buildView(input: ViewInput): BuiltView {
-  const older = placeOlder(input);
-  const messages = [...older.messages, ...messagesOf(input)];
+  const { system, messages: older } = placeOlder(input);
+  const messages = [...older, ...messagesOf(withoutSigned(input))];
   const isWhole = input.summaries.length === 0 && input.dropped === 0;
-  return { system: older.system, messages: isWhole ? messages : openByUser(messages) };
+  return { system, messages: isWhole ? messages : openByUser(messages), older: older.length };
+}
+
+/** Thinking leaves as a whole, and with it every id and signature of its reply: a provider takes back all of that or none. */
+function withoutSigned(input: ViewInput): ViewInput {
+  const goesBack = ({ position, signed }: ItemMeta): boolean => position >= input.signedFrom && (!signed || signed.model === input.model);
+  const isKept = ({ meta, parts }: ViewEntry): boolean => goesBack(meta) || !parts.some(hasMetadata);
+  const entries = input.entries.map((entry) => (isKept(entry) ? entry : { ...entry, parts: entry.parts.flatMap(withoutMetadata) }));
+  return { ...input, entries };
+}
+
+const hasMetadata = (part: Part): boolean => "provider_metadata" in part;
+
+function withoutMetadata(part: Part): Part[] {
+  if (!("provider_metadata" in part)) return [part];
+  if (part.type === "reasoning") return [];
+  const { provider_metadata: _, ...rest } = part;
+  return [rest];
 }
 
 /**

@@ -44,6 +44,10 @@ export interface TurnFailure {
   readonly kind: TurnFailureKind;
   readonly status: number | null;
   readonly fit?: FitReport;
+  /** Tokens that the provider says would fit: of the request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
+  readonly limit?: number;
+  /** Milliseconds that the provider asked to wait, longer than the turn did; absent: it did not say, or the turn waited. */
+  readonly retry_after_ms?: number;
 }
 
 /** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */

@@ -125,7 +125,7 @@ function attemptsAfter(requested: CompactionState["requested"], { failure }: Of<
 
 /** Whatever compaction was under way was planned on the old epoch: it is void. */
 function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionState {
-  const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch });
+  const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
   const view = viewOf(shown);
   const compaction: Partial<CompactionState> = {
     requested: null,
@@ -140,6 +140,11 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
   return withCompaction({ ...state, view, anchor: anchorAfter(state, event) }, compaction);
+}
+
+/** Where the running turn's own items begin; between turns, where the next one's will: within a turn, no provider lets its thinking be torn off. */
+function openTurnFrom({ turn, view, next_position }: SessionState): number {
+  return (turn && view.items.find((item) => item.turn === turn.id)?.position) ?? next_position;
 }
 
 /** A view that is as it was before a compaction has been counted; any other has not. */

@@ -18,7 +18,7 @@ export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent):
     case "ModelCallFinished":
       return finishCall(state, event);
     case "AssistantReplied":
-      return appendItems(withReply(state, event.item.position), [event.item]);
+      return appendItems(withReply(state, event.item), [event.item]);
     case "ToolCalled":
       return openCall(state, event);
     case "ToolResultRecorded":
@@ -112,8 +112,9 @@ function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: Ca
     model: event.model,
     up_to: event.up_to,
     input: usage.input,
-    // Reasoning is not sent again; some providers count it beside the output, not in it.
+    // Reasoning is sent again only where the provider signed it (`withReply`); some providers count it beside the output, not in it.
     output: usage.reasoning <= usage.output ? usage.output - usage.reasoning : usage.output,
+    ...(usage.reasoning > 0 ? { thinking: usage.reasoning } : {}),
     reply_to: event.up_to,
     fixed: fixedTokens(state),
     at: event.at,
@@ -121,10 +122,12 @@ function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: Ca
 }
 
 /** The reply's items are what the anchor's `output` has counted; where it is 0 they are not counted, and so they are estimated. */
-function withReply(state: SessionState, position: number): SessionState {
+function withReply(state: SessionState, { position, signed }: ItemMeta): SessionState {
   const { anchor } = state;
   if (!anchor || anchor.output === 0 || anchor.reply_to !== position - 1) return state;
-  return { ...state, anchor: { ...anchor, reply_to: position } };
+  const { thinking = 0, ...counted } = anchor;
+  if (thinking === 0 || !signed || signed.tokens === 0) return { ...state, anchor: { ...anchor, reply_to: position } };
+  return { ...state, anchor: { ...counted, output: anchor.output + thinking, reply_to: position } };
 }
 
 function openCall(state: SessionState, event: Of<"ToolCalled">): SessionState {
@@ -132,7 +135,7 @@ function openCall(state: SessionState, event: Of<"ToolCalled">): SessionState {
   if (!state.turn || !ref) return appendItems(state, [event.item]);
   const call = { execution: ref.execution, call_id: ref.call_id, name: ref.name };
   const turn: OpenTurn = { ...state.turn, phase: "awaiting_tools", open_calls: [...state.turn.open_calls, call] };
-  return appendItems({ ...withReply(state, event.item.position), turn }, [event.item]);
+  return appendItems({ ...withReply(state, event.item), turn }, [event.item]);
 }
 
 function closeCall(state: SessionState, event: Of<"ToolResultRecorded">): SessionState {

@@ -77,6 +77,13 @@ export interface ToolRef {
   readonly is_error?: boolean;
 }
 
+/** It came with metadata of its provider, which goes back with it while no boundary lies between, and to this model only. */
+export interface Signed {
+  readonly model: string;
+  /** Estimated tokens of the thinking that goes back, raw: not part of the item's own. */
+  readonly tokens: number;
+}
+
 /** An item as the log and the state know it: no content. */
 export interface ItemMeta {
   readonly id: ItemId;
@@ -95,6 +102,8 @@ export interface ItemMeta {
   /** Images and files in it; absent: none. */
   readonly media?: number;
   readonly tool?: ToolRef;
+  /** Absent: nothing of it is a provider's own. */
+  readonly signed?: Signed;
   /** The reply was cut off: stopped, failed or interrupted in the middle. */
   readonly incomplete?: true;
   /** Imported as part of the same message as the item before it. What a turn produced has the turn in common instead. */

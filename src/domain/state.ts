@@ -49,6 +49,8 @@ export interface View {
   readonly items: readonly ItemMeta[];
   /** Items that it shows as less than they are, by position. */
   readonly reduced: readonly Reduced[];
+  /** From this position on, providers get back what they signed: a change of the view drops it from all turns that are over. */
+  readonly signed_from: number;
   /** Raw estimate of overlays and items as they are shown, and of what stands for results that are missing: a running sum. */
   readonly tokens: number;
   /** The same by RFC-011's estimator, characters over 4. */
@@ -65,6 +67,8 @@ export interface UsageAnchor {
   readonly up_to: number;
   readonly input: number;
   readonly output: number;
+  /** Thinking that `output` leaves out: counted with the reply if it goes back to the provider. Absent: none. */
+  readonly thinking?: number;
   /** Last position of the reply that `output` counted. */
   readonly reply_to: number;
   /** Raw estimate of its system prompt, tools and pins: their weight is part of `input`. */
@@ -185,7 +189,7 @@ export const initialState: SessionState = {
   last_turn: null,
   queue: [],
   imported_calls: [],
-  view: { epoch: 0, overlays: [], items: [], reduced: [], tokens: 0, rough: 0 },
+  view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0 },
   anchor: null,
   compaction: {
     requested: null,

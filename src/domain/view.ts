@@ -31,6 +31,12 @@ export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
 
 export const overlayTokens = (overlays: readonly Overlay[]): number => overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
 
+/** What the view sends of an item beside its own content: thinking that its provider signed. */
+export const signedTokens = (
+  { signed_from }: Pick<View, "signed_from">,
+  { position, signed }: Pick<ItemMeta, "position" | "signed">,
+): number => (signed && position >= signed_from ? signed.tokens : 0);
+
 /** The view with `items` at its end. */
 export const appendToView = (view: View, items: readonly ItemMeta[]): View => appended(view, items, () => null);
 
@@ -38,7 +44,7 @@ export const appendToView = (view: View, items: readonly ItemMeta[]): View => ap
 function appended(view: View, items: readonly ItemMeta[], reduced: (item: ItemMeta) => number | null): View {
   let { tokens, rough } = view;
   for (const item of items) {
-    tokens += reduced(item) ?? item.tokens;
+    tokens += (reduced(item) ?? item.tokens) + signedTokens(view, item);
     rough += reduced(item) ?? item.rough ?? item.tokens;
   }
   const missing = missingResults(items) * NO_RESULT_TOKENS;

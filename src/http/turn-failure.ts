@@ -56,8 +56,11 @@ export interface FailureAnswer {
   readonly retryAfter: number | null;
 }
 
+/** What the provider asked for, where it did. */
+const secondsOf = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
+
 export function describeFailure(failure: TurnFailure): FailureAnswer {
   const status = statuses[failure.kind];
   const remedy = remedies[failure.kind] ?? "the turn can be retried";
-  return { status, detail: details[failure.kind], remedy, retryAfter: status === 503 ? 5 : null };
+  return { status, detail: details[failure.kind], remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
 }

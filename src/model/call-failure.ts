@@ -3,7 +3,7 @@
  * thrown on the way. Nothing of an error leaves here but its class: its message may hold the prompt.
  */
 import type { ModelChunk, ModelFailure } from "../app/ports";
-import { classifyFailure } from "./classify-failure";
+import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 import { readRetryAfter } from "./retry-after";
 import { asObject } from "./wire-chunk";
@@ -18,9 +18,9 @@ export const isFailure = (response: Response): boolean =>
 
 export async function readFailure(response: Response): Promise<ModelFailure> {
   const { status, headers } = response;
-  const error = describeError(await readErrorText(response));
+  const failure = toModelFailure({ status, ...describeError(await readErrorText(response)) });
   const wait = readRetryAfter(headers, Date.now());
-  return { kind: classifyFailure({ status, ...error }), status, ...(wait === null ? {} : { retry_after_ms: wait }) };
+  return { ...failure, ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 
 /** An error that came as an event, where the HTTP status was 200; a code that is a status stands for it. */
@@ -28,7 +28,7 @@ export function toEventFailure(text: string): ModelFailure {
   const error = describeError(text);
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-  return { kind: classifyFailure({ status, ...error }), status };
+  return toModelFailure({ status, ...error });
 }
 
 /** Of OpenAI's `response.failed`, the error stands inside the response. */

@@ -4,8 +4,12 @@
  * conversation that had room; so whatever could be something else is asked about before overflow is.
  * Pure; linear time, on at most 4 KB.
  */
+import type { ModelFailure } from "../app/ports";
 import type { FailureKind } from "../domain/model-call";
+import { describeError } from "./error-body";
 import { judgeNumbers } from "./failure-numbers";
+import { closings, codes, faultOf, firstOf, isOverflow, limits, outputs, RATE_TYPES, unreachable } from "./failure-rules";
+import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
 
 export interface FailureReport {
   /** HTTP status; null: the failure came inside a stream, or there was no answer. */
@@ -15,96 +19,81 @@ export interface FailureReport {
   readonly message: string;
 }
 
-const MESSAGE_LIMIT = 4_096;
-
-type Rule = readonly [kind: FailureKind, pattern: RegExp];
-
-/** Codes and types that say it all, in snake, kebab or camel case. What is general (`invalid_request_error`) is not here. */
-const codes: readonly Rule[] = [
-  ["overflow", /^(?:context_length_exceeded|(?:model_)?context_window_exceeded|exceed_context_size_error|prompt_too_long|1261)$/],
-  ["quota", /^(?:insufficient_(?:quota|balance|funds)|billing_\w+|quota_exceeded|payment_required|credits?_\w+|1113)$/],
-  ["rate_limit", /^(?:rate_?limit\w*|too_?many_?requests|throttling_?\w*|resource_exhausted|tokens|requests|130[235])$/],
-  ["auth", /^(?:invalid_api_key|authentication_error|permission_(?:error|denied)|unauthenticated|unauthorized|access_?denied\w*)$/],
-  ["refused", /^(?:content_?filter\w*|content_policy_violation|responsible_?ai_?policy_?violation|moderation\w*|safety)$/],
-  ["payload", /^(?:request_too_large|payload_too_large)$/],
-  ["media", /^(?:(?:invalid|unsupported)_(?:image|media|file)\w*|image_\w+)$/],
-  [
-    "invalid_param",
-    /^(?:unsupported_(?:parameter|value)|string_above_max_length|array_above_max_length|unknown_parameter|model_not_found)$/,
-  ],
-  ["timeout", /^(?:timeout\w*|request_timeout|gateway_timeout|deadline_exceeded)$/],
-  ["unavailable", /^(?:overloaded\w*|server_error|internal_(?:server_)?error|service_unavailable\w*|unavailable|engine_overloaded\w*)$/],
-];
-
-/** Phrases for a rate or a quota: they name tokens and limits too, so they are asked about before the numbers are. */
-const limits: readonly Rule[] = [
-  ["quota", /\bquota\b|billing|(?:insufficient|out of|no|not enough) (?:credit|balance|fund)|upgrade your plan|(?:this|per) month|monthly/],
-  [
-    "rate_limit",
-    /rate.?limit|throttl|too many requests|\b[tr]p[md]\b|(?:tokens|requests) per (?:second|minute|hour|day)|(?:this|per|a) minute|please wait|concurren/,
-  ],
-];
-
-/** A parameter or a file that is wrong in itself: no compaction makes it right. */
-const faults: readonly Rule[] = [
-  [
-    "invalid_param",
-    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field)|not supported with this model|extra inputs are not permitted/,
-  ],
-  [
-    "invalid_param",
-    /(?:string|array|list|name|description|value) (?:is )?too (?:long|large|short)|expected (?:at most|an? (?:string|array))/,
-  ],
-  [
-    "media",
-    /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)) (?:the |input )?(?:image|audio|video|file|pdf|media)/,
-  ],
-];
-
-/** Too much was asked of the reply; the request itself may be small. */
-const outputs: readonly Rule[] = [
-  ["output_cap", /(?:output|completion) (?:token|length)s?[^.]{0,24}(?:limit|exceed|too|maximum)/],
-  [
-    "output_cap",
-    /max_(?:completion_|output_|new_)?tokens\b(?![^.]*(?:context|prompt|input))[^.]{0,60}(?:too (?:large|high|big)|exceed|less than|at most|maximum|greater|cannot|must be|range)/,
-  ],
-];
-
-const overflows: readonly RegExp[] = [
-  /(?:exceed\w*|larger than|longer than|greater than|less than|too (?:long|large|many)|not fit|beyond|overflow\w*)[^.]{0,80}(?:context (?:length|window|size|limit)|max\w* (?:input|prompt|model|sequence) length|number of tokens allowed)/,
-  /context (?:length|window|size|limit)[^.]{0,60}(?:exceed|too (?:small|long)|overflow)/,
-  /(?:prompt|input|inputs|conversation|chat history|messages)(?: tokens?| length)? (?:is |are |was )?too long/,
-  /(?:prompt|input)(?: tokens?| token count| length)? exceeds?\b/,
-  /too many (?:input|prompt) tokens|too many tokens[^.]{0,40}(?:prompt|input|context)|prompt[^.]{0,40}too large for/,
-  /exceed\w* [^.]{0,30}(?:model|input|prompt|context) token limit/,
-  /reduce the length of (?:the |your )?(?:messages|prompt|input|conversation)/,
-  /range of input length|tokens to keep from the initial prompt/,
-  /(?:context_length|context_window)_exceeded/,
-  /(?:超出|超过|超過)[^。]{0,16}(?:token|长度|長度|上下文)|(?:prompt|输入|輸入|上下文)[^。]{0,12}(?:超|过长|過長)/,
-];
-
-const closings: readonly Rule[] = [
-  ["payload", /(?:request entity|payload|body|request)(?: body)?(?: is| was)? too large|maximum (?:request|body|payload) size/],
-  ["refused", /content (?:filter|policy|management)|safety|flagged|moderation|violat\w+ (?:our|the|usage)/],
-  ["auth", /api.?key|unauthori[sz]ed|authenticat|forbidden|permission|access denied/],
-];
-
-const unreachable: readonly Rule[] = [
-  ["timeout", /time(?:d|s)?.?out|deadline exceeded/],
-  ["unavailable", /overloaded|unavailable|at capacity|internal (?:server )?error|bad gateway|try again/],
-];
-
-export function classifyFailure(report: FailureReport): FailureKind {
-  const text = report.message.slice(0, MESSAGE_LIMIT).toLowerCase().replaceAll("’", "'");
-  return byCode(report) ?? byStatus(report.status, text) ?? byText(report.status, text) ?? byDefault(report.status);
+export interface FailureVerdict {
+  readonly kind: FailureKind;
+  /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); null: it did not say. */
+  readonly limit: number | null;
 }
 
-const match = (rules: readonly Rule[], text: string): FailureKind | null => rules.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
-
-function byCode({ code, type }: FailureReport): FailureKind | null {
-  const normal = (value: string | null) => (value ?? "").slice(0, 64).toLowerCase().replaceAll("-", "_");
-  return match(codes, normal(code)) ?? match(codes, normal(type));
+/** As the port says it. `retry_after_ms` is the adapter's: it is in the answer's headers. */
+export function toModelFailure(report: FailureReport): ModelFailure {
+  const { kind, limit } = judgeFailure(report);
+  return { kind, status: report.status, ...(limit === null ? {} : { limit }) };
 }
+
+export const classifyFailure = (report: FailureReport): FailureKind => judgeFailure(report).kind;
+
+export function judgeFailure(asReported: FailureReport): FailureVerdict {
+  const report = unwrap(asReported);
+  const text = normalizeFailureText(report.message);
+  const status = statusOf(report, text);
+  const kind = byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byDefault(status);
+  return { kind, limit: limitFor(kind, text) };
+}
+
+function limitFor(kind: FailureKind, text: string): number | null {
+  if (kind !== "overflow" && kind !== "output_cap") return null;
+  const { window, cap } = judgeNumbers(text);
+  const limit = kind === "overflow" ? (window ?? shortWindow(text)) : cap;
+  return limit !== null && limit > 0 ? limit : null;
+}
+
+/** A window so small that it proves nothing of a failure is believed where the class is known otherwise. */
+const SHORT_WINDOW = /max\w{0,4} context length\W{1,4}(?:is )?(\d{2,3})\b/;
+const shortWindow = (text: string): number | null => {
+  const found = SHORT_WINDOW.exec(text);
+  return found ? Number(found[1]) : null;
+};
+
+/** A message that is itself the JSON of an error, as gateways pass on what they were told. */
+function unwrap(report: FailureReport): FailureReport {
+  if (!/^\s{0,8}[{["]/.test(report.message)) return report;
+  const inner = describeError(report.message.slice(0, FAILURE_TEXT_LIMIT));
+  return { status: report.status, code: report.code ?? inner.code, type: report.type ?? inner.type, message: inner.message };
+}
+
+/** Gateways answer 200, or begin to stream, and put the status that they were given into the body. */
+const STATUS_IN_TEXT = /(?:error )?code['"]?\s?[:=]\s?['"]?([45]\d\d)\b/;
+
+function statusOf({ status, code }: FailureReport, text: string): number | null {
+  if (status !== null && status !== 200) return status;
+  const named = code !== null && /^[45]\d\d$/.test(code) ? code : STATUS_IN_TEXT.exec(text)?.[1];
+  return named === undefined ? (status === 200 ? null : status) : Number(named);
+}
+
+/** `'code': 'context_length_exceeded'`, `error code: 1261`, `"type": "overloaded_error"`: named inside a text. */
+const NAMED_IN_TEXT = /(?:code|type|status|reason)['"]?\s?[:=]\s?['"]?([a-z][\w.-]{2,60}|\d{4})\b/g;
+const MOST_NAMES = 8;
+
+function byCode({ code, type }: FailureReport, text: string): FailureKind | null {
+  const named = [code, type].map(squash);
+  if (named.some((name) => RATE_TYPES.test(name))) return "rate_limit";
+  const inText = [...text.matchAll(NAMED_IN_TEXT)].slice(0, MOST_NAMES).map((found) => squash(found[1] ?? null));
+  for (const name of [...named, ...inText]) {
+    const kind = name === "" ? null : firstOf(codes, name);
+    if (kind && !isGeneral(kind)) return kind;
+  }
+  return null;
+}
+
+/** A server's own code for its failure says less than what it says in words: `server_error` is also where a prompt is too long. */
+const isGeneral = (kind: FailureKind): boolean => kind === "unavailable";
+
+const squash = (value: string | null): string =>
+  (value ?? "")
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[_\-. ]/g, "");
 
 /** Where the status alone decides, or leaves two classes. */
 function byStatus(status: number | null, text: string): FailureKind | null {
@@ -114,13 +103,13 @@ function byStatus(status: number | null, text: string): FailureKind | null {
     case 402:
       return "quota";
     case 403:
-      return match(limits, text) ?? match(closings, text) ?? "auth";
+      return firstOf(limits, text) ?? firstOf(closings, text) ?? "auth";
     case 408:
     case 504:
     case 524:
       return "timeout";
     case 429:
-      return match(limits, text) === "quota" ? "quota" : "rate_limit";
+      return firstOf(limits, text) === "quota" ? "quota" : "rate_limit";
     default:
       return null;
   }
@@ -129,13 +118,13 @@ function byStatus(status: number | null, text: string): FailureKind | null {
 function byText(status: number | null, text: string): FailureKind | null {
   const server = status === null || status >= 500;
   return (
-    match(limits, text) ??
-    (server ? match(unreachable, text) : null) ??
-    match(faults, text) ??
-    judgeNumbers(text) ??
-    match(outputs, text) ??
-    (overflows.some((pattern) => pattern.test(text)) ? "overflow" : null) ??
-    match(closings, text)
+    firstOf(limits, text) ??
+    (server ? firstOf(unreachable, text) : null) ??
+    faultOf(text) ??
+    judgeNumbers(text).kind ??
+    firstOf(outputs, text) ??
+    (isOverflow(text) ? "overflow" : null) ??
+    firstOf(closings, text)
   );
 }
 

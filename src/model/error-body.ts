@@ -1,4 +1,5 @@
 /** What a provider said of its failure, out of whichever shape it said it in. Never kept, logged or shown: only classified. */
+import { FAILURE_TEXT_LIMIT } from "./failure-text";
 import { asObject, asText } from "./wire-chunk";
 
 export interface ProviderError {
@@ -8,26 +9,84 @@ export interface ProviderError {
 }
 
 /** Most of an error reply that is read, in characters. */
-export const ERROR_TEXT_LIMIT = 4_096;
+export const ERROR_TEXT_LIMIT = FAILURE_TEXT_LIMIT;
+
+/** Errors in errors: gateways put what they were told into a string of their own, and so did those before them. */
+const DEEPEST = 6;
+/** Values looked at, whatever the shape. */
+const MOST_VALUES = 200;
+
+/** Where errors say in words what went wrong. Anything else may be the prompt, as FastAPI's `input` is. */
+const WORDS = new Set(
+  (
+    "message msg error errors detail details description title reason raw body cause exception text status_msg base_resp " +
+    "error_message errormessage error_description error_msg external_model_error external_model_message metadata data response inner_error innererror"
+  ).split(" "),
+);
+const CODES = new Set("code error_code errorcode status_code".split(" "));
+const TYPES = new Set("type error_type status __type kind".split(" "));
+/** What llama.cpp has beside its message. */
+const FIGURES = new Set(["n_ctx", "n_prompt_tokens"]);
+
+interface Found {
+  code: string | null;
+  type: string | null;
+  readonly texts: string[];
+  values: number;
+}
 
 /**
  * `{error: {message, code, type}}` (OpenAI), `[{error: …}]` (Google), `{error: "…", error_type}` (TGI), `{message}`
- * (Mistral, Cohere), `{detail}` (FastAPI); text that is none of these is itself the message.
+ * (Mistral, Cohere), `{detail: [{msg}]}` (FastAPI), `{errors: [{message}]}` (Workers AI, watsonx), JSON inside a message (OpenRouter,
+ * Databricks); text that is none of these is itself the message.
  */
 export function describeError(text: string): ProviderError {
   const parsed = parse(text);
-  const body = asObject(Array.isArray(parsed) ? parsed[0] : parsed);
-  if (!body) return { code: null, type: null, message: text.slice(0, ERROR_TEXT_LIMIT) };
-  const error = asObject(body.error) ?? body;
-  const message = asText(error.message) ?? asText(body.error) ?? asText(error.detail) ?? text;
-  return {
-    code: asCode(error.code),
-    type: asText(error.type) ?? asText(error.error_type) ?? asText(error.status),
-    message: message.slice(0, ERROR_TEXT_LIMIT),
-  };
+  const found: Found = { code: null, type: null, texts: [], values: 0 };
+  if (parsed !== null) collect(parsed, found, 0);
+  const message = found.texts.length > 0 ? found.texts.join(". ") : text;
+  return { code: found.code, type: found.type, message: message.slice(0, ERROR_TEXT_LIMIT) };
 }
 
-const asCode = (value: unknown): string | null => (typeof value === "number" ? String(value) : asText(value));
+function collect(value: unknown, found: Found, depth: number): void {
+  if (depth > DEEPEST || ++found.values > MOST_VALUES) return;
+  if (Array.isArray(value)) {
+    for (const each of value) collect(each, found, depth + 1);
+    return;
+  }
+  if (typeof value === "string") return collectText(value, found, depth);
+  for (const [name, inner] of Object.entries(asObject(value) ?? {})) collectField(name.toLowerCase(), inner, { found, depth });
+}
+
+function collectField(key: string, value: unknown, { found, depth }: { readonly found: Found; readonly depth: number }): void {
+  if (CODES.has(key)) found.code = asCode(value, found.code);
+  else if (TYPES.has(key)) found.type = asType(value, found.type);
+  else if (FIGURES.has(key) && typeof value === "number") found.texts.push(`${key} ${value}`);
+  else if (WORDS.has(key)) collect(value, found, depth + 1);
+}
+
+function collectText(text: string, found: Found, depth: number): void {
+  const start = text.search(/[{[]/);
+  const inner = start >= 0 ? parse(text.slice(start)) : null;
+  if (start !== 0 || inner === null) found.texts.push(text);
+  if (inner !== null) collect(inner, found, depth + 1);
+}
+
+/** What is innermost was said first, by whoever knew: it goes over what a gateway put around it, where it says something. */
+const asCode = (value: unknown, before: string | null): string | null => {
+  const code = typeof value === "number" ? String(value) : asText(value);
+  if (code === null || code === "") return before;
+  const isStatus = /^\d{3}$/.test(code);
+  return isStatus && before !== null ? before : code;
+};
+
+/** `type: "error"` and `type: "invalid_request_error"` say nothing: what is more than that stays. */
+const GENERAL_TYPE = /^(?:error|object|value_error|invalid_request_error|bad_request|badrequesterror|invalid_argument)$/i;
+const asType = (value: unknown, before: string | null): string | null => {
+  const type = asText(value);
+  if (type === null) return before;
+  return before === null || GENERAL_TYPE.test(before) ? type : before;
+};
 
 function parse(text: string): unknown {
   try {

@@ -1,31 +1,57 @@
 /**
- * What the numbers of an error message prove. Each number is given a role by the words around it (the window, what
- * was sent, what was asked for in reply); the comparison then needs no knowledge of the provider's wording.
+ * What the numbers of an error message prove. Each number is given a role by the words around it (the window, what was sent, what was
+ * asked for in reply); the comparison then needs no knowledge of the provider's wording.
  */
 
 type Role = "limit" | "output_limit" | "output" | "input";
+
+/** Of what the numbers say. */
+export interface NumbersVerdict {
+  /** Null: they prove nothing. */
+  readonly kind: "overflow" | "output_cap" | null;
+  /** The most that a request may weigh, as the message says it; null: it does not. */
+  readonly window: number | null;
+  /** The most that a reply may weigh beside this request; null: it does not say. */
+  readonly cap: number | null;
+}
 
 /** Smaller limits are not context windows but ranges of some parameter. */
 const SMALLEST_WINDOW = 256;
 /** A request that fills less than this share of the window is not what has to shrink: the reply asked for is. */
 const INPUT_SHARE = 1 / 4;
-const WORDS_BEFORE = 64;
-const WORDS_AFTER = 28;
+const WORDS_BEFORE = 96;
+const WORDS_AFTER = 32;
 
 /** Not part of a name or a version (`llama-3.3`, `70b`, `gpt-4-1106`). */
-const NUMBER = /(?<![\w.-])\d[\d,_]*(?![\w-])/g;
-const ABOUT_TOKENS = /token|context|prompt|input (?:is|length)|max\w* (?:model|sequence) len|request too large for model/;
-const OTHER_UNIT = /characters?|bytes?\b|\d ?[km]b\b|pixels?|\bitems\b|\belements\b/;
+const NUMBER = /(?<![\w.-])\d{1,12}(?![\w-]|\.\d)/g;
+const ABOUT_TOKENS =
+  /token|context|prompt|input (?:is|length)|max\w{0,5}[ _](?:model|sequence)[ _]len|request too large for model|n_ctx|输入/;
+const OTHER_UNIT = /\d ?(?:characters?|chars|bytes?|[km]b\b|mib|kib|pixels?|items|elements|seconds|pages|images)/;
 const LIMIT_BEFORE =
-  /(?:max(?:imum)?|limit|context (?:length|window|size)|at most|up to|cannot exceed|less than|not exceed|supports?)[^0-9]{0,40}$/;
-const LIMIT_AFTER = /^\W{0,3}(?:tokens? )?(?:max(?:imum)?\b|limit\b|or (?:fewer|less)|context)/;
-const OUTPUT_AFTER = /^\W{0,3}(?:(?:output|completion|new|generated)(?: tokens?)?\b|(?:tokens? )?(?:in|for) the (?:completion|output))/;
-const OUTPUT_BEFORE = /max_(?:completion_|output_|new_)?tokens\b[^0-9]{0,40}$/;
+  /(?:max(?:imum)?|limit|context (?:length|window|size)|at most|up to|cannot exceed|less than|not exceed|supports?|<=|最大|上限|不超过|n_ctx)[^0-9]{0,40}$/;
+const LIMIT_AFTER = /^[ )'"`]{0,3}(?:tokens? )?(?:max(?:imum)?\b|limit\b|or (?:fewer|less)|context)/;
+const OUTPUT_AFTER =
+  /^\W{0,3}(?:(?:output|completion|new|generated)(?: tokens?)?\b|(?:tokens? )?(?:in|for) the (?:completion|output)|max_new_tokens)/;
+/** The reply's cap by name, as what a number after it is of. */
+const OUTPUT_NAME =
+  /max(?:imum)?[_ ]?(?:completion[_ ]?|output[_ ]?|new[_ ]?)?tokens\b|maximum tokens you requested|maximum (?:output|completion) (?:length|tokens)/;
+/** `inputs + max_new_tokens`, `input and maximum output tokens`: both together, which is the window's matter. */
+const TOGETHER = /(?:\+|plus|and) ?[`'"]?(?:max(?:imum)?[_ ](?:new_|output |completion )?tokens|output tokens)/;
+/** How far it is over is no size, and neither is the number of the error, which MiniMax puts in brackets. */
+const NO_SIZE_BEFORE = /\bby (?:about )?$|window exceeds limit \($|\b(?:http|status|code)['"]?\s?[:=]?\s?['"]?$/;
+/** "got N", "requested: N": what was sent, though a limit is named before it. */
+const SENT_BEFORE = /(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+/** "completion tokens (N)": the reply's. */
+const OUTPUT_BEFORE = /(?:completion|output|new|generated) tokens?(?: is| of)?\W{0,3}$/;
 const INPUT_NEAR =
-  /token|prompt|input|length|request|message|given|received|resulted|content|contains|provided|got|\bhas\b|\bis\b|have|with/;
+  /token|prompt|input|length|request|message|given|received|resulted|content|contains|provided|got|\bhas\b|\bis\b|have|with|当前/;
 /** `A + B > C`: Anthropic's way of saying input + max_tokens > window. `A tokens > C`: its other way. */
-const SUM = /(?<![\d,])(\d[\d,]{0,15}) ?\+ ?(\d[\d,]{0,15}) ?> ?(\d[\d,]{0,15})/;
-const GREATER = /(?<![\d,])(\d[\d,]{0,15})(?: tokens?)? > (\d[\d,]{0,15})(?![\d,]| ?-)/;
+const SUM = /(?<![\d.])(\d{1,12}) ?\+ ?(\d{1,12}) ?> ?(\d{1,12})/;
+const GREATER = /(?<![\d.])(\d{1,12})(?: tokens?)? ?> ?(\d{1,12})(?!\d| ?-)/;
+/** `[1, 8192]`; `between 1 and 8192`; `from 1 (inclusive) to 65537 (exclusive)`. */
+const RANGE = /\[ ?\d{1,3}, ?(\d{1,12}) ?\]/;
+const RANGE_IN_WORDS = /(?:from|between|range) \d{1,3}(?: \(inclusive\))? (?:to|and|-) (\d{1,12})(?: \((inclusive|exclusive)\))?/;
+const INPUT_NAME = /(?:input|prompt|context|messages?)[ _](?:token )?(?:length|tokens?|size)/;
 
 interface Figures {
   input: number | null;
@@ -34,36 +60,53 @@ interface Figures {
   outputLimit: number | null;
 }
 
-const toNumber = (digits: string | undefined): number => Number((digits ?? "").replaceAll(/[,_]/g, ""));
+const NOTHING: NumbersVerdict = { kind: null, window: null, cap: null };
 
-/** `text` in lower case. Null: the numbers prove nothing. */
-export function judgeNumbers(text: string): "overflow" | "output_cap" | null {
-  if (!ABOUT_TOKENS.test(text)) return null;
+/** `text` as `failure-text` has it. */
+export function judgeNumbers(text: string): NumbersVerdict {
+  if ((!ABOUT_TOKENS.test(text) && !OUTPUT_NAME.test(text)) || OTHER_UNIT.test(text)) return NOTHING;
+  const range = readRange(text);
+  if (range) return range;
   const sum = SUM.exec(text);
-  if (sum) return judge({ input: toNumber(sum[1]), output: toNumber(sum[2]), limit: toNumber(sum[3]), outputLimit: null });
-  if (OTHER_UNIT.test(text)) return null;
+  if (sum) return judge({ input: Number(sum[1]), output: Number(sum[2]), limit: Number(sum[3]), outputLimit: null });
   const figures = readFigures(text);
   const greater = GREATER.exec(text);
-  if (greater && figures.output === null) {
-    return judge({ input: toNumber(greater[1]), output: null, limit: toNumber(greater[2]), outputLimit: null });
-  }
-  return judge(figures);
+  if (!greater) return judge(figures);
+  const [asked, most] = [Number(greater[1]), Number(greater[2])];
+  const before = text.slice(Math.max(0, greater.index - WORDS_BEFORE), greater.index);
+  if (OUTPUT_NAME.test(before) && !TOGETHER.test(before)) return judge({ input: null, output: asked, limit: null, outputLimit: most });
+  return figures.output === null ? judge({ input: asked, output: null, limit: most, outputLimit: null }) : judge(figures);
 }
 
-function judge(figures: Figures): "overflow" | "output_cap" | null {
-  const { output, limit, outputLimit } = figures;
-  if (limit !== null && limit >= SMALLEST_WINDOW) {
-    const verdict = judgeWindow(figures, limit);
-    if (verdict) return verdict;
-  }
-  return output !== null && outputLimit !== null && output > outputLimit ? "output_cap" : null;
+/** A range that the reply's cap, or the request's length, must lie in: what was asked for was not in it. */
+function readRange(text: string): NumbersVerdict | null {
+  const found = RANGE.exec(text) ?? RANGE_IN_WORDS.exec(text);
+  if (!found) return null;
+  const most = Number(found[1]) - (found[2] === "exclusive" ? 1 : 0);
+  const before = text.slice(Math.max(0, found.index - WORDS_BEFORE), found.index);
+  if (OUTPUT_NAME.test(before)) return { kind: "output_cap", window: null, cap: most };
+  return INPUT_NAME.test(before) && most >= SMALLEST_WINDOW ? { kind: "overflow", window: most, cap: null } : null;
 }
 
-function judgeWindow({ input, output }: Figures, limit: number): "overflow" | "output_cap" | null {
-  if (input !== null && input >= limit) return "overflow";
-  if (output !== null && output >= limit) return "output_cap";
-  if (input === null || output === null || input + output <= limit) return null;
-  return input >= limit * INPUT_SHARE ? "overflow" : "output_cap";
+function judge(figures: Figures): NumbersVerdict {
+  const { input, output, limit, outputLimit } = figures;
+  const window = limit !== null && limit >= SMALLEST_WINDOW ? limit : null;
+  const beside = window !== null && input !== null && input < window ? window - input : window;
+  const verdict = (kind: NumbersVerdict["kind"]): NumbersVerdict => ({ kind, window, cap: outputLimit ?? beside });
+  const byWindow = window === null ? null : judgeWindow(figures, window);
+  if (byWindow) return verdict(byWindow);
+  if (outputLimit === null) return verdict(null);
+  // Of one number beside the reply's own limit, and no window, it is the reply's: "at most 32768, got 40000".
+  const asked = output ?? (window === null ? input : null);
+  const isAlone = asked === null && window === null;
+  return verdict(isAlone || (asked !== null && asked > outputLimit) ? "output_cap" : null);
+}
+
+function judgeWindow({ input, output }: Figures, window: number): "overflow" | "output_cap" | null {
+  if (input !== null && input >= window) return "overflow";
+  if (output !== null && output >= window) return "output_cap";
+  if (input === null || output === null || input + output <= window) return null;
+  return input >= window * INPUT_SHARE ? "overflow" : "output_cap";
 }
 
 /** Of several numbers for what was sent, the smallest: the others are totals that count the reply too. */
@@ -75,7 +118,7 @@ function readFigures(text: string): Figures {
     const end = start + found[0].length;
     const before = text.slice(Math.max(endOf(numbers[place - 1]), start - WORDS_BEFORE), start);
     const after = text.slice(end, Math.min(numbers[place + 1]?.index ?? text.length, end + WORDS_AFTER));
-    const value = toNumber(found[0]);
+    const value = Number(found[0]);
     const role = roleOf(before, after);
     if (role === "limit") figures.limit ??= value;
     else if (role === "output_limit") figures.outputLimit ??= value;
@@ -88,9 +131,51 @@ function readFigures(text: string): Figures {
 const endOf = (found: RegExpExecArray | undefined): number => (found ? found.index + found[0].length : 0);
 
 function roleOf(before: string, after: string): Role | null {
+  if (NO_SIZE_BEFORE.test(before)) return null;
   const limit = LIMIT_BEFORE.test(before);
-  if (OUTPUT_AFTER.test(after)) return limit ? "output_limit" : "output";
-  if (OUTPUT_BEFORE.test(before)) return "output";
+  const ofReply = roleOfReply({ before, after, limit });
+  if (ofReply) return ofReply;
+  if (SENT_BEFORE.test(before) || isOfBoth(before)) return "input";
   if (limit || LIMIT_AFTER.test(after)) return "limit";
   return INPUT_NEAR.test(before) || INPUT_NEAR.test(after) ? "input" : null;
 }
+
+/** Of a number that is the reply's; null: it is not. */
+function roleOfReply({ before, after, limit }: { before: string; after: string; limit: boolean }): "output" | "output_limit" | null {
+  const together = TOGETHER.test(before);
+  if (OUTPUT_AFTER.test(after)) return limit && !together ? "output_limit" : "output";
+  if (OUTPUT_NAME.test(before) && !together) return isLimitOfReply(before) ? "output_limit" : "output";
+  if (!OUTPUT_BEFORE.test(before) || isOfBoth(before)) return null;
+  return limit ? "output_limit" : "output";
+}
+
+/** "max_tokens must be less than or equal to N"; in "max_tokens (N)" and "max_tokens = N" the number is what was asked for. */
+const CAPPED =
+  /(?:at most|less than|<=|up to|cannot exceed|not exceed|maximum (?:value|allowed|output|completion)|limit of|lower than|supports?|above maximum|maximum (?:is|of))[^0-9]{0,48}$/;
+const isLimitOfReply = (before: string): boolean => CAPPED.test(before);
+
+/** "The number of input and maximum output tokens (N)": what was asked for, though it names a maximum. */
+const isOfBoth = (before: string): boolean =>
+  /(?:input|prompt) (?:tokens )?(?:and|plus|\+) max(?:imum)? output tokens \W{0,2}$/.test(before);
+
+/** Every pattern above: their shape is what keeps the time linear. */
+export const numberPatterns: readonly RegExp[] = [
+  NUMBER,
+  ABOUT_TOKENS,
+  OTHER_UNIT,
+  LIMIT_BEFORE,
+  LIMIT_AFTER,
+  OUTPUT_AFTER,
+  OUTPUT_NAME,
+  TOGETHER,
+  NO_SIZE_BEFORE,
+  SENT_BEFORE,
+  OUTPUT_BEFORE,
+  INPUT_NEAR,
+  SUM,
+  GREATER,
+  RANGE,
+  RANGE_IN_WORDS,
+  INPUT_NAME,
+  CAPPED,
+];

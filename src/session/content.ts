@@ -86,6 +86,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
         last = (page.at(-1)?.position ?? from) - 1;
       }
     },
+    readCacheKey: () => state().session,
     readParts: (item) => withParts([item], true)[0]?.parts ?? [],
     readTools: () => toolsOf(offeredTools(state())),
     readSummaries: () => summariesOf(state(), readText),
@@ -106,7 +107,7 @@ interface Readers {
   readText(id: BodyId): string | null;
 }
 
-function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INTEGER): ViewInput {
+function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INTEGER): Omit<ViewInput, "model"> {
   const { overlays, items, reduced } = state.view;
   const policy = policyOf(state.settings.policy);
   return {
@@ -118,6 +119,7 @@ function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INT
     entries: read.entries(upTo === Number.MAX_SAFE_INTEGER ? items : items.filter((item) => item.position <= upTo)),
     reduced,
     namesRecall: policy.results.clear === "each_call",
+    signedFrom: state.view.signed_from,
   };
 }
 

@@ -45,6 +45,7 @@ function reading(items: readonly ItemMeta[], lists: Readonly<Record<string, stri
     readSummaries: () => [],
     readForwards: ({ from, to }) => entries(from, to, () => true),
     readBackwards: ({ from, to }, isWanted = () => true) => [...entries(from, to, isWanted)].reverse(),
+    readCacheKey: () => null,
     readText: (body) => lists[body] ?? null,
   };
   return { read, content };

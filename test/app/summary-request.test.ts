@@ -27,7 +27,17 @@ const ENTRIES: readonly TranscriptEntry[] = STATE.view.items.map((meta) => ({
 const within = ({ from, to }: { readonly from: number; readonly to: number }): TranscriptEntry[] =>
   ENTRIES.filter(({ meta }) => from <= meta.position && meta.position <= to);
 
-const VIEW = { system: null, pins: [], summaries: [], dropped: 0, placement: "user-message", reduced: [], namesRecall: false } as const;
+const VIEW = {
+  system: null,
+  pins: [],
+  summaries: [],
+  dropped: 0,
+  placement: "user-message",
+  reduced: [],
+  namesRecall: false,
+  signedFrom: 0,
+  model: "m",
+} as const;
 
 const CONTENT: SessionContent = {
   readView: () => {
@@ -38,6 +48,7 @@ const CONTENT: SessionContent = {
   readSummaries: () => [],
   readForwards: within,
   readBackwards: (range) => within(range).reverse(),
+  readCacheKey: () => null,
   readText: (body) => `Summary ${body}.`,
 };
 

@@ -63,6 +63,8 @@ class Session {
       entries: items.map((meta) => ({ meta, parts: this.#parts.get(meta.position) ?? [] })),
       reduced,
       namesRecall: policy.results.clear === "each_call",
+      signedFrom: 0,
+      model: "m",
     };
   }
 

@@ -187,6 +187,8 @@ describe("odincode", () => {
       dropped: 0,
       placement: "system-prefix",
       namesRecall: policy.results.clear === "each_call",
+      signedFrom: 0,
+      model: "m",
       reduced: [{ position: 2, tokens: 64, how: "cleared" }],
       entries: [
         { meta: call(1, 7), parts: [{ type: "tool_call", call_id: "call_7", name: "look_up", arguments: "{}" }] },

@@ -11,7 +11,17 @@ function partOf(meta: ItemMeta): Part {
   if (meta.kind === "tool_result") return { type: "tool_result", call_id: tool.call_id, name: tool.name, output: "found", is_error: false };
   return { type: "text", text: `${meta.kind} ${meta.position}` };
 }
-const plain = { system: null, pins: [], summaries: [], dropped: 0, placement: "system-prefix", reduced: [], namesRecall: false } as const;
+const plain = {
+  system: null,
+  pins: [],
+  summaries: [],
+  dropped: 0,
+  placement: "system-prefix",
+  reduced: [],
+  namesRecall: false,
+  signedFrom: 0,
+  model: "m",
+} as const;
 const view = (metas: readonly ItemMeta[], change: Partial<Parameters<typeof buildView>[0]> = {}) =>
   buildView({ ...plain, system: "Be kind.", entries: metas.map(entry), ...change });
 

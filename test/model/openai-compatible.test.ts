@@ -172,7 +172,7 @@ describe("the reply", () => {
 describe("a failure is the last chunk", () => {
   it("overflow, when the provider says that the request does not fit", async () => {
     const chunks = await ask({ messages: [user("many words ".repeat(2_000))] });
-    expect(chunks).toEqual([{ type: "failure", failure: { kind: "overflow", status: 400 } }]);
+    expect(chunks).toEqual([{ type: "failure", failure: { kind: "overflow", limit: 2_000, status: 400 } }]);
     expect(standIn.totals()).toMatchObject({ overflows: 1, requests: 1 });
   });
 

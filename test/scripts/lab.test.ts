@@ -85,7 +85,7 @@ describe("what a provider would refuse", () => {
     parts: [{ type: "tool_result", call_id: "x", name: "look_up", output: "1", is_error: false }],
   };
   const asked: ViewMessage = { role: "user", parts: [{ type: "text", text: "hello" }] };
-  const check = (...messages: ViewMessage[]) => findMalformed({ system: null, messages });
+  const check = (...messages: ViewMessage[]) => findMalformed({ system: null, messages, older: 0 });
 
   test("a call with its result right after it is well formed, again and again with the same id", () => {
     expect(check(asked, asks, answers, asks, answers)).toBeNull();
@@ -117,7 +117,15 @@ describe("what is measured of the memory", () => {
       const text = filler(100, position);
       return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text };
     });
-    const view = { epoch: 1, overlays: [], reduced: [], tokens: 0, rough: 0, items: record.slice(1).map(({ meta }) => meta) };
+    const view = {
+      epoch: 1,
+      overlays: [],
+      reduced: [],
+      signed_from: 0,
+      tokens: 0,
+      rough: 0,
+      items: record.slice(1).map(({ meta }) => meta),
+    };
     expect(verbatimShare(record, view, 200)).toBe(1);
     expect(verbatimShare(record, view, 250)).toBe(0.8);
     expect(verbatimShare(record, view, 9_000)).toBeCloseTo(2 / 3);

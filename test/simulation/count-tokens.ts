@@ -3,6 +3,7 @@
  * model's own and a little more for each text, together at most 20 % either way.
  */
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { estimateThinking } from "../../src/context/item-tokens";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import { type Part, thoughtSignature } from "../../src/domain/message";
 
@@ -38,7 +39,7 @@ function countPart(part: Part): number {
     case "file":
       return IMAGE_TOKENS;
     case "reasoning":
-      return 0;
+      return estimateThinking([part]);
   }
 }
 

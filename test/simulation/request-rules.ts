@@ -4,6 +4,7 @@ import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { limitOf } from "../../src/context/budget";
 import type { SessionState } from "../../src/domain/state";
 import { countRequest } from "./count-tokens";
+import { SignedRules } from "./signed-rules";
 import type { Violations } from "./violation";
 
 interface Sent {
@@ -30,9 +31,12 @@ export interface Owed {
 const FRAMES = 16;
 
 export class RequestRules {
+  readonly signed: SignedRules;
   #last: Sent | null = null;
 
-  constructor(readonly violations: Violations) {}
+  constructor(readonly violations: Violations) {
+    this.signed = new SignedRules(violations);
+  }
 
   /**
    * Checks a request as it is sent; true: it is larger than the model takes. `owed`: of a session that has not been erased.
@@ -44,6 +48,7 @@ export class RequestRules {
     if (request.purpose === "turn" && owed) this.#checkOpening(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkGrowth(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkOwed(request, owed);
+    if (request.purpose === "turn" && owed) this.signed.check(request, owed.state);
     if (request.purpose === "compaction") this.#checkSamePrefix(request, epoch);
     return this.#checkWindow(request, owed?.state ?? null);
   }

@@ -50,6 +50,7 @@ export class SimModel {
   readonly askedUnder = new Map<number, number>();
   #calls = 0;
   #replies = 0;
+  #blocks = 0;
   readonly #running = new Set<Call>();
 
   constructor(readonly deps: Deps) {
@@ -157,12 +158,25 @@ export class SimModel {
     const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, profile.wordy));
     if (texts.length > 0) texts[0] = `@${++this.#replies} ${texts[0]}`;
     const said: ModelChunk[] = texts.map((text) => ({ type: "text", text }));
-    if (kind === "reasoning") said.unshift({ type: "reasoning", text: drawText(random, 10, 300) });
+    if (kind === "reasoning") said.unshift(this.#think(request));
     const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? drawCalls(random) : [];
     const silent = calls.length > 0 && random.chance(0.4);
-    const chunks: ModelChunk[] = [...(silent ? [] : said), ...calls.map((call): ModelChunk => ({ type: "tool_call", call }))];
+    const called = calls.flatMap((call, index): ModelChunk[] => [
+      ...(kind === "reasoning" && index > 0 ? [this.#think(request)] : []),
+      { type: "tool_call", call },
+    ]);
+    const chunks: ModelChunk[] = [...(silent ? [] : said), ...called];
+    this.rules.signed.noteReply(request.model.id, chunks);
     const finish = calls.length > 0 ? "tool_calls" : kind === "cut" ? "length" : "stop";
     return [...chunks, this.#finish(request, { chunks, finish })];
+  }
+
+  /** Half of it is signed, and then it counts when it goes back. */
+  #think({ model }: ModelRequest): ModelChunk {
+    const { random } = this.deps;
+    const chunk = { type: "reasoning", text: drawText(random, 10, 300), block: `${++this.#blocks}` } as const;
+    if (random.chance(0.5)) return chunk;
+    return { ...chunk, provider_metadata: { [model.id]: { signature: `${this.#blocks}:${"EqQBCgIY".repeat(random.int(1, 60))}` } } };
   }
 
   #summarize(request: ModelRequest): ModelChunk[] {
@@ -177,7 +191,9 @@ export class SimModel {
     const parts = said.chunks.flatMap((chunk): Part[] =>
       chunk.type === "text" ? [chunk] : chunk.type === "tool_call" ? [chunk.call] : [],
     );
-    const thought = said.chunks.some((chunk) => chunk.type === "reasoning") ? random.int(10, 400) : 0;
+    const thoughts = said.chunks.filter((chunk) => chunk.type === "reasoning");
+    const signed = thoughts.filter((thought) => thought.provider_metadata);
+    const thought = signed.length > 0 ? countReply(request.model.id, signed) : thoughts.length > 0 ? random.int(10, 400) : 0;
     const input = countRequest(request);
     const output = countReply(request.model.id, parts) + thought;
     const usage: CallUsage = { input, output, cached: random.int(0, input), reasoning: thought };

@@ -49,7 +49,10 @@ export class ViewRules {
     const shown = new Map(view.reduced.map((entry) => [entry.position, entry.tokens]));
     let tokens = 0;
     for (const overlay of view.overlays) tokens += overlay.tokens;
-    for (const item of view.items) tokens += shown.get(item.position) ?? item.tokens;
+    for (const item of view.items) {
+      tokens += shown.get(item.position) ?? item.tokens;
+      if (item.position >= view.signed_from) tokens += item.signed?.tokens ?? 0;
+    }
     const answered = new Set(view.items.filter((item) => item.kind === "tool_result").map((item) => item.tool?.execution));
     for (const item of view.items) if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) tokens += NO_RESULT_TOKENS;
     this.world.violations.check(tokens === view.tokens, "I24", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);

@@ -29,6 +29,14 @@ export const turnFailureView = documents<TurnFailure>()(
         biggest: z.array(z.object({ what: z.string(), tokens: z.number() })).readonly(),
       })
       .optional(),
+    limit: z
+      .int()
+      .optional()
+      .openapi({ description: "Tokens that the provider says would fit: of the request (overflow), of the reply (output_cap)" }),
+    retry_after_ms: z
+      .int()
+      .optional()
+      .openapi({ description: "How long the provider asked to wait, where that was too long for the turn" }),
   }),
 );
 

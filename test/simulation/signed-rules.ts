@@ -1,0 +1,44 @@
+/** I25: what a provider signed goes back unchanged, to the model that wrote it alone, and whole while its turn runs. */
+import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { Part } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
+import type { Violations } from "./violation";
+
+type Signed = Extract<Part, { type: "reasoning" }>;
+
+const signedOf = (parts: readonly Part[]): Signed[] =>
+  parts.filter((part): part is Signed => part.type === "reasoning" && part.provider_metadata !== undefined);
+
+const signatureOf = ({ provider_metadata }: Pick<Signed, "provider_metadata">): string => JSON.stringify(provider_metadata);
+
+export class SignedRules {
+  /** By its signature, of which there are no two alike. */
+  readonly #written = new Map<string, { readonly model: string; readonly text: string }>();
+
+  constructor(readonly violations: Violations) {}
+
+  noteReply(model: string, chunks: readonly ModelChunk[]): void {
+    for (const chunk of chunks) {
+      if (chunk.type !== "reasoning" || !chunk.provider_metadata) continue;
+      this.#written.set(signatureOf(chunk), { model, text: chunk.text });
+    }
+  }
+
+  check({ model, messages }: ModelRequest, { turn, view }: SessionState): void {
+    const sent = messages.flatMap(({ parts }) => signedOf(parts));
+    for (const part of sent) {
+      const known = this.#written.get(signatureOf(part));
+      this.violations.check(known?.text === part.text, "I25", () => `signed thinking changed on its way back: ${part.text.slice(0, 60)}`);
+      this.violations.check(known?.model === model.id, "I25", () => `thinking of ${known?.model} was sent to ${model.id}`);
+    }
+    // Each such item holds a block at least.
+    const owed = view.items.filter(
+      ({ turn: of, signed }) => of !== null && of === turn?.id && signed?.model === model.id && signed.tokens > 0,
+    );
+    this.violations.check(
+      sent.length >= owed.length,
+      "I25",
+      () => `${sent.length} signed blocks go back, of the running turn alone ${owed.length}`,
+    );
+  }
+}
