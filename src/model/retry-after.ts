@@ -1,4 +1,4 @@
-/** How long a provider asks to wait, from the headers of its answer. */
+/** How long a provider asks to wait, from the headers of its answer, or from its body where it says it there. */
 
 /** Longer than a day is no wait but a mistake; what waits is bounded by the caller anyway. */
 const MOST_MS = 24 * 60 * 60 * 1_000;
@@ -18,6 +18,12 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
   if (Number.isNaN(until)) return null;
   const sent = Date.parse(headers.get("date") ?? "");
   return Math.min(Math.max(0, until - (Number.isNaN(sent) ? now : sent)), MOST_MS);
+}
+
+/** Google's `google.rpc.RetryInfo`, among the details of its error: `{"retryDelay": "27.4s"}`. */
+export function readRetryDelay(text: string): number | null {
+  const delay = /"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"/.exec(text)?.[1];
+  return delay === undefined ? null : Math.min(Math.ceil(Number(delay) * 1_000), MOST_MS);
 }
 
 /** Begins with the name of a day, as all three forms do: `Date.parse` takes a bare number for a year. */
