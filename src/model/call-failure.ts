@@ -5,7 +5,7 @@
 import type { ModelChunk, ModelFailure } from "../app/ports";
 import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
-import { readRetryAfter } from "./retry-after";
+import { readRetryAfter, readRetryDelay } from "./retry-after";
 import { asObject } from "./wire-chunk";
 
 /** The stream ended too early, or held more than a reply may. */
@@ -18,8 +18,9 @@ export const isFailure = (response: Response): boolean =>
 
 export async function readFailure(response: Response): Promise<ModelFailure> {
   const { status, headers } = response;
-  const failure = toModelFailure({ status, ...describeError(await readErrorText(response)) });
-  const wait = readRetryAfter(headers, Date.now());
+  const text = await readErrorText(response);
+  const failure = toModelFailure({ status, ...describeError(text) });
+  const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text);
   return { ...failure, ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 

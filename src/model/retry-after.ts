@@ -1,4 +1,4 @@
-/** How long a provider asks to wait, from the headers of its answer. */
+/** How long a provider asks to wait, from the headers of its answer, or from its body. */
 
 /** Longer than a day is no wait but a mistake; what waits is bounded by the caller anyway. */
 const MOST_MS = 24 * 60 * 60 * 1_000;
@@ -24,6 +24,11 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
 const IS_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
 function asWait(value: string | null, unit: number): number | null {
-  if (value === null || !/^\s*\d{1,12}(?:\.\d{1,6})?\s*$/.test(value)) return null;
+  if (value === null || !/^\s*\d{1,12}(?:\.\d{1,9})?\s*$/.test(value)) return null;
   return Math.min(Math.ceil(Number(value) * unit), MOST_MS);
 }
+
+/** Google's `RetryInfo` (google/rpc/error_details.proto): seconds, in the error's details and in no header. */
+const RETRY_DELAY = /"retryDelay"\s{0,8}:\s{0,8}"(\d{1,9}(?:\.\d{1,9})?)s"/;
+
+export const readRetryDelay = (body: string): number | null => asWait(RETRY_DELAY.exec(body)?.[1] ?? null, 1_000);
