@@ -7,10 +7,12 @@ import { createChat } from "../support/stand-in/providers/openai/chat.ts";
 import { OPENAI_KEY } from "../support/stand-in/providers/openai/errors.ts";
 import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
 import { type ProviderStandIn, startProvider } from "../support/stand-in/providers/provider-server.ts";
+import { startWorkersAi } from "../support/stand-in/providers/workers-ai/workers-ai.ts";
 import { anthropicFailures } from "./failures/anthropic.ts";
 import { googleFailures } from "./failures/google.ts";
 import { chatFailures, compatibleFailures, responsesFailures } from "./failures/openai.ts";
 import type { ProviderFailures } from "./failures/provider-failure.ts";
+import { workersAiFailures } from "./failures/workers-ai.ts";
 
 /** Tokens that every stand-in's model holds. */
 export const WINDOW = 60_000;
@@ -20,7 +22,7 @@ export interface ProviderUnderTest {
   readonly name: Provider;
   readonly upstreamId: string;
   readonly key: string;
-  readonly start: () => Promise<ProviderStandIn>;
+  readonly start: () => Promise<ProviderStandIn & { readonly binding?: Ai }>;
   /** Where the messages stand in the request, in the order of the wire. */
   readonly messages: "input" | "messages" | "contents";
   /** What the model thinks is shown as it thinks. */
@@ -95,6 +97,18 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     cache: { least: 1_024, step: 1 },
     failures: googleFailures,
   },
+  {
+    name: "workers-ai",
+    upstreamId: "@cf/openai/gpt-oss-120b",
+    key: "no key: the binding is the credential",
+    start: async () => startWorkersAi({ window: WINDOW }),
+    messages: "messages",
+    showsThinking: true,
+    takesThinkingBack: false,
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: workersAiFailures,
+  },
 ];
 
 export interface Bench extends ProviderUnderTest {
@@ -105,7 +119,7 @@ export interface Bench extends ProviderUnderTest {
 
 export async function openBench(provider: ProviderUnderTest): Promise<Bench> {
   const standIn = await provider.start();
-  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length });
+  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length, ai: standIn.binding });
   const spec: ModelSpec = {
     id: `test-${provider.name}`,
     provider: provider.name,

@@ -51,7 +51,7 @@ const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
     messages: [
       user("Look."),
       assistant(call("call_1", "{broken"), call("call_2", "", "made up!")),
-      results(result("call_1"), result("call_2")),
+      results(result("call_1"), result("call_2", "found", { name: "made up!" })),
     ],
   },
   "calls whose tools are no longer offered": {
