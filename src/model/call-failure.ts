@@ -29,7 +29,8 @@ export function toEventFailure(text: string): ModelFailure {
   const error = describeError(text);
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-  return toModelFailure({ status, ...error });
+  const wait = readRetryDelay(text);
+  return { ...toModelFailure({ status, ...error }), ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 
 /** Of OpenAI's `response.failed`, the error stands inside the response. */

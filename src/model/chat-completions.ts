@@ -6,6 +6,7 @@ import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, Mo
 import { ABORTED, isFailure, readFailure, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
+import { untilAborted } from "./until-aborted";
 
 /** Who is asked, and how. */
 export interface ChatWire {
@@ -41,7 +42,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChun
   let reader: ByteReader | null = null;
   const close = (): void => void reader?.cancel().catch(() => undefined);
   try {
-    const reply = await open({ request, call, wire });
+    const reply = await untilAborted(signal, open({ request, call, wire }));
     if ("kind" in reply) return yield { type: "failure", failure: reply };
     reader = reply;
     signal.addEventListener("abort", close, { once: true });
@@ -73,6 +74,8 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);
   const response = await wire.send(built, call.signal);
+  if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
+  call.signal.throwIfAborted();
   if (isFailure(response)) return readFailure(response);
   return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
 }

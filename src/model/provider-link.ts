@@ -44,6 +44,8 @@ export class ProviderLink {
     if (!this.#told) this.#options.onRequest?.(body);
     this.#told = true;
     const response = await this.#options.fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+    if (signal.aborted) void response.body?.cancel().catch(() => undefined);
+    signal.throwIfAborted();
     if (isFailure(response)) this.refusal = await readFailure(response);
     else if (!response.body) this.refusal = { kind: "unavailable", status: response.status };
     if (this.refusal || !response.body) throw new Refused();

@@ -9,6 +9,7 @@ import { ABORTED, toEventFailure, toThrownFailure } from "./call-failure";
 import { type FetchFunction, ProviderLink, readRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
 import type { SdkCall } from "./sdk-prompt";
+import { untilAborted } from "./until-aborted";
 
 /** One provider's package, and what its wire asks for. */
 export interface ProviderAdapter {
@@ -82,7 +83,7 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
   signal.addEventListener("abort", close, { once: true });
   try {
     signal.throwIfAborted();
-    parts = await open(request, adapter, link.fetch);
+    parts = await untilAborted(signal, open(request, adapter, link.fetch));
     const reply = new ReplyParts(adapter.reply);
     while (!reply.over) {
       signal.throwIfAborted();

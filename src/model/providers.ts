@@ -5,6 +5,7 @@ import { markPrompt } from "./cache-marks";
 import { anthropicRules, googleRules, openAiRules, type SupportedUrls } from "./prompt-rules";
 import type { ProviderAdapter } from "./provider-model";
 import { type PromptRules, type SdkCall, toSdkPrompt } from "./sdk-prompt";
+import { asObject, asText } from "./wire-chunk";
 
 /** The providers' own addresses; named here, as the packages would otherwise look into the process's environment. */
 export const OPENAI_URL = "https://api.openai.com/v1";
@@ -92,7 +93,12 @@ export const anthropic: ProviderAdapter = {
 };
 
 export const google: ProviderAdapter = {
-  reply: { key: "google", isWhole: () => true, events: null },
+  reply: {
+    key: "google",
+    isWhole: () => true,
+    events: null,
+    isRefusal: (event) => asText(asObject(asObject(event)?.promptFeedback)?.blockReason) !== null,
+  },
   async load({ base_url, upstream_id }, fetch) {
     const { createGoogle } = await import("@ai-sdk/google");
     return createGoogle({ baseURL: base_url ?? GOOGLE_URL, apiKey: NO_KEY, fetch })(upstream_id);

@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelChunk, ModelFailure, SpokenPiece } from "../app/ports";
-import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS, type ToolCallPart } from "../domain/message";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
 import { CUT_OFF, eventText, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
@@ -22,6 +22,8 @@ export interface ReplyRules {
   readonly isWhole: (part: SpokenPart, metadata: object) => boolean;
   /** Events that carry the reply: one that cannot be read is a failure. Others may be new or odd, and are skipped. Null: every event is one. */
   readonly events: ReadonlySet<string> | null;
+  /** An event that says that the prompt itself was refused; absent: an error says so. */
+  readonly isRefusal?: (event: object) => boolean;
 }
 
 export type SpokenPart = Extract<
@@ -33,13 +35,16 @@ type Said = "text" | "reasoning";
 
 export class ReplyParts {
   readonly #rules: ReplyRules;
-  readonly #calls: ToolCallPart[] = [];
+  /** The first call, and what came after it, in order: a call counts when its reply has ended well, and its place among thoughts must stay. */
+  readonly #held: ModelChunk[] = [];
+  #calls = 0;
   readonly #text = new WellFormedText();
   #speaking: { readonly type: Said; readonly block: string } | null = null;
   #given = "";
   #heldUnits = 0;
   #spoke = false;
   #event: unknown = null;
+  #refused = false;
   #out: ModelChunk[] = [];
   /** `finish` or `failure` was given out: nothing after it counts. */
   over = false;
@@ -70,8 +75,7 @@ export class ReplyParts {
   #read(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case "raw":
-        this.#event = part.rawValue;
-        return;
+        return this.#see(part.rawValue);
       case "text-start":
       case "text-delta":
       case "text-end":
@@ -95,6 +99,12 @@ export class ReplyParts {
         // What a model makes beside text and calls (files, sources) was not asked for.
         return;
     }
+  }
+
+  #see(event: unknown): void {
+    this.#event = event;
+    const seen = asObject(event);
+    if (seen && this.#rules.isRefusal?.(seen)) this.#refused = true;
   }
 
   #say(type: Said, part: SpokenPart): void {
@@ -123,7 +133,13 @@ export class ReplyParts {
     this.heard++;
     if (piece.text === "" && !piece.provider_metadata) return;
     if (piece.text !== "") this.#spoke = true;
-    this.#out.push({ type, ...piece });
+    const chunk: ModelChunk = { type, ...piece };
+    if (this.#calls === 0) {
+      this.#out.push(chunk);
+      return;
+    }
+    this.#held.push(chunk);
+    this.#hold(piece.text.length);
   }
 
   #metadataOf(all: SharedV4ProviderMetadata | undefined): Record<string, object> | null {
@@ -153,13 +169,18 @@ export class ReplyParts {
     const metadata = this.#metadataOf(part.providerMetadata);
     const units = metadata ? JSON.stringify(metadata).length : 0;
     const fits = part.toolCallId.length <= MAX_CALL_ID_UNITS && part.toolName.length <= MAX_TOOL_NAME_UNITS && units <= MAX_SIGNATURE_UNITS;
-    if (!fits || this.#calls.length >= MAX_REPLY_CALLS) return this.#fail(CUT_OFF);
-    this.#calls.push({
+    if (!fits || this.#calls >= MAX_REPLY_CALLS) return this.#fail(CUT_OFF);
+    this.#giveUpHalf();
+    this.#calls++;
+    this.#held.push({
       type: "tool_call",
-      call_id: part.toolCallId.toWellFormed(),
-      name: part.toolName.toWellFormed(),
-      arguments: part.input.toWellFormed(),
-      ...(metadata ? { provider_metadata: metadata } : {}),
+      call: {
+        type: "tool_call",
+        call_id: part.toolCallId.toWellFormed(),
+        name: part.toolName.toWellFormed(),
+        arguments: part.input.toWellFormed(),
+        ...(metadata ? { provider_metadata: metadata } : {}),
+      },
     });
     // Some arrive whole, without pieces that were counted; arguments are then counted twice at worst.
     this.#hold(units + (this.#heldUnits < part.input.length ? part.input.length : 0));
@@ -174,26 +195,26 @@ export class ReplyParts {
 
   #fail(failure: ModelFailure): void {
     if (this.over) return;
-    this.over = true;
     this.#giveUpHalf();
-    this.#out.push({ type: "failure", failure });
+    this.over = true;
+    this.#out.push(...this.#held.filter(({ type }) => type !== "tool_call"), { type: "failure", failure });
   }
 
   #finish({ finishReason: { unified, raw }, usage }: FinishPart): void {
     if (this.over) return;
+    if (this.#refused) return this.#fail({ kind: "refused", status: null });
     if (unified === "interrupted" || unified === "error") return this.#fail(CUT_OFF);
     const kind = !this.#spoke && raw !== undefined ? classifyFailure({ status: null, code: raw, type: null, message: "" }) : null;
-    if (kind === "overflow" && this.#calls.length === 0) return this.#fail({ kind, status: null });
+    if (kind === "overflow" && this.#calls === 0) return this.#fail({ kind, status: null });
     this.#giveUpHalf();
     this.over = true;
-    for (const call of this.#calls) this.#out.push({ type: "tool_call", call });
-    this.#out.push({ type: "finish", finish: this.#reason(unified), usage: toCallUsage(usage) });
+    this.#out.push(...this.#held, { type: "finish", finish: this.#reason(unified), usage: toCallUsage(usage) });
   }
 
   #reason(unified: FinishPart["finishReason"]["unified"]): FinishReason {
     switch (unified) {
       case "stop":
-        return this.#calls.length > 0 ? "tool_calls" : "stop";
+        return this.#calls > 0 ? "tool_calls" : "stop";
       case "length":
         return "length";
       case "content-filter":

@@ -1,4 +1,4 @@
-/** How long a provider asks to wait, from the headers of its answer, or from its body. */
+/** How long a provider asks to wait, from the headers of its answer, or from its body where it says it there. */
 
 /** Longer than a day is no wait but a mistake; what waits is bounded by the caller anyway. */
 const MOST_MS = 24 * 60 * 60 * 1_000;
@@ -20,15 +20,16 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
   return Math.min(Math.max(0, until - (Number.isNaN(sent) ? now : sent)), MOST_MS);
 }
 
+/** Google's `google.rpc.RetryInfo`, among the details of its error: `{"retryDelay": "27.4s"}`. */
+export function readRetryDelay(text: string): number | null {
+  const delay = /"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"/.exec(text)?.[1];
+  return delay === undefined ? null : Math.min(Math.ceil(Number(delay) * 1_000), MOST_MS);
+}
+
 /** Begins with the name of a day, as all three forms do: `Date.parse` takes a bare number for a year. */
 const IS_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
 function asWait(value: string | null, unit: number): number | null {
-  if (value === null || !/^\s*\d{1,12}(?:\.\d{1,9})?\s*$/.test(value)) return null;
+  if (value === null || !/^\s*\d{1,12}(?:\.\d{1,6})?\s*$/.test(value)) return null;
   return Math.min(Math.ceil(Number(value) * unit), MOST_MS);
 }
-
-/** Google's `RetryInfo` (google/rpc/error_details.proto): seconds, in the error's details and in no header. */
-const RETRY_DELAY = /"retryDelay"\s{0,8}:\s{0,8}"(\d{1,9}(?:\.\d{1,9})?)s"/;
-
-export const readRetryDelay = (body: string): number | null => asWait(RETRY_DELAY.exec(body)?.[1] ?? null, 1_000);

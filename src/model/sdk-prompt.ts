@@ -143,9 +143,9 @@ class PromptBuild {
   #result(part: ToolResultPart, place: number): void {
     if (this.inWords) return this.#user([{ type: "text", text: resultInWords(part) }], place);
     const output = { type: part.is_error ? ("error-text" as const) : ("text" as const), value: part.output };
-    const toolCallId = this.rules.ids?.result(part.call_id) ?? part.call_id;
-    const toolName = this.rules.toName(part.name);
-    const content = { type: "tool-result" as const, toolCallId, toolName, output };
+    const name = this.rules.toName(part.name);
+    const call = this.rules.ids?.answered(part.call_id, name) ?? { id: part.call_id, name };
+    const content = { type: "tool-result" as const, toolCallId: call.id, toolName: call.name, output };
     const last = this.messages.at(-1)?.message;
     // One message for all results of a response: Gemini counts them against the calls of the turn before.
     if (last?.role === "tool") last.content.push(content);
@@ -181,7 +181,7 @@ class PromptBuild {
         return rules.takesBack(part, among) ? [{ type: "reasoning", text: part.text, ...optionsOf(part, rules.key) }] : [];
       case "tool_call":
         if (this.inWords) return [{ type: "text", text: callInWords(part) }];
-        return [rules.toCall(part, rules.ids?.call(part.call_id) ?? part.call_id)];
+        return [rules.toCall(part, rules.ids?.call(part.call_id, rules.toName(part.name)) ?? part.call_id)];
       case "image":
       case "file":
       case "tool_result":

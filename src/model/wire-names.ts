@@ -11,11 +11,17 @@ const SUFFIX_UNITS = 8;
 
 export const toWireName = (name: string): string => name.replaceAll(OTHER, "_").slice(0, MOST_NAME_UNITS) || "unnamed";
 
+/** A call as it went out. */
+export interface WireCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 export class WireIds {
   readonly #used = new Set<string>();
   readonly #most: number;
-  /** Of the response that was read last: the ids of its calls in order, by what they were. */
-  #open = new Map<string, string[]>();
+  /** Of the response that was read last: its calls in order, by the id that they had. */
+  #open = new Map<string, WireCall[]>();
 
   /** `most`: characters of an id. */
   constructor(most = 64) {
@@ -27,17 +33,17 @@ export class WireIds {
     this.#open = new Map();
   }
 
-  call(id: string): string {
-    const wire = this.#unique(id);
+  call(id: string, name: string): string {
+    const wire = { id: this.#unique(id), name };
     const same = this.#open.get(id);
     if (same) same.push(wire);
     else this.#open.set(id, [wire]);
-    return wire;
+    return wire.id;
   }
 
-  /** Of several calls with one id, the first that has no result yet. */
-  result(id: string): string {
-    return this.#open.get(id)?.shift() ?? this.#unique(id);
+  /** The call that a result answers: of several with one id, the first that has none yet. Gemini wants the call's own name there. */
+  answered(id: string, name: string): WireCall {
+    return this.#open.get(id)?.shift() ?? { id: this.#unique(id), name };
   }
 
   #unique(id: string): string {

@@ -9,8 +9,9 @@ import { createResponses } from "../support/stand-in/providers/openai/responses.
 import { type ProviderStandIn, startProvider } from "../support/stand-in/providers/provider-server.ts";
 import { startWorkersAi } from "../support/stand-in/providers/workers-ai/workers-ai.ts";
 import { anthropicFailures } from "./failures/anthropic.ts";
+import { compatibleFailures } from "./failures/compatible.ts";
 import { googleFailures } from "./failures/google.ts";
-import { chatFailures, compatibleFailures, responsesFailures } from "./failures/openai.ts";
+import { chatFailures, responsesFailures } from "./failures/openai.ts";
 import type { ProviderFailures } from "./failures/provider-failure.ts";
 import { workersAiFailures } from "./failures/workers-ai.ts";
 

@@ -240,6 +240,21 @@ describe("stopping", () => {
     expect(provider.sent).toHaveLength(1);
   });
 
+  it.each(["key", "answer"])("does not wait for the %s when whoever gives it heeds no signal", async (late) => {
+    const reached = Promise.withResolvers<void>();
+    const wait = (): Promise<never> => {
+      reached.resolve();
+      return new Promise(() => undefined);
+    };
+    const provider = scripted(wait, late === "key" ? wait : undefined);
+    const controller = new AbortController();
+    const reply = collect(provider.model.stream(request(), { signal: controller.signal }));
+    await reached.promise;
+    controller.abort();
+    expect(await reply).toEqual([failure("aborted")]);
+    expect(provider.sent).toHaveLength(late === "key" ? 0 : 1);
+  });
+
   it("by leaving closes the connection too", async () => {
     let closed = 0;
     const reads = [start(), ...text(0, "Once")];

@@ -58,12 +58,6 @@ describe("the reply", () => {
     expect((await hear(part({ text: "So" }), end(reason))).at(-1)).toMatchObject({ type: "finish", finish });
   });
 
-  it("to a prompt that is blocked is empty and says so", async () => {
-    expect(await hear({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { promptTokenCount: 9 } })).toMatchObject([
-      { type: "finish", finish: "content_filter" },
-    ]);
-  });
-
   it("whose call came out malformed is a failure", async () => {
     expect(await hear(end("MALFORMED_FUNCTION_CALL"))).toEqual([failure("unavailable")]);
   });
@@ -80,6 +74,21 @@ describe("a failure is the last chunk", () => {
     };
     const provider = scripted(() => new Response(JSON.stringify(error), { status: 400, headers: { "content-type": "application/json" } }));
     expect(await provider.ask(request())).toMatchObject([{ type: "failure", failure: { kind: "overflow", status: 400 } }]);
+  });
+
+  it("with the wait that stands in the answer's body", async () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "27.4s" }];
+    const error = { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "Too many requests.", details } };
+    const provider = scripted(() => Response.json(error, { status: 429 }));
+    expect(await provider.ask(request())).toEqual([
+      { type: "failure", failure: { kind: "rate_limit", status: 429, retry_after_ms: 27_400 } },
+    ]);
+  });
+
+  it("by a block of the prompt, whatever else is reported", async () => {
+    expect(await hear({ promptFeedback: { blockReason: "SAFETY" } }, { usageMetadata: { promptTokenCount: 9 } })).toEqual([
+      failure("refused"),
+    ]);
   });
 
   it("by an error in the stream, and by an end without a finish", async () => {

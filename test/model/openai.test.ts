@@ -95,6 +95,21 @@ describe("the reply of Responses", () => {
     ]);
   });
 
+  it("keeps thinking between calls in its place, and gives no call of a reply that did not end", async () => {
+    const reads = [
+      ...reasoning(0, ["First."], "gAAA"),
+      ...call(1, { id: "call_1", name: "now", pieces: ["{}"] }),
+      ...reasoning(2, ["Second."], "gBBB"),
+      ...call(3, { id: "call_2", name: "now", pieces: ["{}"] }),
+    ];
+    const order = (chunks: readonly ModelChunk[]) =>
+      chunks.flatMap((chunk) =>
+        chunk.type === "tool_call" ? chunk.call.call_id : chunk.type === "reasoning" ? chunk.text || "seal" : chunk.type,
+      );
+    expect(order(await hear(...reads, completed()))).toEqual(["First.", "seal", "call_1", "Second.", "seal", "call_2", "finish"]);
+    expect(order(await hear(...reads))).toEqual(["First.", "seal", "Second.", "seal", "failure"]);
+  });
+
   it("that was cut says why", async () => {
     const cut = (reason: string): object => ({ type: "response.incomplete", response: { incomplete_details: { reason }, usage } });
     expect((await hear(...message(0, ["So"]), cut("max_output_tokens"))).at(-1)).toMatchObject({ type: "finish", finish: "length" });
