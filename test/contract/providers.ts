@@ -30,6 +30,8 @@ export interface ProviderUnderTest {
   readonly showsThinking: boolean;
   /** Thinking, or its signature, goes back with the calls that it led to. */
   readonly takesThinkingBack: boolean;
+  /** What stands in a request for an image and for a PDF that the provider fetches itself; null: it is named in words. */
+  readonly media: { readonly image: string | null; readonly pdf: string | null };
   /** What is written to the cache is told. */
   readonly reportsWrites: boolean;
   /** Tokens below which nothing is cached, and by how many the cache grows. */
@@ -46,6 +48,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "input",
     showsThinking: true,
     takesThinkingBack: true,
+    media: { image: '"type":"input_image"', pdf: '"type":"input_file"' },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: responsesFailures,
@@ -58,6 +61,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: false,
     takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: chatFailures,
@@ -70,6 +74,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: true,
     takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: compatibleFailures,
@@ -82,6 +87,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: true,
     takesThinkingBack: true,
+    media: { image: '"type":"image"', pdf: '"type":"document"' },
     reportsWrites: true,
     cache: { least: 1_024, step: 1 },
     failures: anthropicFailures,
@@ -94,6 +100,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "contents",
     showsThinking: false,
     takesThinkingBack: true,
+    media: { image: '"fileData":', pdf: '"fileData":' },
     reportsWrites: false,
     cache: { least: 1_024, step: 1 },
     failures: googleFailures,
@@ -106,6 +113,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: true,
     takesThinkingBack: false,
+    media: { image: null, pdf: null },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: workersAiFailures,

@@ -127,7 +127,14 @@ export const googleFailures: ProviderFailures = {
       title: "requests a minute",
       event: errorBody({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted (e.g. check quota)." }),
     },
+    {
+      kind: "refused",
+      title: "a prompt that its filter stops",
+      event: {
+        promptFeedback: { blockReason: "PROHIBITED_CONTENT" },
+        usageMetadata: { promptTokenCount: 12, totalTokenCount: 12 },
+        modelVersion: "gemini-3.5-flash",
+      },
+    },
   ],
-  // What its filters stop is the end of a reply, not an error.
-  unheard: ["refused"],
 };

@@ -139,6 +139,16 @@ export const sharedFailures: readonly ProviderFailure[] = [
   },
   {
     kind: "unavailable",
+    title: "overload until a date",
+    retry_after_ms: 90_000,
+    refusal: say(
+      503,
+      { message: "The engine is currently overloaded, please try again later", type: "server_error" },
+      { date: "Sun, 22 Nov 2026 10:00:00 GMT", "retry-after": "Sun, 22 Nov 2026 10:01:30 GMT" },
+    ),
+  },
+  {
+    kind: "unavailable",
     title: "an edge without an origin",
     refusal: { status: 502, body: "<html><head><title>502 Bad Gateway</title></head></html>" },
   },
