@@ -149,6 +149,14 @@ describe("a reply that holds more than it may is a failure, whatever came before
     expect(await hear(start(), ...toolUse(0, { id: "t", name: "n".repeat(300), pieces: [] }), ...end("tool_use"))).toEqual([over]);
   });
 
+  it("in what comes after a call, which is held with it: all of it is said once, and then the failure", async () => {
+    const after = Array.from({ length: 11 }, () => "y".repeat(99_999));
+    const reads = [start(), ...toolUse(0, { id: "t", name: "now", pieces: [] }), ...text(1, ...after, "\ud83e"), ...end("tool_use")];
+    const chunks = await hear(...reads);
+    expect(spokenText(chunks).length).toBeGreaterThan(999_999);
+    expect(chunks.filter(({ type }) => type === "failure" || type === "tool_call")).toEqual([over]);
+  });
+
   it("in what thinking is sealed with", async () => {
     const chunks = await hear(start(), ...thinking(0, "Hm.", "s".repeat(1_100_000)), ...end("end_turn"));
     expect(chunks.at(-1)).toEqual(over);
