@@ -74,9 +74,10 @@ async function runInputs(ai: Ai, { url, headers, body }: BuiltRequest, signal: A
   try {
     return await run(url.slice(SCHEME.length), JSON.parse(body), options);
   } catch (error) {
-    if (signal.aborted) throw error;
     const message = error instanceof Error ? error.message : "";
-    const code = /^(\d{4}):/.exec(message)?.[1] ?? "";
+    const code = /^(\d{4}):/.exec(message)?.[1];
+    // Without a code, nobody has answered.
+    if (signal.aborted || code === undefined) throw error;
     return new Response(JSON.stringify({ error: { message } }), { status: STATUS_OF[code] ?? 502 });
   }
 }
@@ -98,6 +99,7 @@ const oneEvent = (data: string): string => `data: ${data}\n\ndata: [DONE]\n\n`;
  */
 function toChunk(event: Json): Json {
   const result = asObject(event.result) ?? event;
+  if (event.error) return { error: event.error };
   if (Array.isArray(event.errors) && event.errors.length > 0) return { error: event.errors[0] };
   const choice = asObject(Array.isArray(result.choices) ? result.choices[0] : null);
   if (choice) return choice.delta || !choice.message ? result : { ...result, choices: [{ ...choice, delta: choice.message }] };

@@ -23,7 +23,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
       ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
       ...(limit === undefined ? {} : { limit }),
     };
-    expect(chunks).toEqual([{ type: "failure", failure: failure }]);
+    expect(chunks).toEqual([{ type: "failure", failure }]);
   });
 
   const inStream = provider.failures.events.map((failure) => [failure.kind, failure.title, failure] as const);
@@ -96,7 +96,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
     expect(await bench.standIn.log[before]?.closed).toBe("left");
   });
 
-  it("is one of the stand-in's own when it refuses a request: a wrong key, and a prompt above its window", async () => {
+  it("is an overflow, with the window as its limit, when a prompt is above it", async () => {
     const words = "The road was long and the weather was fair. ".repeat(7_000);
     const overflow = await ask(bench, { messages: [{ role: "user", parts: [{ type: "text", text: words }] }] });
     expect(endOf(overflow)).toMatchObject({ type: "failure", failure: { kind: "overflow", limit: 60_000 } });
@@ -109,7 +109,8 @@ describe("the classes of failures", () => {
   const ours = ["aborted"];
   it("are each shown with each provider's own words, where it has any for it", () => {
     const missing = PROVIDERS_UNDER_TEST.map(({ name, failures }) => {
-      const shown = new Set([...failures.refusals, ...failures.events].map(({ kind }) => kind as string));
+      const heard = [...failures.refusals, ...failures.events].map(({ kind }) => kind as string);
+      const shown = new Set([...heard, ...(failures.unheard ?? [])]);
       return [name, FAILURE_KINDS.filter((kind) => !shown.has(kind) && !ours.includes(kind))] as const;
     });
     expect(Object.fromEntries(missing.filter(([, kinds]) => kinds.length > 0))).toEqual({});

@@ -7,10 +7,13 @@ import { createChat } from "../support/stand-in/providers/openai/chat.ts";
 import { OPENAI_KEY } from "../support/stand-in/providers/openai/errors.ts";
 import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
 import { type ProviderStandIn, startProvider } from "../support/stand-in/providers/provider-server.ts";
+import { startWorkersAi } from "../support/stand-in/providers/workers-ai/workers-ai.ts";
 import { anthropicFailures } from "./failures/anthropic.ts";
+import { compatibleFailures } from "./failures/compatible.ts";
 import { googleFailures } from "./failures/google.ts";
-import { chatFailures, compatibleFailures, responsesFailures } from "./failures/openai.ts";
+import { chatFailures, responsesFailures } from "./failures/openai.ts";
 import type { ProviderFailures } from "./failures/provider-failure.ts";
+import { workersAiFailures } from "./failures/workers-ai.ts";
 
 /** Tokens that every stand-in's model holds. */
 export const WINDOW = 60_000;
@@ -20,13 +23,15 @@ export interface ProviderUnderTest {
   readonly name: Provider;
   readonly upstreamId: string;
   readonly key: string;
-  readonly start: () => Promise<ProviderStandIn>;
+  readonly start: () => Promise<ProviderStandIn & { readonly binding?: Ai }>;
   /** Where the messages stand in the request, in the order of the wire. */
   readonly messages: "input" | "messages" | "contents";
   /** What the model thinks is shown as it thinks. */
   readonly showsThinking: boolean;
   /** Thinking, or its signature, goes back with the calls that it led to. */
   readonly takesThinkingBack: boolean;
+  /** What stands in a request for an image and for a PDF that the provider fetches itself; null: it is named in words. */
+  readonly media: { readonly image: string | null; readonly pdf: string | null };
   /** What is written to the cache is told. */
   readonly reportsWrites: boolean;
   /** Tokens below which nothing is cached, and by how many the cache grows. */
@@ -43,6 +48,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "input",
     showsThinking: true,
     takesThinkingBack: true,
+    media: { image: '"type":"input_image"', pdf: '"type":"input_file"' },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: responsesFailures,
@@ -55,6 +61,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: false,
     takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: chatFailures,
@@ -67,6 +74,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: true,
     takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: compatibleFailures,
@@ -79,6 +87,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "messages",
     showsThinking: true,
     takesThinkingBack: true,
+    media: { image: '"type":"image"', pdf: '"type":"document"' },
     reportsWrites: true,
     cache: { least: 1_024, step: 1 },
     failures: anthropicFailures,
@@ -91,9 +100,23 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     messages: "contents",
     showsThinking: false,
     takesThinkingBack: true,
+    media: { image: '"fileData":', pdf: '"fileData":' },
     reportsWrites: false,
     cache: { least: 1_024, step: 1 },
     failures: googleFailures,
+  },
+  {
+    name: "workers-ai",
+    upstreamId: "@cf/openai/gpt-oss-120b",
+    key: "no key: the binding is the credential",
+    start: async () => startWorkersAi({ window: WINDOW }),
+    messages: "messages",
+    showsThinking: true,
+    takesThinkingBack: false,
+    media: { image: null, pdf: null },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: workersAiFailures,
   },
 ];
 
@@ -105,7 +128,7 @@ export interface Bench extends ProviderUnderTest {
 
 export async function openBench(provider: ProviderUnderTest): Promise<Bench> {
   const standIn = await provider.start();
-  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length });
+  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length, ai: standIn.binding });
   const spec: ModelSpec = {
     id: `test-${provider.name}`,
     provider: provider.name,

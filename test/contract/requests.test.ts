@@ -51,7 +51,7 @@ const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
     messages: [
       user("Look."),
       assistant(call("call_1", "{broken"), call("call_2", "", "made up!")),
-      results(result("call_1"), result("call_2")),
+      results(result("call_1"), result("call_2", "found", { name: "made up!" })),
     ],
   },
   "calls whose tools are no longer offered": {
@@ -114,12 +114,16 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     expect(new URL(rendered.url, "http://binding").pathname).toContain(bench.standIn.log[before]?.path.split("?")[0]);
   });
 
-  it("names what the model cannot read in words, and leaves nothing of it out", async () => {
+  it("sends images and files by address where the provider fetches them, and names the others in words", async () => {
     bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
     await ask(bench, { messages: [media] });
     const raw = bench.standIn.log.at(-1)?.raw ?? "";
-    for (const part of ["https://example.com/a.png", "https://example.com/b.pdf", "https://example.com/c.zip", "http://example.com/d.png"])
-      expect(raw).toContain(part);
+    for (const address of ["example.com/a.png", "example.com/b.pdf", "example.com/c.zip", "example.com/d.png"])
+      expect(raw).toContain(address);
+    for (const type of [provider.media.image, provider.media.pdf]) if (type !== null) expect(raw).toContain(type);
+    expect(raw).toContain("[file: c.zip (application/zip) https://example.com/c.zip]");
+    expect(raw.includes("[file: b.pdf")).toBe(provider.media.pdf === null);
+    expect(raw).not.toContain("base64");
   });
 
   it("holds no image and no file for a model that reads none", async () => {

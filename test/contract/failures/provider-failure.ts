@@ -23,4 +23,6 @@ export interface EventFailure {
 export interface ProviderFailures {
   readonly refusals: readonly ProviderFailure[];
   readonly events: readonly EventFailure[];
+  /** Classes that the provider has no words for. */
+  readonly unheard?: readonly FailureKind[];
 }

@@ -1,6 +1,9 @@
 /** Writes a reply's events, in pieces of any size, until they end or something goes wrong as it was told to. */
 import type { Accepted, Frame, Mishap, ScriptedReply } from "./script.ts";
 
+/** A comment, which any stream may hold, as proxies and gateways write them while a model thinks. */
+const KEEP_ALIVE: Frame = { data: ": keep-alive\n\n" };
+
 export interface Sink {
   /** Resolves when the client is gone, or all was written. */
   readonly closed: Promise<unknown>;
@@ -18,7 +21,7 @@ export interface Playing {
 }
 
 export async function playReply({ accepted, reply, sink }: Playing): Promise<void> {
-  const frames = accepted.frames(reply);
+  const frames = [KEEP_ALIVE, ...accepted.frames(reply)];
   await writeFrames(
     frames.filter((frame) => !frame.tail),
     { sink, reply },

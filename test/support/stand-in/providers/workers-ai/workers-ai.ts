@@ -11,13 +11,13 @@ import { bracketPath, faultOf } from "../shape.ts";
 import { framesOf } from "./events.ts";
 import { type RunInputs, runInputs, type WorkersAiMessage } from "./shape.ts";
 
-/** As much of `Ai` as a model's adapter is given. */
-export interface AiBinding {
+/** As much of `Ai` as a model's adapter needs. */
+interface AiBinding {
   run(model: string, inputs: Readonly<Record<string, unknown>>, options?: AiOptions): Promise<unknown>;
 }
 
 export interface WorkersAiStandIn extends ProviderStandIn {
-  readonly binding: AiBinding;
+  readonly binding: Ai;
 }
 
 /** Thrown by `run()`; the code is in front of the message, and nowhere else. */
@@ -42,7 +42,8 @@ export function startWorkersAi({ window }: { readonly window: number }): Workers
     },
   };
   return {
-    binding,
+    // Everything else that the binding offers is of no use to a model's adapter, and would be a fault: it is not there.
+    binding: binding as unknown as Ai,
     baseUrl: null,
     log: desk.log,
     enqueue: (...replies) => desk.enqueue(replies),
