@@ -2,8 +2,9 @@
 import { fencing } from "./fencing.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
+import { providers } from "./providers.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers];
