@@ -88,6 +88,16 @@ const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
   "thinking that nobody signed": {
     messages: [user("One."), assistant({ type: "reasoning", text: "Hm." }, { type: "text", text: "Yes." }), user("Two.")],
   },
+  "thinking whose seal never came": {
+    messages: [
+      user("One."),
+      assistant(
+        { type: "reasoning", text: "Hm.", provider_metadata: { openai: { itemId: "rs_1" }, anthropic: {}, google: {} } },
+        { type: "text", text: "Yes." },
+      ),
+      user("Two."),
+    ],
+  },
   "images and files, by address": { messages: [media] },
   "no thinking": { reasoning: "off" },
   "a summary, without a cap": { purpose: "compaction", reasoning: "off", tools: [], maxOutput: null },

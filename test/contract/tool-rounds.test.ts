@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../src/app/ports";
+import type { Part } from "../../src/domain/message";
 import type { ScriptedReply } from "../support/stand-in/providers/script.ts";
 import { ask, assistant, callsOf, endOf, resultsOf, textOf, toParts, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
@@ -27,6 +28,14 @@ async function runTurn(bench: Bench, said: readonly ChatMessage[]): Promise<read
     if (callsOf(chunks).length === 0) return messages;
     messages.push(resultsOf(callsOf(chunks)));
   }
+}
+
+/** As a change of the view leaves it (`context/view`). */
+function unsigned(part: Part): Part[] {
+  if (part.type === "reasoning") return [];
+  if (!("provider_metadata" in part)) return [part];
+  const { provider_metadata: _, ...rest } = part;
+  return [rest];
 }
 
 /** What a provider gave out to have it back: all of these are long, and nothing else in a request looks like them. */
@@ -60,6 +69,16 @@ describe.each(PROVIDERS_UNDER_TEST)("rounds of tools with $name", (provider) => 
     expect(bench.standIn.log.at(-1)?.refusal?.body).toBeUndefined();
     expect(textOf(chunks)).toBe("You are welcome.");
     for (const text of ["Look all of it up.", "three", "Done.", "Thanks."]) expect(bench.standIn.log.at(-1)?.raw).toContain(text);
+  });
+
+  it("go on when the thinking of a turn that is over was dropped, all of it at once", async () => {
+    bench.standIn.enqueue(...rounds);
+    const whole = await runTurn(bench, [user("Look all of it up.")]);
+    const over = whole.map((message) => ({ ...message, parts: message.parts.flatMap(unsigned) }));
+    bench.standIn.enqueue(...rounds);
+    const messages = await runTurn(bench, [...over, user("And again.")]);
+    expect(messages).toHaveLength(over.length + 8);
+    expect(sealsIn(bench.standIn.log.at(-1)?.raw).length).toBe(provider.takesThinkingBack ? 3 : 0);
   });
 });
 
