@@ -14,6 +14,8 @@ export interface Env {
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
+  /** Workers AI; absent: its models are out of reach. */
+  readonly AI?: Ai;
   readonly KEY_PEPPER?: string;
   readonly ADMIN_KEY?: string;
   readonly ENVIRONMENT?: string;

@@ -104,12 +104,14 @@ export default {
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
       model: ({ tenant }) =>
-        withSuggestions(createChatModel({ credentials: credentialsOf(env, config, tenant), estimate: estimateTokens }), (suggested) =>
-          ctx.waitUntil(
-            tenantStub(env, tenant)
-              .suggestLimit(suggested)
-              .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
-          ),
+        withSuggestions(
+          createChatModel({ credentials: credentialsOf(env, config, tenant), estimate: estimateTokens, ai: env.AI }),
+          (suggested) =>
+            ctx.waitUntil(
+              tenantStub(env, tenant)
+                .suggestLimit(suggested)
+                .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
+            ),
         ),
       clock: Date.now,
       schedule: startTimer,

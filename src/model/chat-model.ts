@@ -3,30 +3,52 @@ import type { ChatModel, Credentials, ModelSpec } from "../app/ports";
 import { assertNever } from "../lib/assert-never";
 import { createEmbeddedModel } from "./embedded";
 import type { EstimateTokens } from "./extract-summary";
-import { createOpenAiCompatibleModel, type FetchFunction } from "./openai-compatible";
+import { createOpenAiCompatibleModel } from "./openai-compatible";
+import type { FetchFunction } from "./provider-link";
+import { createProviderModel, type ProviderAdapter } from "./provider-model";
+import { anthropic, google, openAi } from "./providers";
+import { createWorkersAiModel } from "./workers-ai";
 
 export interface ChatModelOptions {
+  /** Asked for each call, of every model: whose key goes where is its rule. */
   readonly credentials: Credentials;
   /** Called with `globalThis` as its `this`, as workerd demands. */
   readonly fetch?: FetchFunction;
   readonly estimate: EstimateTokens;
+  /** The binding of Workers AI; absent: its models are out of reach. */
+  readonly ai?: Ai | undefined;
 }
 
-export function createChatModel({ credentials, estimate, fetch }: ChatModelOptions): ChatModel {
-  const compatible = createOpenAiCompatibleModel({ credentials, fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)) });
-  const embedded = createEmbeddedModel(estimate);
+export function createChatModel({
+  credentials,
+  estimate,
+  ai,
+  fetch = (url, init) => globalThis.fetch(url, init),
+}: ChatModelOptions): ChatModel {
+  const through = (adapter: ProviderAdapter): ChatModel => createProviderModel({ adapter, credentials, fetch });
+  const chat = createOpenAiCompatibleModel({ credentials, fetch });
+  const models = {
+    openAi: through(openAi),
+    anthropic: through(anthropic),
+    google: through(google),
+    embedded: createEmbeddedModel(estimate),
+    workersAi: createWorkersAiModel(ai),
+  };
   const adapterFor = ({ provider }: ModelSpec): ChatModel => {
     switch (provider) {
       case "embedded":
-        return embedded;
+        return models.embedded;
       case "openai-compatible":
-        return compatible;
-      case "openai":
       case "openai-chat":
+        return chat;
+      case "openai":
+        return models.openAi;
       case "anthropic":
+        return models.anthropic;
       case "google":
+        return models.google;
       case "workers-ai":
-        throw new TypeError(`No adapter for ${provider} yet.`);
+        return models.workersAi;
       default:
         return assertNever(provider);
     }

@@ -1,31 +1,32 @@
 /**
- * The request to an OpenAI-compatible endpoint, exactly as it goes out. The AI SDK builds all of it (messages, tools,
- * headers, URL) and hands it to its `fetch`; ours keeps it instead of sending it. `render` and `stream` both start
- * here, so that what is shown and what is sent cannot differ.
+ * The request for a chat completion, exactly as it goes out. The AI SDK builds all of it (messages, tools, headers, URL)
+ * and hands it to its `fetch`; ours keeps it instead of sending it. `render` and `stream` both start here, so that what
+ * is shown and what is sent cannot differ.
+ *
+ * OpenAI's own chat completions go this way too, and not through its package: the wire is the same but for a few names
+ * (`openAiBody`), the decoder is the fast one, and what the models wrote goes back byte for byte, which the package does
+ * not do with arguments that are no JSON.
  */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { Credentials, ModelRequest } from "../app/ports";
-import { PROVIDER_NAME, type SdkModel, toSdkCall } from "./sdk-prompt";
+import type { ModelRequest, ModelSpec } from "../app/ports";
+import { PROVIDER_NAME, toCompatibleCall } from "./compatible-prompt";
+import { leastEffort } from "./least-effort";
+import { type BuiltRequest, readRequest } from "./provider-link";
+import { OPENAI_URL } from "./providers";
 
-export interface ChatRequest {
-  readonly url: string;
-  readonly headers: Headers;
-  readonly body: string;
-}
+type SdkModel = ReturnType<ReturnType<typeof createOpenAICompatible>>;
 
 /** Ends the SDK's call once the request is known. */
 class RequestBuilt extends Error {
-  readonly request: ChatRequest;
-  constructor(request: ChatRequest) {
+  readonly request: BuiltRequest;
+  constructor(request: BuiltRequest) {
     super("The request is built; it is sent by the adapter.");
     this.request = request;
   }
 }
 
 function captureFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  if (typeof init?.body !== "string") throw new TypeError("The request of a chat completion is text.");
-  const url = input instanceof Request ? input.url : String(input);
-  throw new RequestBuilt({ url, headers: new Headers(init.headers), body: init.body });
+  throw new RequestBuilt(readRequest(input, init));
 }
 
 /**
@@ -35,33 +36,49 @@ function captureFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Res
 const CACHED_MODELS = 64;
 const models = new Map<string, SdkModel>();
 
-function sdkModel(baseUrl: string, upstreamId: string): SdkModel {
-  const key = `${baseUrl}\n${upstreamId}`;
+function sdkModel(baseUrl: string, { provider, upstream_id }: ModelSpec): SdkModel {
+  const key = `${provider}\n${baseUrl}\n${upstream_id}`;
   const known = models.get(key);
   if (known) return known;
   if (models.size >= CACHED_MODELS) models.clear();
-  const provider = createOpenAICompatible({ name: PROVIDER_NAME, baseURL: baseUrl, includeUsage: true, fetch: captureFetch });
-  const model = provider(upstreamId);
+  const own = provider === "openai-chat" ? { transformRequestBody: openAiBody } : {};
+  const model = createOpenAICompatible({ name: PROVIDER_NAME, baseURL: baseUrl, includeUsage: true, fetch: captureFetch, ...own })(
+    upstream_id,
+  );
   models.set(key, model);
   return model;
 }
 
-/** Throws a `TypeError` when the model has no valid base URL: such a model must not have been registered. */
-export async function buildChatRequest(request: ModelRequest, credentials: Credentials): Promise<ChatRequest> {
-  const { model } = request;
-  if (model.base_url === null) throw new TypeError(`Model ${model.id} has no base URL.`);
-  const built = await captureRequest(sdkModel(model.base_url, model.upstream_id), request);
-  const apiKey = await credentials(model);
-  if (apiKey !== null) built.headers.set("authorization", `Bearer ${apiKey}`);
-  return built;
+/** Its reasoning models refuse `max_tokens`, and all of its models take the newer name. */
+function openAiBody({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
+  return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
 }
 
-async function captureRequest(model: SdkModel, request: ModelRequest): Promise<ChatRequest> {
+/** Throws a `TypeError` when the model has no valid base URL: such a model must not have been registered. */
+export async function buildChatRequest(request: ModelRequest): Promise<BuiltRequest> {
+  const { model } = request;
+  const baseUrl = model.base_url ?? (model.provider === "openai-chat" ? OPENAI_URL : null);
+  if (baseUrl === null) throw new TypeError(`Model ${model.id} has no base URL.`);
+  return captureRequest(sdkModel(baseUrl, model), request);
+}
+
+async function captureRequest(model: SdkModel, request: ModelRequest): Promise<BuiltRequest> {
   try {
-    await model.doStream(toSdkCall(request));
+    await model.doStream({ ...toCompatibleCall(request), ...optionsOf(request) });
   } catch (error) {
     if (error instanceof RequestBuilt) return error.request;
     throw error;
   }
   throw new TypeError("The provider package ended a call without building a request.");
+}
+
+/** What only OpenAI itself is known to take; other endpoints may refuse a name that they do not know. */
+function optionsOf({ model, reasoning, cacheKey }: ModelRequest): { providerOptions?: Record<string, Record<string, string>> } {
+  if (model.provider !== "openai-chat") return {};
+  const effort = reasoning === "off" && model.capabilities?.reasoning !== false ? leastEffort(model.upstream_id) : null;
+  const options = {
+    ...(effort === null ? {} : { reasoningEffort: effort }),
+    ...(cacheKey === undefined ? {} : { prompt_cache_key: cacheKey }),
+  };
+  return { providerOptions: { [PROVIDER_NAME]: options } };
 }

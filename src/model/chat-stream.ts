@@ -4,23 +4,30 @@
  * own pipeline (five piped streams, a schema a chunk) took 4 to 6 times; it also renames a call whose id repeats
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
-import type { ModelChunk, ModelFailure } from "../app/ports";
+import type { ModelChunk } from "../app/ports";
 import type { CallUsage } from "../domain/model-call";
-import { classifyFailure, toModelFailure } from "./classify-failure";
-import { describeError } from "./error-body";
+import { CUT_OFF, toEventFailure } from "./call-failure";
+import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
 /** One line of the stream at most, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
 const MAX_LINE_UNITS = 2_000_000;
-const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 
 type Said = "text" | "reasoning";
 
 const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 
+export interface DecoderOptions {
+  /** An event in another shape, as a chunk of a chat completion. */
+  readonly normalize?: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** How a reply ended that was ended properly and does not say how; absent: it was cut off. */
+  readonly unsaidFinish?: string;
+}
+
 /** What the reads so far brought, and what is known of the end. Fed by one reader, in order. */
 export class ReplyDecoder {
+  readonly #options: DecoderOptions;
   readonly #decoder = new TextDecoder();
   readonly #calls = new ToolCallAssembly();
   #out: ModelChunk[] = [];
@@ -35,6 +42,10 @@ export class ReplyDecoder {
   over = false;
   /** Deltas so far, those included that make no chunk, or none yet. */
   deltas = 0;
+
+  constructor(options: DecoderOptions = {}) {
+    this.#options = options;
+  }
 
   /** The chunks in `bytes`, which may end anywhere, even inside a character. */
   read(bytes: Uint8Array): readonly ModelChunk[] {
@@ -93,10 +104,12 @@ export class ReplyDecoder {
     if (data === "") return;
     if (data === "[DONE]") {
       this.#ended = true;
+      this.#finish ??= this.#options.unsaidFinish ?? null;
       return;
     }
-    const event = parseObject(data);
-    if (event === null || (event.error !== undefined && event.error !== null)) this.#fail(data);
+    const parsed = parseObject(data);
+    const event = parsed && this.#options.normalize ? this.#options.normalize(parsed) : parsed;
+    if (event === null || (event.error !== undefined && event.error !== null)) this.#fail(event === parsed ? data : JSON.stringify(event));
     else this.#event(event);
   }
 
@@ -146,10 +159,7 @@ export class ReplyDecoder {
   #fail(data: string): void {
     this.over = true;
     this.#giveUpHalf();
-    const error = describeError(data);
-    const code = Number(error.code);
-    const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-    this.#out.push({ type: "failure", failure: toModelFailure({ status, ...error }) });
+    this.#out.push({ type: "failure", failure: toEventFailure(data) });
   }
 }
 

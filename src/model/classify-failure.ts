@@ -37,7 +37,7 @@ export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const report = unwrap(asReported);
   const text = normalizeFailureText(report.message);
   const status = statusOf(report, text);
-  const kind = byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byDefault(status);
+  const kind = byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
   return { kind, limit: limitFor(kind, text) };
 }
 
@@ -127,6 +127,9 @@ function byText(status: number | null, text: string): FailureKind | null {
     firstOf(closings, text)
   );
 }
+
+/** Google's word for a rate and for credit alike: where nothing else says which, it is the one that passes. */
+const byType = ({ type }: FailureReport): FailureKind | null => (squash(type) === "resourceexhausted" ? "rate_limit" : null);
 
 function byDefault(status: number | null): FailureKind {
   if (status === 413) return "payload";

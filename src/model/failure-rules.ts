@@ -16,10 +16,7 @@ export const codes: readonly Rule[] = [
     "quota",
     /^(?:insufficient(?:quota|balance|funds|credits?)|billing\w{0,40}|quotaexceeded|paymentrequired|credits?(?:exhausted|required|limit\w{0,20})|exceededcurrentquotaerror|arrearage|1113|1008)$/,
   ],
-  [
-    "rate_limit",
-    /^(?:ratelimit\w{0,40}|toomanyrequests\w{0,20}|throttling\w{0,40}|resourceexhausted|requestlimitexceeded|130[2358]|1039)$/,
-  ],
+  ["rate_limit", /^(?:ratelimit\w{0,40}|toomanyrequests\w{0,20}|throttling\w{0,40}|requestlimitexceeded|130[2358]|1039)$/],
   [
     "auth",
     /^(?:invalid(?:api|authentication)\w{0,20}|authentication(?:error|failed)|permission(?:error|denied)|unauthenticated|unauthorized|forbidden|accessdenied\w{0,30}|2049)$/,
@@ -52,7 +49,7 @@ export const limits: readonly Rule[] = [
   ],
   [
     "quota",
-    /\bquota\b|billing|(?:insufficient|out of|not enough|more|add|purchase) (?:credit|balance|fund)|credit balance|no credits? (?:left|remaining|available)|upgrade your plan|(?:this|per|a) month|monthly|free allocation|in good standing|api usage limits?|extra usage is required|(?:key|spend|spending|credit) limit|余额|欠费|额度/,
+    /\bquota\b|billing|(?:insufficient|out of|not enough|more|add|purchase) (?:credit|balance|fund)|credit balance|credits? (?:is|are|have been) (?:depleted|exhausted|used up)|no credits? (?:left|remaining|available)|upgrade your plan|(?:this|per|a) month|monthly|free allocation|in good standing|api usage limits?|extra usage is required|(?:key|spend|spending|credit) limit|余额|欠费|额度/,
   ],
   [
     "quota",
@@ -85,7 +82,7 @@ const faults: readonly Rule[] = [
 ];
 const media: Rule = [
   "media",
-  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media)|maximum of \d{1,6} (?:images?|pdfs?|files?|documents?)|pdf[^.]{0,40}pages/,
+  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|maximum of \d{1,6} (?:images?|pdfs?|files?|documents?)|pdf[^.]{0,40}pages/,
 ];
 
 /** `media`: not where the window is what they exceed. */

@@ -19,7 +19,7 @@ export const asText = (value: unknown): string | null => (typeof value === "stri
 const MAX_COUNT = 100_000_000;
 
 /** Null: not a count. Nothing is rounded: half a token shows that nobody has counted. */
-const asCount = (value: unknown): number | null => {
+export const asCount = (value: unknown): number | null => {
   const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MAX_COUNT;
   return isCount ? value : null;
 };

@@ -67,6 +67,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
         createChatModel({
           credentials: async (spec) => (await this.#tenant((tenant) => credentials(tenant)(spec))) ?? null,
           estimate: estimateTokens,
+          ai: env.AI,
         }),
         (suggested) => this.#tenant((tenant) => suggest(tenant, suggested)),
       ),

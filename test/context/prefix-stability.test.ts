@@ -70,7 +70,7 @@ class Session {
 
   async body(): Promise<{ readonly messages: string; readonly rest: string }> {
     const { system, messages } = buildView(this.#viewInput());
-    const { body } = await buildChatRequest(modelRequest({ system, messages, tools: TOOLS, maxOutput: null }), async () => null);
+    const { body } = await buildChatRequest(modelRequest({ system, messages, tools: TOOLS, maxOutput: null }));
     const { messages: sent, ...rest } = JSON.parse(body);
     // Without the bracket that closes the list: what stands before it must be the beginning of the next one.
     return { messages: JSON.stringify(sent).slice(0, -1), rest: JSON.stringify(rest) };

@@ -11,7 +11,10 @@ beforeAll(async () => {
 afterAll(() => standIn.close());
 beforeEach(() => standIn.clearLog());
 
-const model = createChatModel({ credentials: async () => "the-deployment-key", estimate: (text) => text.length });
+const model = createChatModel({
+  credentials: async ({ credential }) => (credential === undefined ? null : `key of ${credential}`),
+  estimate: (text) => text.length,
+});
 const never = (): AbortSignal => new AbortController().signal;
 const spec = (changes: Partial<ModelSpec> = {}) => modelSpec({ base_url: standIn.baseUrl, ...changes });
 const request = (changes: Partial<ModelRequest> = {}) => modelRequest({ model: spec(), ...changes });
@@ -112,15 +115,10 @@ describe("the request", () => {
     expect(after.body.startsWith(before.body.slice(0, end))).toBe(true);
   });
 
-  it("carries the key that its model is given, and none where there is none", async () => {
+  it("carries the key that the model is given, and none where there is none", async () => {
     standIn.enqueue({ text: "One." }, { text: "Two." });
-    const keyed = createChatModel({
-      credentials: async ({ credential }) => (credential === undefined ? null : `key of ${credential}`),
-      estimate: (text) => text.length,
-    });
-    for (const model of [spec({ credential: "first", source: "tenant" }), spec({ source: "deployment" })]) {
-      await collect(keyed.stream(request({ model }), { signal: never() }));
-    }
+    await ask({ model: spec({ credential: "first", source: "tenant" }) });
+    await ask({ model: spec({ source: "deployment" }) });
     expect(standIn.log.map((entry) => entry.authorization)).toEqual(["Bearer key of first", null]);
   });
 });

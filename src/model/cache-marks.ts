@@ -1,0 +1,45 @@
+/**
+ * Where Anthropic's prompt cache is told to look and to write: at most four places of a request. In order of the wire:
+ * the end of what never changes between two epochs' ends (tools and system), the end of what stands for the older part,
+ * the place at which the request before this one ended, and the newest message.
+ *
+ * The third is the one that a long tool round needs: the provider looks back about 20 blocks from a mark, and one round
+ * of parallel calls can add more than that. A mark exactly where the last request wrote is found however long the round.
+ * Marks are the only thing that may move between two requests of an epoch.
+ * https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+ */
+import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { ModelRequest } from "../app/ports";
+import type { PlacedMessage, SdkMessage, SdkPrompt } from "./sdk-prompt";
+
+export const MAX_MARKS = 4;
+
+const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+export interface MarkedPrompt {
+  readonly prompt: SdkMessage[];
+  readonly tools: LanguageModelV4FunctionTool[];
+}
+
+export function markPrompt({ messages, tools }: SdkPrompt, request: ModelRequest): MarkedPrompt {
+  const marked = new Set(markedPlaces(messages, request));
+  const system = messages.findIndex(({ place }) => place === -1);
+  const prompt = messages.map(({ message }, index) => (marked.has(index) ? { ...message, providerOptions: MARK } : message));
+  const lastTool = system === -1 ? tools.length - 1 : -1;
+  return { prompt, tools: tools.map((tool, index) => (index === lastTool ? { ...tool, providerOptions: MARK } : tool)) };
+}
+
+/** Indexes into `messages`; -1 among them marks nothing. */
+function markedPlaces(messages: readonly PlacedMessage[], { older = 0, purpose }: ModelRequest): readonly number[] {
+  const system = messages.findLastIndex(({ place }) => place === -1);
+  const chain = messages.findLastIndex(({ place }) => place >= 0 && place < older);
+  // Whoever asks for a summary or a title asks once: what is new in it would be written to the cache for nobody.
+  const newest = purpose === "turn" ? messages.length - 1 : -1;
+  return [system, chain, placeBefore(messages), newest];
+}
+
+/** The end of the request that the last response answered: the message before that response. */
+function placeBefore(messages: readonly PlacedMessage[]): number {
+  const response = messages.findLastIndex(({ message }) => message.role === "assistant");
+  return messages.slice(0, Math.max(0, response)).findLastIndex(({ message }) => message.role !== "assistant");
+}

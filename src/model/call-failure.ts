@@ -1,0 +1,46 @@
+/**
+ * What went wrong with a call, as `ModelFailure`: of a provider's answer, of an event inside its stream, of what was
+ * thrown on the way. Nothing of an error leaves here but its class: its message may hold the prompt.
+ */
+import type { ModelChunk, ModelFailure } from "../app/ports";
+import { toModelFailure } from "./classify-failure";
+import { describeError, readErrorText } from "./error-body";
+import { readRetryAfter, readRetryDelay } from "./retry-after";
+import { asObject } from "./wire-chunk";
+
+/** The stream ended too early, or held more than a reply may. */
+export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
+export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
+
+/** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */
+export const isFailure = (response: Response): boolean =>
+  !response.ok || (response.headers.get("content-type")?.startsWith("application/json") ?? false);
+
+export async function readFailure(response: Response): Promise<ModelFailure> {
+  const { status, headers } = response;
+  const text = await readErrorText(response);
+  const failure = toModelFailure({ status, ...describeError(text) });
+  const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text);
+  return { ...failure, ...(wait === null ? {} : { retry_after_ms: wait }) };
+}
+
+/** An error that came as an event, where the HTTP status was 200; a code that is a status stands for it. */
+export function toEventFailure(text: string): ModelFailure {
+  const error = describeError(text);
+  const code = Number(error.code);
+  const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
+  const wait = readRetryDelay(text);
+  return { ...toModelFailure({ status, ...error }), ...(wait === null ? {} : { retry_after_ms: wait }) };
+}
+
+/** Of OpenAI's `response.failed`, the error stands inside the response. */
+export function eventText(event: unknown): string {
+  const inner = asObject(asObject(event)?.response)?.error;
+  return JSON.stringify(inner === undefined || inner === null ? event : { error: inner }) ?? "";
+}
+
+export function toThrownFailure(error: unknown, signal: AbortSignal): ModelFailure {
+  if (signal.aborted) return { kind: "aborted", status: null };
+  const timedOut = error instanceof Error && error.name === "TimeoutError";
+  return { kind: timedOut ? "timeout" : "unavailable", status: null };
+}

@@ -1,0 +1,81 @@
+/**
+ * `ChatModel` for chat completions, wherever they are sent: the bytes of the reply are decoded by us (`chat-stream`). One
+ * request a call: retries, deadlines, the tool loop and persistence belong to the caller.
+ */
+import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
+import { ABORTED, isFailure, readFailure, toThrownFailure } from "./call-failure";
+import type { ReplyDecoder } from "./chat-stream";
+import type { BuiltRequest } from "./provider-link";
+import { untilAborted } from "./until-aborted";
+
+/** Who is asked, and how. */
+export interface ChatWire {
+  /** Throws where the model cannot be asked at all. */
+  build(request: ModelRequest): Promise<BuiltRequest>;
+  /** Puts the key in, just before the request is sent. */
+  authorize(built: BuiltRequest, model: ModelSpec): Promise<void>;
+  send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
+  newDecoder(): ReplyDecoder;
+}
+
+export function createChatCompletions(wire: ChatWire): ChatModel {
+  return {
+    stream: (request, call) => runCall({ request, call, wire }),
+    async render(request) {
+      const { url, body } = await wire.build(request);
+      return { url, body };
+    },
+  };
+}
+
+type ByteReader = ReadableStreamDefaultReader<Uint8Array>;
+
+interface Call {
+  readonly request: ModelRequest;
+  readonly call: CallOptions;
+  readonly wire: ChatWire;
+}
+
+/** One generator all the way: in workerd every nested one costs as much a chunk as decoding it. */
+async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChunk, void, undefined> {
+  const { signal } = call;
+  let reader: ByteReader | null = null;
+  const close = (): void => void reader?.cancel().catch(() => undefined);
+  try {
+    const reply = await untilAborted(signal, open({ request, call, wire }));
+    if ("kind" in reply) return yield { type: "failure", failure: reply };
+    reader = reply;
+    signal.addEventListener("abort", close, { once: true });
+    signal.throwIfAborted();
+    const decoder = wire.newDecoder();
+    while (!decoder.over) {
+      const { done, value } = await reader.read();
+      const { deltas } = decoder;
+      const chunks = done ? decoder.end() : decoder.read(value);
+      if (decoder.deltas > deltas) call.onProgress?.();
+      for (const chunk of chunks) {
+        if (signal.aborted) return yield ABORTED;
+        yield chunk;
+      }
+    }
+  } catch (error) {
+    yield { type: "failure", failure: toThrownFailure(error, signal) };
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+/** Sends the request: the reply's bytes, or why there are none. */
+async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFailure> {
+  call.signal.throwIfAborted();
+  const built = await wire.build(request);
+  await wire.authorize(built, request.model);
+  call.signal.throwIfAborted();
+  call.onRequest?.(built.body);
+  const response = await wire.send(built, call.signal);
+  if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
+  call.signal.throwIfAborted();
+  if (isFailure(response)) return readFailure(response);
+  return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
+}

@@ -1,0 +1,62 @@
+/** Chat completions as every compatible endpoint takes them: what the models wrote goes back byte for byte. */
+import type { ModelRequest, ModelSpec } from "../app/ports";
+import { type ToolCallPart, thoughtSignature } from "../domain/message";
+import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
+import { toWireName, WireIds } from "./wire-names";
+
+/** Its camel case is the key under which the SDK reads and spreads a part's own options. */
+export const PROVIDER_NAME = "openaiCompatible";
+
+const rules: PromptRules = {
+  key: null,
+  // Images and video by reference.
+  takesUrl: (mediaType) => /^(?:image|video)(?:\/|$)/.test(mediaType),
+  // Thinking goes back only where the provider asked for it: many refuse a `reasoning_content` they did not sign.
+  takesBack: (part) => part.provider_metadata?.[PROVIDER_NAME] !== undefined,
+  toCall: (part, id) => toCall(part, { id, signed: false }),
+  toName: toWireName,
+  ids: null,
+  systemInFront: false,
+  refusesBlank: false,
+  callsNeedTools: false,
+};
+
+/**
+ * The SDK would parse `input` and write text that is not JSON as a JSON string. The part's own options are spread
+ * over the wire object instead, so that the arguments go back byte for byte as the model wrote them.
+ */
+function toCall(part: ToolCallPart, { id, signed }: { readonly id: string; readonly signed: boolean }): SdkAssistantPart {
+  const signature = signed ? thoughtSignature(part) : null;
+  const name = toWireName(part.name);
+  return {
+    type: "tool-call",
+    toolCallId: id,
+    toolName: name,
+    input: {},
+    providerOptions: {
+      [PROVIDER_NAME]: { function: { name, arguments: part.arguments } },
+      ...(signature === null ? {} : { google: { thoughtSignature: signature } }),
+    },
+  };
+}
+
+/** OpenAI itself says how long an id may be. */
+const OPENAI_ID_UNITS = 40;
+
+/** A thought signature means something to Gemini, wherever it is served; others may refuse the field that they do not know. */
+const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
+  /gemini/i.test(upstream_id) || (base_url !== null && (URL.parse(base_url)?.hostname.endsWith(".googleapis.com") ?? false));
+
+function rulesFor({ model }: ModelRequest): PromptRules {
+  if (model.provider === "openai-chat") return { ...rules, ids: new WireIds(OPENAI_ID_UNITS) };
+  return readsSignatures(model) ? { ...rules, toCall: (part, id) => toCall(part, { id, signed: true }) } : rules;
+}
+
+export function toCompatibleCall(request: ModelRequest): SdkCall {
+  const { messages, tools } = toSdkPrompt(request, rulesFor(request));
+  return {
+    prompt: messages.map(({ message }) => message),
+    tools: [...tools],
+    ...(request.maxOutput === null ? {} : { maxOutputTokens: request.maxOutput }),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * The `fetch` that a provider package is given: one exchange with the provider, watched and closed by us. It tells the
+ * exact body, asks for the key at the last moment, keeps a failed answer from the package (whose errors hold the prompt),
+ * and closes the socket when the call is aborted.
+ */
+import type { ModelFailure } from "../app/ports";
+import { isFailure, readFailure } from "./call-failure";
+
+export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
+
+/** Bytes that may come without a whole event among them: a provider that never ends one must not fill the memory. */
+const MAX_EVENT_BYTES = 4_000_000;
+
+export interface LinkOptions {
+  readonly fetch: FetchFunction;
+  readonly signal: AbortSignal;
+  /** Puts the key where the provider wants it, and takes out whatever the package put there. */
+  readonly authorize: (headers: Headers) => Promise<void>;
+  readonly onRequest?: ((body: string) => void) | undefined;
+}
+
+/** Ends the package's call: the provider's answer was a failure, which `refusal` holds. */
+class Refused extends Error {}
+
+export class ProviderLink {
+  readonly #options: LinkOptions;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #bytes = 0;
+  #told = false;
+  /** Why there is no stream; null: there is one, or nothing was answered. */
+  refusal: ModelFailure | null = null;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** Redirects are not followed: a key or a conversation must not end up at an address that nobody configured. */
+  readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const { url, headers, body } = readRequest(input, init);
+    const { signal } = this.#options;
+    signal.throwIfAborted();
+    await this.#options.authorize(headers);
+    signal.throwIfAborted();
+    if (!this.#told) this.#options.onRequest?.(body);
+    this.#told = true;
+    const response = await this.#options.fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+    if (signal.aborted) void response.body?.cancel().catch(() => undefined);
+    signal.throwIfAborted();
+    if (isFailure(response)) this.refusal = await readFailure(response);
+    else if (!response.body) this.refusal = { kind: "unavailable", status: response.status };
+    if (this.refusal || !response.body) throw new Refused();
+    return new Response(this.#watch(response.body), { headers: { "content-type": "text/event-stream" } });
+  };
+
+  /** An event has come out whole. */
+  eventRead(): void {
+    this.#bytes = 0;
+  }
+
+  close(): void {
+    this.#reader?.cancel().catch(() => undefined);
+  }
+
+  #watch(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
+    this.#reader = reader;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          this.#bytes += value.byteLength;
+          if (this.#bytes <= MAX_EVENT_BYTES) return controller.enqueue(value);
+          this.close();
+          controller.error(new TypeError("An event of the stream has no end."));
+        },
+        cancel: () => this.close(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+}
+
+export interface BuiltRequest {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export function readRequest(input: RequestInfo | URL, init: RequestInit | undefined): BuiltRequest {
+  if (typeof init?.body !== "string") throw new TypeError("The request of a model call is text.");
+  return { url: input instanceof Request ? input.url : String(input), headers: new Headers(init.headers), body: init.body };
+}

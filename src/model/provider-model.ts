@@ -1,0 +1,115 @@
+/**
+ * `ChatModel` through a provider package of the AI SDK: the package builds the request and reads the reply's events
+ * (`doStream`), all else is ours (docs/decisions/0002). One request a call; `render` takes the same way and stops before
+ * sending, so that what is shown and what is sent cannot differ.
+ */
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest, ModelSpec, RenderedRequest } from "../app/ports";
+import { ABORTED, toEventFailure, toThrownFailure } from "./call-failure";
+import { type FetchFunction, ProviderLink, readRequest } from "./provider-link";
+import { ReplyParts, type ReplyRules } from "./reply-parts";
+import type { SdkCall } from "./sdk-prompt";
+import { untilAborted } from "./until-aborted";
+
+/** One provider's package, and what its wire asks for. */
+export interface ProviderAdapter {
+  readonly reply: ReplyRules;
+  /** The package's model, with `fetch` as its only way out. Loaded when it is first asked for: a wake without a call pays for none. */
+  load(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>;
+  toCall(request: ModelRequest, model: LanguageModelV4): Promise<SdkCall>;
+  authorize(headers: Headers, key: string | null): void;
+}
+
+export interface ProviderModelOptions {
+  readonly adapter: ProviderAdapter;
+  readonly credentials: Credentials;
+  readonly fetch: FetchFunction;
+}
+
+type Parts = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
+
+export function createProviderModel(options: ProviderModelOptions): ChatModel {
+  return {
+    stream: (request, call) => runCall({ request, call, options }),
+    render: (request) => renderCall(request, options.adapter),
+  };
+}
+
+/** Ends the package's call once the request is known. */
+class RequestBuilt extends Error {
+  readonly request: RenderedRequest;
+  constructor(request: RenderedRequest) {
+    super("The request is built.");
+    this.request = request;
+  }
+}
+
+async function renderCall(request: ModelRequest, adapter: ProviderAdapter): Promise<RenderedRequest> {
+  try {
+    await open(request, adapter, (input, init) => {
+      const { url, body } = readRequest(input, init);
+      throw new RequestBuilt({ url, body });
+    });
+  } catch (error) {
+    if (error instanceof RequestBuilt) return error.request;
+    throw error;
+  }
+  throw new TypeError("The provider package ended a call without building a request.");
+}
+
+async function open(request: ModelRequest, adapter: ProviderAdapter, fetch: typeof globalThis.fetch): Promise<Parts> {
+  const model = await adapter.load(request.model, fetch);
+  const call = await adapter.toCall(request, model);
+  const { stream } = await model.doStream({ ...call, includeRawChunks: true });
+  return stream.getReader();
+}
+
+interface Call {
+  readonly request: ModelRequest;
+  readonly call: CallOptions;
+  readonly options: ProviderModelOptions;
+}
+
+async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelChunk, void, undefined> {
+  const { signal } = call;
+  const { adapter, credentials } = options;
+  const authorize = async (headers: Headers) => adapter.authorize(headers, await credentials(request.model));
+  const link = new ProviderLink({ fetch: options.fetch, signal, authorize, onRequest: call.onRequest });
+  let parts: Parts | null = null;
+  const close = (): void => {
+    link.close();
+    void parts?.cancel().catch(() => undefined);
+  };
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    signal.throwIfAborted();
+    parts = await untilAborted(signal, open(request, adapter, link.fetch));
+    const reply = new ReplyParts(adapter.reply);
+    while (!reply.over) {
+      signal.throwIfAborted();
+      const { done, value } = await parts.read();
+      signal.throwIfAborted();
+      link.eventRead();
+      const { heard } = reply;
+      const chunks = done ? reply.end() : reply.take(value);
+      if (reply.heard > heard) call.onProgress?.();
+      for (const chunk of chunks) {
+        if (signal.aborted) return yield ABORTED;
+        yield chunk;
+      }
+    }
+  } catch (error) {
+    yield { type: "failure", failure: toFailure(error, { signal, link }) };
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+}
+
+/** A package throws what came as the stream's first event: its text is in `responseBody`, its status is made up. */
+function toFailure(error: unknown, { signal, link }: { readonly signal: AbortSignal; readonly link: ProviderLink }): ModelFailure {
+  if (signal.aborted) return toThrownFailure(error, signal);
+  if (link.refusal) return link.refusal;
+  const isEvent = error instanceof Error && "responseBody" in error && typeof error.responseBody === "string";
+  return isEvent ? toEventFailure(String(error.responseBody)) : toThrownFailure(error, signal);
+}

@@ -1,0 +1,119 @@
+/** The providers that are spoken to through their packages of the AI SDK. Each is loaded when it is first called. */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ModelRequest } from "../app/ports";
+import { markPrompt } from "./cache-marks";
+import { anthropicRules, googleRules, openAiRules, type SupportedUrls } from "./prompt-rules";
+import type { ProviderAdapter } from "./provider-model";
+import { type PromptRules, type SdkCall, toSdkPrompt } from "./sdk-prompt";
+import { asObject, asText } from "./wire-chunk";
+
+/** The providers' own addresses; named here, as the packages would otherwise look into the process's environment. */
+export const OPENAI_URL = "https://api.openai.com/v1";
+const ANTHROPIC_URL = "https://api.anthropic.com/v1";
+const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta";
+
+/** The packages refuse to be made without a key; ours is put in place of this when the request goes out. */
+const NO_KEY = "none";
+
+const urlsOf = async (model: LanguageModelV4): Promise<SupportedUrls> => model.supportedUrls;
+
+/** Null: as many tokens as the provider allows by itself. */
+const capOf = (maxOutput: number | null): { maxOutputTokens?: number } => (maxOutput === null ? {} : { maxOutputTokens: maxOutput });
+
+/** Off where the model has such a switch, and only if it thinks at all; the package knows what each model calls it. */
+const reasoningOf = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
+  reasoning === "off" && model.capabilities?.reasoning !== false ? { reasoning: "none" } : {};
+
+export function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
+  const { messages, tools } = toSdkPrompt(request, rules);
+  return { prompt: messages.map(({ message }) => message), tools: [...tools], ...capOf(request.maxOutput), ...reasoningOf(request) };
+}
+
+/** Responses, without anything kept there: thinking travels back sealed (`reasoning.encrypted_content`). */
+export const openAi: ProviderAdapter = {
+  reply: {
+    key: "openai",
+    // A reasoning item is sealed at its end; before that its metadata would name an item that nobody keeps.
+    isWhole: (part) => part.type !== "reasoning-start" && part.type !== "reasoning-delta",
+    events: new Set([
+      "response.output_item.added",
+      "response.output_item.done",
+      "response.output_text.delta",
+      "response.refusal.delta",
+      "response.reasoning_summary_text.delta",
+      "response.function_call_arguments.delta",
+      "response.completed",
+      "response.incomplete",
+      "response.failed",
+      "error",
+    ]),
+  },
+  async load({ base_url, upstream_id }, fetch) {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    return createOpenAI({ baseURL: base_url ?? OPENAI_URL, apiKey: NO_KEY, fetch }).responses(upstream_id);
+  },
+  async toCall(request, model) {
+    const { cacheKey, model: spec } = request;
+    const options = {
+      store: false,
+      // The package would ask for one with every effort it sends; an account that is not verified is refused it.
+      reasoningSummary: null,
+      ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
+      // A model that the package does not know by name is taken at the registry's word.
+      ...(spec.capabilities?.reasoning === true ? { forceReasoning: true } : {}),
+    };
+    return { ...plainCall(request, openAiRules(await urlsOf(model))), providerOptions: { openai: options } };
+  },
+  authorize: setBearer,
+};
+
+export const anthropic: ProviderAdapter = {
+  reply: {
+    key: "anthropic",
+    isWhole: () => true,
+    // Anthropic adds events without notice: "your code should handle unknown event types gracefully".
+    events: new Set([
+      "message_start",
+      "message_delta",
+      "message_stop",
+      "content_block_start",
+      "content_block_delta",
+      "content_block_stop",
+      "error",
+    ]),
+  },
+  async load({ base_url, upstream_id }, fetch) {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    return createAnthropic({ baseURL: base_url ?? ANTHROPIC_URL, apiKey: NO_KEY, fetch })(upstream_id);
+  },
+  async toCall(request, model) {
+    const marked = markPrompt(toSdkPrompt(request, anthropicRules(await urlsOf(model))), request);
+    // `max_tokens` is required here.
+    return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...reasoningOf(request) };
+  },
+  authorize: (headers, key) => setHeader(headers, "x-api-key", key),
+};
+
+export const google: ProviderAdapter = {
+  reply: {
+    key: "google",
+    isWhole: () => true,
+    events: null,
+    isRefusal: (event) => asText(asObject(asObject(event)?.promptFeedback)?.blockReason) !== null,
+  },
+  async load({ base_url, upstream_id }, fetch) {
+    const { createGoogle } = await import("@ai-sdk/google");
+    return createGoogle({ baseURL: base_url ?? GOOGLE_URL, apiKey: NO_KEY, fetch })(upstream_id);
+  },
+  toCall: async (request, model) => plainCall(request, googleRules(await urlsOf(model))),
+  authorize: (headers, key) => setHeader(headers, "x-goog-api-key", key),
+};
+
+function setHeader(headers: Headers, name: string, value: string | null): void {
+  if (value === null) headers.delete(name);
+  else headers.set(name, value);
+}
+
+export function setBearer(headers: Headers, key: string | null): void {
+  setHeader(headers, "authorization", key === null ? null : `Bearer ${key}`);
+}

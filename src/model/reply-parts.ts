@@ -1,0 +1,186 @@
+/**
+ * From the parts of the AI SDK's stream to ours. One for a reply, fed in order. Bounded as the decoder of chat
+ * completions is (`chat-stream`, `tool-call-assembly`): more than a reply may hold is a failure, not a cut.
+ */
+import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { ModelChunk, ModelFailure } from "../app/ports";
+import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS } from "../domain/message";
+import type { FinishReason } from "../domain/model-call";
+import { CUT_OFF, eventText, toEventFailure } from "./call-failure";
+import { classifyFailure } from "./classify-failure";
+import { toCallUsage } from "./sdk-usage";
+import { type BlockRules, ownMetadataOf, SpokenBlocks, type SpokenChunk } from "./spoken-blocks";
+import { asObject, asText } from "./wire-chunk";
+
+/** Arguments, metadata and what is held back of one reply together, in UTF-16 units: a provider must not fill the memory with them. */
+const MAX_HELD_UNITS = 1_000_000;
+
+export interface ReplyRules extends BlockRules {
+  /** Events that carry the reply: one that cannot be read is a failure. Others may be new or odd, and are skipped. Null: every event is one. */
+  readonly events: ReadonlySet<string> | null;
+  /** An event that says that the prompt itself was refused; absent: an error says so. */
+  readonly isRefusal?: (event: object) => boolean;
+}
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
+
+export class ReplyParts {
+  readonly #rules: ReplyRules;
+  readonly #blocks: SpokenBlocks;
+  /** The first call, and what came after it, in order: a call counts when its reply has ended well, and its place among thoughts must stay. */
+  readonly #held: ModelChunk[] = [];
+  #calls = 0;
+  #heldUnits = 0;
+  /** Of the arguments that are coming, what was counted already. */
+  #argumentUnits = 0;
+  #spoke = false;
+  #refused = false;
+  #event: unknown = null;
+  #out: ModelChunk[] = [];
+  /** `finish` or `failure` was given out: nothing after it counts. */
+  over = false;
+  /** Parts so far that say that the model is writing. */
+  heard = 0;
+
+  constructor(rules: ReplyRules) {
+    this.#rules = rules;
+    this.#blocks = new SpokenBlocks(rules);
+  }
+
+  take(part: LanguageModelV4StreamPart): readonly ModelChunk[] {
+    if (!this.over) this.#read(part);
+    return this.#flush();
+  }
+
+  /** The stream is over: without a finish, it was cut. */
+  end(): readonly ModelChunk[] {
+    if (!this.over) this.#fail(CUT_OFF);
+    return this.#flush();
+  }
+
+  #flush(): readonly ModelChunk[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #read(part: LanguageModelV4StreamPart): void {
+    switch (part.type) {
+      case "raw":
+        return this.#see(part.rawValue);
+      case "text-start":
+      case "text-delta":
+      case "text-end":
+      case "reasoning-start":
+      case "reasoning-delta":
+      case "reasoning-end":
+        this.heard++;
+        return this.#say(this.#blocks.add(part));
+      case "tool-input-start":
+        this.heard++;
+        return;
+      case "tool-input-delta":
+        this.heard++;
+        this.#argumentUnits += part.delta.length;
+        return this.#hold(part.delta.length);
+      case "tool-call":
+        this.heard++;
+        return this.#call(part);
+      case "error":
+        return this.#error();
+      case "finish":
+        return this.#finish(part);
+      default:
+        // What a model makes beside text and calls (files, sources) was not asked for.
+        return;
+    }
+  }
+
+  #see(event: unknown): void {
+    this.#event = event;
+    const seen = asObject(event);
+    if (seen && this.#rules.isRefusal?.(seen)) this.#refused = true;
+  }
+
+  #say(chunks: readonly SpokenChunk[]): void {
+    for (const chunk of chunks) {
+      if (chunk.text !== "") this.#spoke = true;
+      const metadata = chunk.provider_metadata ? JSON.stringify(chunk.provider_metadata).length : 0;
+      if (this.#calls === 0) this.#out.push(chunk);
+      else this.#held.push(chunk);
+      this.#hold(metadata + (this.#calls === 0 ? 0 : chunk.text.length));
+    }
+  }
+
+  #hold(units: number): void {
+    this.#heldUnits += units;
+    if (this.#heldUnits > MAX_HELD_UNITS) this.#fail(CUT_OFF);
+  }
+
+  #call(part: LanguageModelV4ToolCall): void {
+    // A tool that the provider runs itself was not offered.
+    if (part.providerExecuted) return;
+    const metadata = ownMetadataOf(part.providerMetadata, this.#rules.key);
+    const units = metadata ? JSON.stringify(metadata).length : 0;
+    const fits = part.toolCallId.length <= MAX_CALL_ID_UNITS && part.toolName.length <= MAX_TOOL_NAME_UNITS && units <= MAX_SIGNATURE_UNITS;
+    if (!fits || this.#calls >= MAX_REPLY_CALLS) return this.#fail(CUT_OFF);
+    this.#say(this.#blocks.end());
+    this.#calls++;
+    this.#held.push({
+      type: "tool_call",
+      call: {
+        type: "tool_call",
+        call_id: part.toolCallId.toWellFormed(),
+        name: part.toolName.toWellFormed(),
+        arguments: part.input.toWellFormed(),
+        ...(metadata ? { provider_metadata: metadata } : {}),
+      },
+    });
+    const uncounted = Math.max(0, part.input.length - this.#argumentUnits);
+    this.#argumentUnits = 0;
+    this.#hold(units + uncounted);
+  }
+
+  /** The SDK's error is about the event before it, which says more: it may be one that is merely new. */
+  #error(): void {
+    const type = asText(asObject(this.#event)?.type);
+    if (this.#rules.events && type !== null && !this.#rules.events.has(type)) return;
+    this.#fail(this.#event === null || this.#event === undefined ? CUT_OFF : toEventFailure(eventText(this.#event)));
+  }
+
+  /** What was said stays said; a call of a reply that did not end is none. */
+  #fail(failure: ModelFailure): void {
+    if (this.over) return;
+    this.over = true;
+    this.#say(this.#blocks.end());
+    this.#out.push(...this.#held.filter(({ type }) => type !== "tool_call"), { type: "failure", failure });
+  }
+
+  #finish({ finishReason: { unified, raw }, usage }: FinishPart): void {
+    if (this.#refused) return this.#fail({ kind: "refused", status: null });
+    if (unified === "interrupted" || unified === "error") return this.#fail(CUT_OFF);
+    const said = this.#spoke || this.#calls > 0;
+    if (!said && raw !== undefined && isOverflow(raw)) return this.#fail({ kind: "overflow", status: null });
+    this.over = true;
+    this.#say(this.#blocks.end());
+    const finish = unified === "stop" && this.#calls > 0 ? "tool_calls" : toReason(unified);
+    this.#out.push(...this.#held, { type: "finish", finish, usage: toCallUsage(usage) });
+  }
+}
+
+/** Some end a reply that never began, and call the window the reason. */
+const isOverflow = (raw: string): boolean => classifyFailure({ status: null, code: raw, type: null, message: "" }) === "overflow";
+
+function toReason(unified: FinishPart["finishReason"]["unified"]): FinishReason {
+  switch (unified) {
+    case "stop":
+    case "length":
+      return unified;
+    case "content-filter":
+      return "content_filter";
+    case "tool-calls":
+      return "tool_calls";
+    default:
+      return "other";
+  }
+}

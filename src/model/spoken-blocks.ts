@@ -1,0 +1,68 @@
+/** Blocks of text and thinking, from the parts of the AI SDK's stream: their pieces well formed, and with each what its provider wants back. */
+import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { ModelChunk } from "../app/ports";
+import { WellFormedText } from "./well-formed";
+import { asObject } from "./wire-chunk";
+
+export type SpokenPart = Extract<
+  LanguageModelV4StreamPart,
+  { type: "text-start" | "text-delta" | "text-end" | "reasoning-start" | "reasoning-delta" | "reasoning-end" }
+>;
+export type SpokenChunk = Extract<ModelChunk, { type: "text" | "reasoning" }>;
+
+export interface BlockRules {
+  /** Under which the provider's own metadata stands, here and in what is kept; null: none is kept. */
+  readonly key: string | null;
+  /** Whether the metadata of such a part is what the provider wants back, and not a beginning of it. */
+  readonly isWhole: (part: SpokenPart) => boolean;
+}
+
+type Metadata = Record<string, object>;
+
+export function ownMetadataOf(all: SharedV4ProviderMetadata | undefined, key: string | null): Metadata | null {
+  const own = key === null ? null : asObject(all?.[key]);
+  return own && key !== null ? { [key]: own } : null;
+}
+
+export class SpokenBlocks {
+  readonly #rules: BlockRules;
+  readonly #text = new WellFormedText();
+  #block: { readonly type: SpokenChunk["type"]; readonly id: string } | null = null;
+  /** What a block starts and ends with is often the same. */
+  #given = "";
+
+  constructor(rules: BlockRules) {
+    this.#rules = rules;
+  }
+
+  add(part: SpokenPart): readonly SpokenChunk[] {
+    const type = part.type.startsWith("text") ? "text" : "reasoning";
+    const before = this.#block?.type === type && this.#block.id === part.id ? [] : this.#open({ type, id: part.id });
+    const delta = part.type === "text-delta" || part.type === "reasoning-delta" ? part.delta : "";
+    const isEnd = part.type === "text-end" || part.type === "reasoning-end";
+    const text = (delta === "" ? "" : this.#text.add(delta)) + (isEnd ? this.#text.end() : "");
+    const metadata = this.#rules.isWhole(part) ? this.#fresh(ownMetadataOf(part.providerMetadata, this.#rules.key)) : null;
+    if (text === "" && !metadata) return before;
+    return [...before, { type, text, block: part.id, ...(metadata ? { provider_metadata: metadata } : {}) }];
+  }
+
+  /** What remains of a character whose other half never came. */
+  end(): readonly SpokenChunk[] {
+    const text = this.#text.end();
+    return this.#block && text !== "" ? [{ type: this.#block.type, text, block: this.#block.id }] : [];
+  }
+
+  #open(block: { readonly type: SpokenChunk["type"]; readonly id: string }): readonly SpokenChunk[] {
+    const rest = this.end();
+    this.#block = block;
+    this.#given = "";
+    return rest;
+  }
+
+  #fresh(metadata: Metadata | null): Metadata | null {
+    const text = metadata ? JSON.stringify(metadata) : "";
+    if (text === "" || text === this.#given) return null;
+    this.#given = text;
+    return metadata;
+  }
+}

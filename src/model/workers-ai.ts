@@ -1,0 +1,120 @@
+/**
+ * `ChatModel` for Workers AI through its binding. The package builds the inputs; they are run by us, and the reply is
+ * decoded as a chat completion (`chat-stream`): the package's own decoder writes what it cannot read to the console,
+ * takes an error inside the stream for its end, and knows no bounds.
+ */
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ChatModel, ModelRequest } from "../app/ports";
+import { eventText } from "./call-failure";
+import { createChatCompletions } from "./chat-completions";
+import { ReplyDecoder } from "./chat-stream";
+import { workersAiRules } from "./prompt-rules";
+import type { BuiltRequest } from "./provider-link";
+import { plainCall } from "./providers";
+import { asObject, asText } from "./wire-chunk";
+
+type Json = Readonly<Record<string, unknown>>;
+type Run = (model: string, inputs: unknown, options: object) => Promise<unknown>;
+
+/** Not an address: the binding has none. */
+const SCHEME = "workers-ai:";
+
+/** Internal codes that say more than their words. https://developers.cloudflare.com/workers-ai/platform/errors/ */
+const STATUS_OF: Readonly<Record<string, number>> = { 3006: 413, 3007: 408, 3008: 408, 3036: 402, 3040: 429, 5007: 404, 5016: 403 };
+
+export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
+  return createChatCompletions({
+    build: buildInputs,
+    // The binding is the credential.
+    authorize: async () => undefined,
+    async send(built, signal) {
+      if (!ai) throw new TypeError("The binding AI is missing.");
+      return toResponse(await runInputs(ai, built, signal));
+    },
+    newDecoder: () => new ReplyDecoder({ normalize: toChunk, unsaidFinish: "stop" }),
+  });
+}
+
+/** Ends the package's call once the inputs are known. */
+class InputsBuilt extends Error {
+  readonly request: BuiltRequest;
+  constructor(request: BuiltRequest) {
+    super("The inputs are built.");
+    this.request = request;
+  }
+}
+
+async function buildInputs(request: ModelRequest): Promise<BuiltRequest> {
+  const { createWorkersAI } = await import("workers-ai-provider");
+  const run: Run = async (model, inputs, options) => {
+    const headers = new Headers(toHeaders(asObject(options)?.extraHeaders));
+    throw new InputsBuilt({ url: `${SCHEME}${model}`, headers, body: JSON.stringify(inputs) });
+  };
+  // Of the binding, the package uses `run` alone.
+  const binding = { run } as unknown as Ai;
+  const settings = request.cacheKey === undefined ? {} : { sessionAffinity: request.cacheKey };
+  const model: LanguageModelV4 = createWorkersAI({ binding })(request.model.upstream_id, settings);
+  try {
+    await model.doStream(plainCall(request, workersAiRules()));
+  } catch (error) {
+    const built = error instanceof Error && error.cause instanceof InputsBuilt ? error.cause : error;
+    if (built instanceof InputsBuilt) return built.request;
+    throw error;
+  }
+  throw new TypeError("The provider package ended a call without building a request.");
+}
+
+function toHeaders(value: unknown): Record<string, string> {
+  return Object.fromEntries(Object.entries(asObject(value) ?? {}).map(([name, text]) => [name, String(text)]));
+}
+
+async function runInputs(ai: Ai, { url, headers, body }: BuiltRequest, signal: AbortSignal): Promise<unknown> {
+  const run: Run = ai.run.bind(ai);
+  const options = { returnRawResponse: true, signal, extraHeaders: Object.fromEntries(headers) };
+  try {
+    return await run(url.slice(SCHEME.length), JSON.parse(body), options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    const code = /^(\d{4}):/.exec(message)?.[1];
+    // Without a code, nobody has answered.
+    if (signal.aborted || code === undefined) throw error;
+    return new Response(JSON.stringify({ error: { message } }), { status: STATUS_OF[code] ?? 502 });
+  }
+}
+
+/** Some models answer whole although a stream was asked for; the answer is then a stream of one event. */
+async function toResponse(answer: unknown): Promise<Response> {
+  if (answer instanceof ReadableStream) return streamed(answer);
+  if (!(answer instanceof Response)) return streamed(oneEvent(eventText(answer)));
+  const isWhole = answer.ok && (answer.headers.get("content-type")?.startsWith("application/json") ?? false);
+  return isWhole ? streamed(oneEvent(JSON.stringify(await answer.json()))) : answer;
+}
+
+const streamed = (body: BodyInit): Response => new Response(body, { headers: { "content-type": "text/event-stream" } });
+const oneEvent = (data: string): string => `data: ${data}\n\ndata: [DONE]\n\n`;
+
+/**
+ * Its models speak in three ways: chunks of a chat completion; a whole one, with a message in place of a delta; and their
+ * own (`{response, tool_calls}`, with arguments as an object).
+ */
+function toChunk(event: Json): Json {
+  const result = asObject(event.result) ?? event;
+  if (event.error) return { error: event.error };
+  if (Array.isArray(event.errors) && event.errors.length > 0) return { error: event.errors[0] };
+  const choice = asObject(Array.isArray(result.choices) ? result.choices[0] : null);
+  if (choice) return choice.delta || !choice.message ? result : { ...result, choices: [{ ...choice, delta: choice.message }] };
+  const calls = Array.isArray(result.tool_calls) ? result.tool_calls.map(toToolDelta) : [];
+  const delta = {
+    ...(typeof result.response === "string" ? { content: result.response } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+  return { usage: result.usage, choices: Object.keys(delta).length > 0 ? [{ delta }] : [] };
+}
+
+function toToolDelta(value: unknown): unknown {
+  const call = asObject(value);
+  const name = asText(call?.name);
+  if (!call || name === null) return value;
+  const input = typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments ?? {});
+  return { id: call.id, function: { name, arguments: input } };
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FAILURE_KINDS } from "../../src/domain/model-call";
+import { ask, endOf, requestTo, textOf } from "./conversation.ts";
+import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
+
+const say = (text: string) => ({ type: "text", text }) as const;
+const begun = { blocks: [say("As I was saying")] };
+
+describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench(provider);
+  });
+  afterAll(() => bench.standIn.close());
+
+  const named = provider.failures.refusals.map((failure) => [failure.kind, failure.title, failure] as const);
+  it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit }) => {
+    bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
+    const chunks = await ask(bench);
+    const failure = {
+      kind,
+      status: refusal.status,
+      ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+      ...(limit === undefined ? {} : { limit }),
+    };
+    expect(chunks).toEqual([{ type: "failure", failure }]);
+  });
+
+  const inStream = provider.failures.events.map((failure) => [failure.kind, failure.title, failure] as const);
+  it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event }) => {
+    bench.standIn.enqueue({ ...begun, mishap: { type: "error", event } });
+    const chunks = await ask(bench);
+    expect(textOf(chunks)).toBe("As I was saying");
+    expect(endOf(chunks)).toMatchObject({ type: "failure", failure: { kind } });
+    expect(chunks.filter(({ type }) => type === "failure" || type === "finish")).toHaveLength(1);
+  });
+
+  it("says nothing of what was asked, of the key, or of the provider's words", async () => {
+    const [first] = provider.failures.refusals;
+    bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: first?.refusal ?? { status: 500, body: {} } } });
+    const told = JSON.stringify(await ask(bench));
+    expect(told).toMatch(/^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|retry_after_ms)":(?:"\w+"|\d+|null),?)+\}\}\]$/);
+  });
+
+  it("is unavailable when the connection breaks in the middle, ends too early, or is closed without an answer", async () => {
+    bench.standIn.enqueue(
+      { ...begun, mishap: { type: "cut" } },
+      { ...begun, mishap: { type: "unfinished" } },
+      { blocks: [], mishap: { type: "hang_up" } },
+    );
+    const [cut, unfinished, hungUp] = [await ask(bench), await ask(bench), await ask(bench)];
+    expect([cut, unfinished].map((chunks) => textOf(chunks))).toEqual(["As I was saying", "As I was saying"]);
+    for (const chunks of [cut, unfinished, hungUp])
+      expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind: "unavailable", status: null } });
+  });
+
+  it("is unavailable when a call breaks off, and the half of it is not given out", async () => {
+    bench.standIn.enqueue({ blocks: [{ type: "call", name: "lookup", arguments: '{"q":"a"}' }], mishap: { type: "cut" } });
+    const chunks = await ask(bench);
+    expect(chunks).toEqual([{ type: "failure", failure: { kind: "unavailable", status: null } }]);
+  });
+
+  it.each([{ type: "stall" }, { type: "silence" }] as const)(
+    "is aborted when the caller aborts a $type, and the provider's socket closes",
+    async (mishap) => {
+      const before = bench.standIn.log.length;
+      bench.standIn.enqueue({ ...begun, mishap });
+      const caller = new AbortController();
+      const kinds: string[] = [];
+      const running = (async () => {
+        for await (const chunk of bench.model.stream(requestTo(bench), { signal: caller.signal })) {
+          kinds.push(chunk.type === "failure" ? chunk.failure.kind : chunk.type);
+          if (mishap.type === "stall") caller.abort();
+        }
+      })();
+      const heard = await bench.standIn.request(before + 1);
+      if (mishap.type === "silence") caller.abort();
+      await running;
+      expect(kinds.at(-1)).toBe("aborted");
+      expect(kinds.filter((kind) => kind !== "text")).toEqual(["aborted"]);
+      expect(await heard.closed).toBe("left");
+    },
+  );
+
+  it("is aborted before anything is sent, when the signal was aborted before", async () => {
+    const before = bench.standIn.log.length;
+    const chunks = await ask(bench, {}, { signal: AbortSignal.abort() });
+    expect(chunks).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
+    expect(bench.standIn.log).toHaveLength(before);
+  });
+
+  it("closes the socket when the caller stops listening", async () => {
+    const before = bench.standIn.log.length;
+    bench.standIn.enqueue({ ...begun, mishap: { type: "stall" } });
+    for await (const _ of bench.model.stream(requestTo(bench), { signal: new AbortController().signal })) break;
+    expect(await bench.standIn.log[before]?.closed).toBe("left");
+  });
+
+  it("is an overflow, with the window as its limit, when a prompt is above it", async () => {
+    const words = "The road was long and the weather was fair. ".repeat(7_000);
+    const overflow = await ask(bench, { messages: [{ role: "user", parts: [{ type: "text", text: words }] }] });
+    expect(endOf(overflow)).toMatchObject({ type: "failure", failure: { kind: "overflow", limit: 60_000 } });
+    expect(bench.standIn.log.at(-1)?.refusal).not.toBeNull();
+  });
+});
+
+describe("the classes of failures", () => {
+  /** What no adapter hears from outside. */
+  const ours = ["aborted"];
+  it("are each shown with each provider's own words, where it has any for it", () => {
+    const missing = PROVIDERS_UNDER_TEST.map(({ name, failures }) => {
+      const heard = [...failures.refusals, ...failures.events].map(({ kind }) => kind as string);
+      const shown = new Set([...heard, ...(failures.unheard ?? [])]);
+      return [name, FAILURE_KINDS.filter((kind) => !shown.has(kind) && !ours.includes(kind))] as const;
+    });
+    expect(Object.fromEntries(missing.filter(([, kinds]) => kinds.length > 0))).toEqual({});
+  });
+});

@@ -1,0 +1,28 @@
+/** Failures in a provider's own words, and what they are to be taken for. */
+import type { FailureKind } from "../../../src/domain/model-call";
+import type { Refusal } from "../../support/stand-in/providers/script.ts";
+
+export interface ProviderFailure {
+  readonly kind: FailureKind;
+  /** What happened. */
+  readonly title: string;
+  readonly refusal: Refusal;
+  /** Milliseconds that the provider asks to wait. */
+  readonly retry_after_ms?: number;
+  /** Tokens that would fit. */
+  readonly limit?: number;
+}
+
+/** The same, inside a stream that has begun. */
+export interface EventFailure {
+  readonly kind: FailureKind;
+  readonly title: string;
+  readonly event: unknown;
+}
+
+export interface ProviderFailures {
+  readonly refusals: readonly ProviderFailure[];
+  readonly events: readonly EventFailure[];
+  /** Classes that the provider has no words for. */
+  readonly unheard?: readonly FailureKind[];
+}

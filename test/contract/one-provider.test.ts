@@ -1,0 +1,99 @@
+/** What one provider has and the others have not. */
+import { afterEach, describe, expect, it } from "vitest";
+import { createChat } from "../support/stand-in/providers/openai/chat.ts";
+import { startProvider } from "../support/stand-in/providers/provider-server.ts";
+import { ask, assistant, callsOf, endOf, requestTo, resultsOf, textOf, toParts, user } from "./conversation.ts";
+import { type Bench, openBench, PROVIDERS_UNDER_TEST, WINDOW } from "./providers.ts";
+
+const benches: Bench[] = [];
+afterEach(async () => {
+  for (const { standIn } of benches.splice(0)) await standIn.close();
+});
+
+async function open(name: string, upstreamId?: string): Promise<Bench> {
+  const provider = PROVIDERS_UNDER_TEST.find((each) => each.name === name);
+  if (!provider) throw new TypeError(`No provider ${name}.`);
+  const bench = await openBench(upstreamId === undefined ? provider : { ...provider, upstreamId });
+  benches.push(bench);
+  return bench;
+}
+
+const say = (text: string) => ({ type: "text", text }) as const;
+
+describe("Workers AI", () => {
+  it("is read in its own format, which its older models speak", async () => {
+    const bench = await open("workers-ai", "@cf/meta/llama-3.3-70b-instruct-fp8-fast");
+    bench.standIn.enqueue({ blocks: [say("Looking – 日本語."), { type: "call", name: "lookup", arguments: '{"q":"a"}' }], bytes: 1 });
+    const chunks = await ask(bench);
+    expect(textOf(chunks)).toBe("Looking – 日本語.");
+    expect(callsOf(chunks)).toMatchObject([{ name: "lookup", arguments: '{"q":"a"}' }]);
+    expect(endOf(chunks)).toMatchObject({ type: "finish", usage: { input: bench.standIn.log[0]?.usage?.input } });
+    bench.standIn.enqueue({ blocks: [say("Found.")] });
+    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), resultsOf(callsOf(chunks))] });
+    expect([bench.standIn.log[1]?.refusal?.body, textOf(next)]).toEqual([undefined, "Found."]);
+  });
+
+  it("is asked under the session's own key, so that its cache is found again", async () => {
+    const bench = await open("workers-ai");
+    bench.standIn.enqueue({ blocks: [say("Yes.")] });
+    await ask(bench, { cacheKey: "ses_7" });
+    expect(bench.standIn.log[0]?.headers).toMatchObject({ "x-session-affinity": "ses_7" });
+  });
+});
+
+describe("OpenAI", () => {
+  it.each(["openai", "openai-chat"])(
+    "routes %s by the session's key, keeps nothing, and offers thinking back only sealed",
+    async (name) => {
+      const bench = await open(name);
+      bench.standIn.enqueue({ blocks: [say("Yes.")] });
+      await ask(bench, { cacheKey: "ses_7" });
+      expect(bench.standIn.log[0]?.body).toMatchObject({
+        prompt_cache_key: "ses_7",
+        ...(name === "openai" ? { store: false, include: ["reasoning.encrypted_content"] } : {}),
+      });
+    },
+  );
+
+  it.each(["gpt-6-sol", "gpt-4o", "o3-mini"])("takes a cap and no thinking for %s on chat completions", async (upstreamId) => {
+    const bench = await open("openai-chat", upstreamId);
+    bench.standIn.enqueue({ blocks: [say("Yes.")] });
+    const reasoning = upstreamId !== "gpt-4o";
+    await ask(bench, {
+      maxOutput: 50,
+      reasoning: "off",
+      model: { ...bench.spec, capabilities: { tools: true, images: true, files: true, reasoning } },
+    });
+    expect([bench.standIn.log[0]?.refusal?.body, bench.standIn.log[0]?.body]).toEqual([
+      undefined,
+      expect.objectContaining({ max_completion_tokens: 50 }),
+    ]);
+  });
+});
+
+describe("Gemini at a compatible endpoint", () => {
+  it("is given its signatures back, and no other model is", async () => {
+    const call = {
+      type: "tool_call",
+      call_id: "call_1",
+      name: "lookup",
+      arguments: "{}",
+      provider_metadata: { google: { thoughtSignature: "c2VhbGVk" } },
+    } as const;
+    const messages = [user("Look."), assistant(call), resultsOf([call])];
+    const [gemini, other] = [await open("openai-compatible", "google/gemini-3.5-flash"), await open("openai-compatible")];
+    const bodies = [await gemini.model.render(requestTo(gemini, { messages })), await other.model.render(requestTo(other, { messages }))];
+    expect(bodies.map(({ body }) => body.includes('"extra_content":{"google":{"thought_signature":"c2VhbGVk"}}'))).toEqual([true, false]);
+  });
+});
+
+describe("a compatible endpoint", () => {
+  it("is called at an address of its own, and its key goes nowhere else", async () => {
+    const bench = await open("openai-compatible");
+    const other = await startProvider(createChat({ window: WINDOW, style: "compatible" }));
+    bench.standIn.enqueue({ blocks: [say("Here.")] });
+    await ask(bench);
+    expect([bench.standIn.log.length, other.log.length]).toEqual([1, 0]);
+    await other.close();
+  });
+});

@@ -1,0 +1,143 @@
+/** The providers that the contract is run over: each adapter with the stand-in that it speaks to, and how the two differ. */
+import type { ModelSpec, Provider } from "../../src/app/ports";
+import { createChatModel } from "../../src/model/chat-model";
+import { ANTHROPIC_KEY, createAnthropic } from "../support/stand-in/providers/anthropic/anthropic.ts";
+import { createGoogle, GOOGLE_KEY } from "../support/stand-in/providers/google/google.ts";
+import { createChat } from "../support/stand-in/providers/openai/chat.ts";
+import { OPENAI_KEY } from "../support/stand-in/providers/openai/errors.ts";
+import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
+import { type ProviderStandIn, startProvider } from "../support/stand-in/providers/provider-server.ts";
+import { startWorkersAi } from "../support/stand-in/providers/workers-ai/workers-ai.ts";
+import { anthropicFailures } from "./failures/anthropic.ts";
+import { compatibleFailures } from "./failures/compatible.ts";
+import { googleFailures } from "./failures/google.ts";
+import { chatFailures, responsesFailures } from "./failures/openai.ts";
+import type { ProviderFailures } from "./failures/provider-failure.ts";
+import { workersAiFailures } from "./failures/workers-ai.ts";
+
+/** Tokens that every stand-in's model holds. */
+export const WINDOW = 60_000;
+const MAX_OUTPUT = 8_192;
+
+export interface ProviderUnderTest {
+  readonly name: Provider;
+  readonly upstreamId: string;
+  readonly key: string;
+  readonly start: () => Promise<ProviderStandIn & { readonly binding?: Ai }>;
+  /** Where the messages stand in the request, in the order of the wire. */
+  readonly messages: "input" | "messages" | "contents";
+  /** What the model thinks is shown as it thinks. */
+  readonly showsThinking: boolean;
+  /** Thinking, or its signature, goes back with the calls that it led to. */
+  readonly takesThinkingBack: boolean;
+  /** What stands in a request for an image and for a PDF that the provider fetches itself; null: it is named in words. */
+  readonly media: { readonly image: string | null; readonly pdf: string | null };
+  /** What is written to the cache is told. */
+  readonly reportsWrites: boolean;
+  /** Tokens below which nothing is cached, and by how many the cache grows. */
+  readonly cache: { readonly least: number; readonly step: number };
+  readonly failures: ProviderFailures;
+}
+
+export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
+  {
+    name: "openai",
+    upstreamId: "gpt-6-sol",
+    key: OPENAI_KEY,
+    start: () => startProvider(createResponses({ window: WINDOW })),
+    messages: "input",
+    showsThinking: true,
+    takesThinkingBack: true,
+    media: { image: '"type":"input_image"', pdf: '"type":"input_file"' },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: responsesFailures,
+  },
+  {
+    name: "openai-chat",
+    upstreamId: "gpt-4o",
+    key: OPENAI_KEY,
+    start: () => startProvider(createChat({ window: WINDOW, style: "openai" })),
+    messages: "messages",
+    showsThinking: false,
+    takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: chatFailures,
+  },
+  {
+    name: "openai-compatible",
+    upstreamId: "kimi-k3",
+    key: OPENAI_KEY,
+    start: () => startProvider(createChat({ window: WINDOW, style: "compatible" })),
+    messages: "messages",
+    showsThinking: true,
+    takesThinkingBack: false,
+    media: { image: '"type":"image_url"', pdf: null },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: compatibleFailures,
+  },
+  {
+    name: "anthropic",
+    upstreamId: "claude-sonnet-5-5",
+    key: ANTHROPIC_KEY,
+    start: () => startProvider(createAnthropic({ window: WINDOW, maxOutput: MAX_OUTPUT })),
+    messages: "messages",
+    showsThinking: true,
+    takesThinkingBack: true,
+    media: { image: '"type":"image"', pdf: '"type":"document"' },
+    reportsWrites: true,
+    cache: { least: 1_024, step: 1 },
+    failures: anthropicFailures,
+  },
+  {
+    name: "google",
+    upstreamId: "gemini-3.5-flash",
+    key: GOOGLE_KEY,
+    start: () => startProvider(createGoogle({ window: WINDOW })),
+    messages: "contents",
+    showsThinking: false,
+    takesThinkingBack: true,
+    media: { image: '"fileData":', pdf: '"fileData":' },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 1 },
+    failures: googleFailures,
+  },
+  {
+    name: "workers-ai",
+    upstreamId: "@cf/openai/gpt-oss-120b",
+    key: "no key: the binding is the credential",
+    start: async () => startWorkersAi({ window: WINDOW }),
+    messages: "messages",
+    showsThinking: true,
+    takesThinkingBack: false,
+    media: { image: null, pdf: null },
+    reportsWrites: false,
+    cache: { least: 1_024, step: 128 },
+    failures: workersAiFailures,
+  },
+];
+
+export interface Bench extends ProviderUnderTest {
+  readonly standIn: ProviderStandIn;
+  readonly model: ReturnType<typeof createChatModel>;
+  readonly spec: ModelSpec;
+}
+
+export async function openBench(provider: ProviderUnderTest): Promise<Bench> {
+  const standIn = await provider.start();
+  const model = createChatModel({ credentials: async () => provider.key, estimate: (text) => text.length, ai: standIn.binding });
+  const spec: ModelSpec = {
+    id: `test-${provider.name}`,
+    provider: provider.name,
+    upstream_id: provider.upstreamId,
+    base_url: standIn.baseUrl,
+    context_window: WINDOW,
+    max_output: MAX_OUTPUT,
+    capabilities: { tools: true, images: true, files: true, reasoning: provider.name !== "openai-chat" },
+    source: "deployment",
+  };
+  return { ...provider, standIn, model, spec };
+}

@@ -1,0 +1,92 @@
+/** Prompt caches, as the providers document them. Each is of one account: it starts empty and only grows. */
+import { createHash } from "node:crypto";
+import { countTokens } from "../count-tokens.ts";
+
+export const countAll = (segments: readonly string[]): number => segments.reduce((sum, segment) => sum + countTokens(segment), 0);
+
+function commonLength(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return at;
+}
+
+/** Tokens that two prompts have in common at their front. */
+function commonTokens(one: readonly string[], other: readonly string[]): number {
+  let tokens = 0;
+  for (const [place, segment] of one.entries()) {
+    const known = other[place] ?? "";
+    if (segment === known) tokens += countTokens(segment);
+    else return tokens + countTokens(segment.slice(0, commonLength(segment, known)));
+  }
+  return tokens;
+}
+
+/**
+ * Automatic caching. OpenAI: from 1,024 tokens on, in steps of 128 (platform.openai.com/docs/guides/prompt-caching).
+ * Google's implicit caching: from 1,024 on, no steps documented (ai.google.dev/gemini-api/docs/caching).
+ */
+export class CommonPrefixCache {
+  readonly #least: number;
+  readonly #step: number;
+  readonly #prompts = new Map<string, (readonly string[])[]>();
+
+  constructor({ least, step }: { readonly least: number; readonly step: number }) {
+    this.#least = least;
+    this.#step = step;
+  }
+
+  /** Tokens read for a prompt under a routing key. */
+  read(key: string, segments: readonly string[]): number {
+    const longest = (this.#prompts.get(key) ?? []).reduce((best, known) => Math.max(best, commonTokens(segments, known)), 0);
+    return longest < this.#least ? 0 : Math.floor(longest / this.#step) * this.#step;
+  }
+
+  write(key: string, segments: readonly string[]): void {
+    this.#prompts.set(key, [...(this.#prompts.get(key) ?? []), segments]);
+  }
+}
+
+export interface MarkedBlock {
+  /** Without its cache marker. */
+  readonly text: string;
+  readonly breakpoint: boolean;
+  /** Changes what is cached behind it, and weighs nothing: the settings that Anthropic invalidates messages by. */
+  readonly weightless?: true;
+}
+
+/** A breakpoint is looked for at itself and at so many blocks before it, itself counted (docs.claude.com, prompt caching). */
+const LOOKBACK = 20;
+/** Shorter prefixes are not cached; 1,024 for most models. */
+const LEAST_CACHED = 1_024;
+
+/** Anthropic's cache: written at breakpoints, read at the longest prefix that one wrote and that a breakpoint still reaches. */
+export class BreakpointCache {
+  readonly #written = new Set<string>();
+
+  /** Tokens read, and tokens that the request adds. Call `write` with the same once it was answered. */
+  measure(blocks: readonly MarkedBlock[]): { readonly read: number; readonly written: number; readonly input: number } {
+    const chain = chainOf(blocks);
+    const marked = chain.filter(({ breakpoint, tokens }) => breakpoint && tokens >= LEAST_CACHED);
+    const reads = marked.map(({ place }) =>
+      chain.slice(Math.max(0, place + 1 - LOOKBACK), place + 1).findLast(({ hash }) => this.#written.has(hash)),
+    );
+    const read = reads.reduce((most, link) => Math.max(most, link?.tokens ?? 0), 0);
+    return { read, written: Math.max(0, (marked.at(-1)?.tokens ?? 0) - read), input: chain.at(-1)?.tokens ?? 0 };
+  }
+
+  write(blocks: readonly MarkedBlock[]): void {
+    for (const { breakpoint, tokens, hash } of chainOf(blocks)) if (breakpoint && tokens >= LEAST_CACHED) this.#written.add(hash);
+  }
+}
+
+/** Each block with the weight and the hash of all up to it. */
+function chainOf(blocks: readonly MarkedBlock[]) {
+  let hash = "";
+  let tokens = 0;
+  return blocks.map(({ text, breakpoint, weightless }, place) => {
+    hash = createHash("sha256").update(hash).update(text).digest("hex");
+    tokens += weightless ? 0 : countTokens(text);
+    return { place, hash, tokens, breakpoint };
+  });
+}

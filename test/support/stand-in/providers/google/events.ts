@@ -1,0 +1,79 @@
+/** A reply as `streamGenerateContent?alt=sse` streams it. Every event has the SDK's shape, or it does not compile. */
+import {
+  type Candidate,
+  FinishReason,
+  type GenerateContentResponse,
+  type GenerateContentResponseUsageMetadata,
+  type Part,
+} from "@google/genai";
+import { countTokens } from "../../count-tokens.ts";
+import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import { signatureOf, signedContent } from "./rules.ts";
+
+/** Without what the SDK's class adds to the JSON. */
+type WireResponse = Pick<GenerateContentResponse, "modelVersion"> &
+  Partial<Pick<GenerateContentResponse, "candidates" | "promptFeedback" | "responseId" | "usageMetadata">>;
+
+export interface EventsInput {
+  readonly reply: ScriptedReply;
+  readonly usage: PromptUsage;
+  readonly model: string;
+  readonly responseId: string;
+  /** Thoughts are told only where they were asked for. */
+  readonly withThoughts: boolean;
+}
+
+export const toFrame = (event: unknown): Frame => ({ data: `data: ${JSON.stringify(event)}\r\n\r\n` });
+
+export function framesOf(input: EventsInput): readonly Frame[] {
+  const parts = partsOf(input);
+  const frame = (held: readonly Part[], finish?: FinishReason): Frame => {
+    const candidate: Candidate = { content: { role: "model", parts: [...held] }, index: 0, ...(finish ? { finishReason: finish } : {}) };
+    const event: WireResponse = {
+      candidates: [candidate],
+      usageMetadata: usageOf(input),
+      modelVersion: input.model,
+      responseId: input.responseId,
+    };
+    return toFrame(event);
+  };
+  const last: Part = {
+    text: "",
+    ...(input.reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: signatureOf(signedContent({})) } : {}),
+  };
+  return [...parts.map((part) => frame([part])), { ...frame([last], finishOf(input.reply)), tail: true }];
+}
+
+/** Calls come whole. The first of a reply carries the signature of the thinking before it. */
+function partsOf({ reply, withThoughts }: EventsInput): readonly Part[] {
+  const first = reply.blocks.findIndex(({ type }) => type === "call");
+  return reply.blocks.flatMap((block, place): Part[] => {
+    if (block.type === "text") return deltasOf(block.text).map((text) => ({ text }));
+    if (block.type === "thinking") return withThoughts ? deltasOf(block.text).map((text) => ({ text, thought: true })) : [];
+    if (block.type === "redacted") return [];
+    const functionCall = { name: block.name, args: JSON.parse(block.arguments) as Record<string, unknown> };
+    return [{ functionCall, ...(place === first ? { thoughtSignature: signatureOf(signedContent({ functionCall })) } : {}) }];
+  });
+}
+
+/** A stop is a stop, whether or not something was called. */
+function finishOf({ finish }: ScriptedReply): FinishReason {
+  if (finish === "length") return FinishReason.MAX_TOKENS;
+  return finish === "refused" ? FinishReason.SAFETY : FinishReason.STOP;
+}
+
+const tokensOf = (block: SaidBlock): number =>
+  block.type === "redacted" ? 0 : block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text);
+
+/** Thoughts are counted beside the candidates, not in them. */
+function usageOf({ reply, usage }: EventsInput): GenerateContentResponseUsageMetadata {
+  const thoughts = reply.blocks.reduce((sum, block) => sum + (block.type === "thinking" ? tokensOf(block) : 0), 0);
+  const said = reply.blocks.reduce((sum, block) => sum + tokensOf(block), 0) - thoughts;
+  return {
+    promptTokenCount: usage.input,
+    candidatesTokenCount: said,
+    totalTokenCount: usage.input + said + thoughts,
+    ...(usage.cacheRead > 0 ? { cachedContentTokenCount: usage.cacheRead } : {}),
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+  };
+}

@@ -1,0 +1,79 @@
+/** The body of `streamGenerateContent`, as far as it is spoken here, by the types of `@google/genai`. */
+import type {
+  Content,
+  FileData,
+  FunctionCall,
+  FunctionCallingConfig,
+  FunctionDeclaration,
+  FunctionResponse,
+  GenerationConfig,
+  Blob as InlineBlob,
+  Part,
+  ThinkingConfig,
+  Tool,
+  ToolConfig,
+} from "@google/genai";
+import { FunctionCallingConfigMode, ThinkingLevel } from "@google/genai";
+import { z } from "zod";
+import { shapeOf } from "../shape.ts";
+
+/** A protobuf `Struct`: an object, and nothing else. */
+const struct = z.record(z.string(), z.unknown());
+
+const part = shapeOf<Part>()({
+  text: z.string().exactOptional(),
+  thought: z.boolean().exactOptional(),
+  // Bytes, which proto JSON takes in either alphabet, padded or not.
+  thoughtSignature: z
+    .string()
+    .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, "Base64 decoding failed")
+    .exactOptional(),
+  inlineData: shapeOf<InlineBlob>()({ mimeType: z.string(), data: z.base64() }).exactOptional(),
+  fileData: shapeOf<FileData>()({ mimeType: z.string(), fileUri: z.string() }).exactOptional(),
+  functionCall: shapeOf<FunctionCall>()({ id: z.string().exactOptional(), name: z.string(), args: struct.exactOptional() }).exactOptional(),
+  functionResponse: z
+    .strictObject({
+      id: z.string().exactOptional(),
+      name: z.string(),
+      response: struct,
+    } satisfies { readonly [K in keyof FunctionResponse]?: z.ZodType })
+    .exactOptional(),
+});
+const content = shapeOf<Content>()({ role: z.string().exactOptional(), parts: z.array(part).exactOptional() });
+
+const declaration = shapeOf<FunctionDeclaration>()({
+  name: z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/, "Must start with a letter or an underscore"),
+  description: z.string().exactOptional(),
+  parameters: z
+    .custom<NonNullable<FunctionDeclaration["parameters"]>>((value) => typeof value === "object" && value !== null)
+    .exactOptional(),
+  parametersJsonSchema: z.unknown().exactOptional(),
+});
+
+const generationConfig = shapeOf<GenerationConfig>()({
+  maxOutputTokens: z.int().min(1).exactOptional(),
+  temperature: z.number().exactOptional(),
+  thinkingConfig: shapeOf<ThinkingConfig>()({
+    includeThoughts: z.boolean().exactOptional(),
+    thinkingBudget: z.int().exactOptional(),
+    // The SDK sends capitals, the vendor's package small letters; proto JSON takes the documented lower-case form too.
+    thinkingLevel: z
+      .preprocess((level) => (typeof level === "string" ? level.toUpperCase() : level), z.enum(ThinkingLevel))
+      .exactOptional(),
+  }).exactOptional(),
+});
+
+/** What goes over the wire; the SDK has it as `GenerateContentParameters`, with `config` around the rest. */
+export const generateBody = z.strictObject({
+  contents: z.array(content).exactOptional(),
+  systemInstruction: content.exactOptional(),
+  tools: z.array(shapeOf<Tool>()({ functionDeclarations: z.array(declaration).exactOptional() })).exactOptional(),
+  toolConfig: shapeOf<ToolConfig>()({
+    functionCallingConfig: shapeOf<FunctionCallingConfig>()({ mode: z.enum(FunctionCallingConfigMode).exactOptional() }).exactOptional(),
+  }).exactOptional(),
+  generationConfig: generationConfig.exactOptional(),
+});
+
+export type GenerateBody = z.infer<typeof generateBody>;
+export type WireContent = z.infer<typeof content>;
+export type WirePart = z.infer<typeof part>;

@@ -1,0 +1,94 @@
+/** A reply as chat completions stream it. Every chunk is one of the SDK's, or it does not compile. */
+import type { ChatCompletionChunk } from "openai/resources/chat/completions";
+import { countTokens } from "../../count-tokens.ts";
+import type { Ids } from "../mint.ts";
+import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import type { ChatStyle } from "./chat-shape.ts";
+
+/** Compatible endpoints stream their thinking beside the text, which the SDK's type does not know. */
+export type Delta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
+
+export interface EventsInput {
+  readonly reply: ScriptedReply;
+  readonly usage: PromptUsage;
+  readonly model: string;
+  readonly ids: Ids;
+  readonly style: ChatStyle;
+  /** `stream_options.include_usage`. */
+  readonly withUsage: boolean;
+}
+
+export const toFrame = (event: unknown): Frame => ({ data: `data: ${JSON.stringify(event)}\n\n` });
+
+export function framesOf(input: EventsInput): readonly Frame[] {
+  const head = {
+    id: input.ids.next("chatcmpl-"),
+    object: "chat.completion.chunk",
+    created: 1_790_000_000,
+    model: input.model,
+    service_tier: "default",
+    system_fingerprint: "fp_3f2a",
+  } as const;
+  const chunk = (delta: Delta, finish: ChatCompletionChunk.Choice["finish_reason"] = null): ChatCompletionChunk => ({
+    ...head,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    ...(input.withUsage ? { usage: null } : {}),
+  });
+  const counted: ChatCompletionChunk = { ...head, choices: [], usage: usageOf(input) };
+  return [
+    toFrame(chunk({ role: "assistant", content: "", refusal: null })),
+    ...deltasOfReply(input).map((delta) => toFrame(chunk(delta))),
+    { ...toFrame(chunk({}, finishOf(input.reply))), tail: true },
+    ...(input.withUsage ? [{ ...toFrame(counted), tail: true } as const] : []),
+    { data: "data: [DONE]\n\n", tail: true },
+  ];
+}
+
+function deltasOfReply({ reply, ids, style }: EventsInput): readonly Delta[] {
+  const calls = reply.blocks.filter((block) => block.type === "call");
+  const said = reply.blocks.flatMap((block): Delta[] => sayBlock(block, style));
+  return [...said, ...calls.flatMap((call, index) => callDeltas(call, { index, id: ids.next("call_") }))];
+}
+
+function sayBlock(block: SaidBlock, style: ChatStyle): Delta[] {
+  if (block.type === "text") return deltasOf(block.text).map((content) => ({ content }));
+  // OpenAI thinks unheard here: its tokens are counted and nothing is shown.
+  if (block.type === "thinking" && style === "compatible") return deltasOf(block.text).map((reasoning_content) => ({ reasoning_content }));
+  return [];
+}
+
+function callDeltas(
+  call: Extract<SaidBlock, { type: "call" }>,
+  { index, id }: { readonly index: number; readonly id: string },
+): readonly Delta[] {
+  return [
+    { tool_calls: [{ index, id, type: "function", function: { name: call.name, arguments: "" } }] },
+    ...deltasOf(call.arguments).map((piece): Delta => ({ tool_calls: [{ index, function: { arguments: piece } }] })),
+  ];
+}
+
+function finishOf({ finish, blocks }: ScriptedReply): ChatCompletionChunk.Choice["finish_reason"] {
+  if (finish === "length") return "length";
+  if (finish === "refused") return "content_filter";
+  return blocks.some(({ type }) => type === "call") ? "tool_calls" : "stop";
+}
+
+const tokensOf = (block: SaidBlock): number =>
+  block.type === "redacted" ? 0 : block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text);
+
+function usageOf({ reply, usage }: EventsInput): NonNullable<ChatCompletionChunk["usage"]> {
+  const completion = reply.blocks.reduce((sum, block) => sum + tokensOf(block), 0);
+  const reasoning = reply.blocks.reduce((sum, block) => sum + (block.type === "thinking" ? tokensOf(block) : 0), 0);
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: completion,
+    total_tokens: usage.input + completion,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: reasoning,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  };
+}

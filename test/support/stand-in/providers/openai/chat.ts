@@ -1,0 +1,78 @@
+/** OpenAI's chat completions, and the endpoints that speak them alike. */
+import { CommonPrefixCache, countAll } from "../caches.ts";
+import { Ids } from "../mint.ts";
+import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
+import { faultOf } from "../shape.ts";
+import { framesOf, toFrame } from "./chat-events.ts";
+import { MOST_CALL_ID, refuseMessages } from "./chat-rules.ts";
+import { type ChatBody, type ChatMessage, type ChatStyle, chatBody, readMessage } from "./chat-shape.ts";
+import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
+
+export interface ChatLimits {
+  readonly window: number;
+  readonly style: ChatStyle;
+}
+
+/** Models that think: they take a cap under its newer name only, and a system prompt as a developer's or a system's. */
+const THINKS = /^(?:o\d|gpt-[5-9])/;
+
+export function createChat({ window, style }: ChatLimits): Dialect {
+  const cache = new CommonPrefixCache({ least: 1_024, step: 128 });
+  const ids = new Ids();
+  return {
+    basePath: "/v1",
+    receive(received) {
+      const read = readRequest(received, style);
+      if (isRefusal(read)) return read;
+      const { body, segments } = read;
+      const input = countAll(segments);
+      const overflow = refuseOverflow({ input, window });
+      if (overflow) return overflow;
+      const key = `${body.model} ${body.prompt_cache_key ?? ""}`;
+      const usage = { input, cacheRead: cache.read(key, segments), cacheWrite: null };
+      return {
+        usage,
+        frames(reply) {
+          cache.write(key, segments);
+          return framesOf({ reply, usage, model: body.model, ids, style, withUsage: body.stream_options?.include_usage ?? false });
+        },
+        errorFrame: toFrame,
+      } satisfies Accepted;
+    },
+  };
+}
+
+function readRequest(received: Received, style: ChatStyle) {
+  const refused = refuseAddress(received, "/v1/chat/completions");
+  if (refused) return refused;
+  const parsed = chatBody.safeParse(received.body);
+  if (!parsed.success) return refuseFault(faultOf(parsed.error, received.body));
+  const body = parsed.data;
+  const messages: ChatMessage[] = [];
+  for (const [place, raw] of body.messages.entries()) {
+    const message = readMessage(raw, style);
+    if (!message.success) {
+      const fault = faultOf(message.error, raw);
+      return refuseFault({ ...fault, path: ["messages", place, ...fault.path] });
+    }
+    messages.push(message.data);
+  }
+  const refusal =
+    (style === "openai" ? refuseSettings(body) : null) ??
+    refuseMessages(messages, { mostCallId: style === "openai" ? MOST_CALL_ID : Number.POSITIVE_INFINITY });
+  return refusal ?? { body, segments: [JSON.stringify(body.tools ?? []), ...messages.map((message) => JSON.stringify(message))] };
+}
+
+function refuseSettings(body: ChatBody): Refusal | null {
+  if (THINKS.test(body.model) && body.max_tokens !== undefined) {
+    return refuseWith({
+      message: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      param: "max_tokens",
+      code: "unsupported_parameter",
+    });
+  }
+  if (!THINKS.test(body.model) && body.reasoning_effort !== undefined) {
+    return refuseWith({ message: "Unrecognized request argument supplied: reasoning_effort", param: null });
+  }
+  return null;
+}

@@ -1,0 +1,144 @@
+/** The body of `POST /v1/responses`, as far as it is spoken here, by the types of `openai`. */
+import type {
+  EasyInputMessage,
+  FunctionTool,
+  ResponseCreateParamsStreaming,
+  ResponseFunctionToolCall,
+  ResponseInputFile,
+  ResponseInputImage,
+  ResponseInputItem,
+  ResponseInputText,
+  ResponseOutputMessage,
+  ResponseOutputText,
+  ResponseReasoningItem,
+  Tool,
+} from "openai/resources/responses/responses";
+import type { Reasoning } from "openai/resources/shared";
+import { z } from "zod";
+import { shapeOf } from "../shape.ts";
+
+const inputText = shapeOf<ResponseInputText>()({ type: z.literal("input_text"), text: z.string() });
+const inputImage = z.strictObject({
+  type: z.literal("input_image"),
+  image_url: z.string().nullable().exactOptional(),
+  file_id: z.string().nullable().exactOptional(),
+  // The type has it as required; the API and the vendor's own package take its default, `auto`.
+  detail: z.enum(["low", "high", "auto", "original"]).exactOptional(),
+} satisfies { readonly [K in keyof ResponseInputImage]?: z.ZodType });
+const inputFile = shapeOf<ResponseInputFile>()({
+  type: z.literal("input_file"),
+  file_url: z.string().exactOptional(),
+  file_data: z.string().exactOptional(),
+  file_id: z.string().nullable().exactOptional(),
+  filename: z.string().exactOptional(),
+});
+const outputText = z.strictObject({
+  type: z.literal("output_text"),
+  text: z.string(),
+  annotations: z.array(z.never()).exactOptional(),
+} satisfies { readonly [K in keyof ResponseOutputText]?: z.ZodType });
+
+const said = z.enum(["in_progress", "completed", "incomplete"]).exactOptional();
+
+/** Of a user, a system or a developer. */
+export const inputMessage = z.strictObject({
+  type: z.literal("message").exactOptional(),
+  role: z.enum(["user", "system", "developer"]),
+  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [inputText, inputImage, inputFile]))]),
+} satisfies { readonly [K in keyof EasyInputMessage]?: z.ZodType });
+
+/** Of the model: with its id as it was given out, or as text that somebody else wrote. */
+export const outputMessage = z.strictObject({
+  type: z.literal("message").exactOptional(),
+  role: z.literal("assistant"),
+  id: z.string().exactOptional(),
+  content: z.union([z.string(), z.array(outputText)]),
+  status: said,
+  phase: z.enum(["commentary", "final_answer"]).nullable().exactOptional(),
+} satisfies { readonly [K in keyof ResponseOutputMessage]?: z.ZodType });
+
+export const reasoningItem = shapeOf<ResponseReasoningItem>()({
+  type: z.literal("reasoning"),
+  id: z.string(),
+  summary: z.array(shapeOf<ResponseReasoningItem.Summary>()({ type: z.literal("summary_text"), text: z.string() })),
+  encrypted_content: z.string().nullable().exactOptional(),
+  status: said,
+});
+
+export const functionCall = shapeOf<ResponseFunctionToolCall>()({
+  type: z.literal("function_call"),
+  id: z.string().exactOptional(),
+  call_id: z.string().min(1),
+  name: z.string().min(1),
+  arguments: z.string(),
+  status: said,
+});
+
+export const functionOutput = shapeOf<ResponseInputItem.FunctionCallOutput>()({
+  type: z.literal("function_call_output"),
+  id: z.string().nullable().exactOptional(),
+  call_id: z.string().min(1),
+  output: z.union([z.string(), z.array(z.discriminatedUnion("type", [inputText, inputImage, inputFile]))]),
+  status: said,
+});
+
+const reference = shapeOf<ResponseInputItem.ItemReference>()({ type: z.literal("item_reference"), id: z.string() });
+
+/** The schema that an item is read by: its type says which, or its role where it has none. */
+function schemaOf(item: unknown): z.ZodType<InputItem> {
+  const { type = "message", role } = typeof item === "object" && item !== null ? (item as { type?: unknown; role?: unknown }) : {};
+  switch (type) {
+    case "reasoning":
+      return reasoningItem;
+    case "function_call":
+      return functionCall;
+    case "function_call_output":
+      return functionOutput;
+    case "item_reference":
+      return reference;
+    case "message":
+      return role === "assistant" ? outputMessage : inputMessage;
+    default:
+      return z.strictObject({ type: z.literal("message") }).transform((): never => z.NEVER);
+  }
+}
+
+export type InputItem =
+  | z.infer<typeof inputMessage>
+  | z.infer<typeof outputMessage>
+  | z.infer<typeof reasoningItem>
+  | z.infer<typeof functionCall>
+  | z.infer<typeof functionOutput>
+  | z.infer<typeof reference>;
+
+export const readItem = (item: unknown) => schemaOf(item).safeParse(item);
+
+export const tool = z.strictObject({
+  type: z.literal("function"),
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, "does not match pattern '^[a-zA-Z0-9_-]+$'"),
+  description: z.string().nullable().exactOptional(),
+  parameters: z.record(z.string(), z.unknown()).nullable(),
+  // Required by the type; the API takes its absence as the default.
+  strict: z.boolean().nullable().exactOptional(),
+} satisfies { readonly [K in keyof FunctionTool]?: z.ZodType });
+
+export const responsesBody = shapeOf<ResponseCreateParamsStreaming>()({
+  model: z.string().min(1),
+  input: z.array(z.custom<ResponseInputItem>()),
+  instructions: z.string().nullable().exactOptional(),
+  tools: z.array(z.custom<Tool>()).exactOptional(),
+  tool_choice: z.enum(["auto", "none"]).exactOptional(),
+  parallel_tool_calls: z.boolean().nullable().exactOptional(),
+  max_output_tokens: z.int().min(16, "Expected a value >= 16").nullable().exactOptional(),
+  include: z.array(z.literal("reasoning.encrypted_content")).nullable().exactOptional(),
+  reasoning: shapeOf<Reasoning>()({
+    effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).nullable().exactOptional(),
+    summary: z.enum(["auto", "concise", "detailed"]).nullable().exactOptional(),
+  })
+    .nullable()
+    .exactOptional(),
+  prompt_cache_key: z.string().nullable().exactOptional(),
+  store: z.boolean().nullable().exactOptional(),
+  stream: z.literal(true),
+  temperature: z.number().nullable().exactOptional(),
+});

@@ -1,0 +1,87 @@
+/** OpenAI's Responses API, for an organisation that keeps nothing (`store: false`). */
+
+import type { ResponseOutputItem } from "openai/resources/responses/responses";
+import { CommonPrefixCache, countAll } from "../caches.ts";
+import { Ids } from "../mint.ts";
+import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
+import { faultOf } from "../shape.ts";
+import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
+import { EventWriter, framesOf, toItems } from "./responses-events.ts";
+import { type Given, refuseItems } from "./responses-rules.ts";
+import { type InputItem, readItem, responsesBody, tool } from "./responses-shape.ts";
+
+export interface ResponsesLimits {
+  readonly window: number;
+}
+
+export function createResponses({ window }: ResponsesLimits): Dialect {
+  const cache = new CommonPrefixCache({ least: 1_024, step: 128 });
+  const ids = new Ids();
+  const given = new Map<string, string>();
+  return {
+    basePath: "/v1",
+    receive(received) {
+      const read = readRequest(received, given);
+      if (isRefusal(read)) return read;
+      const { body, segments } = read;
+      const input = countAll(segments);
+      const overflow = refuseOverflow({ input, window });
+      if (overflow) return overflow;
+      const key = `${body.model} ${body.prompt_cache_key ?? ""}`;
+      const usage = { input, cacheRead: cache.read(key, segments), cacheWrite: null };
+      const writer = new EventWriter();
+      return {
+        usage,
+        frames(reply) {
+          cache.write(key, segments);
+          const items = toItems(reply.blocks, { ids, encrypted: body.include?.includes("reasoning.encrypted_content") ?? false });
+          remember(items, given);
+          const response = { id: ids.next("resp_"), model: body.model, maxOutput: body.max_output_tokens ?? null };
+          return framesOf({ reply, items, usage, response }, writer);
+        },
+        errorFrame: (event) => writer.frame(event as { type: string }),
+      } satisfies Accepted;
+    },
+  };
+}
+
+/** An item needs the reasoning right before it; of several, the last. */
+function remember(items: readonly ResponseOutputItem[], given: Map<string, string>): void {
+  let reasoning: string | null = null;
+  for (const item of items) {
+    if (item.type === "reasoning") reasoning = item.id;
+    else if (reasoning !== null && item.id) {
+      given.set(item.id, reasoning);
+      reasoning = null;
+    }
+  }
+}
+
+function readRequest(received: Received, given: Given) {
+  const refused = refuseAddress(received, "/v1/responses");
+  if (refused) return refused;
+  const parsed = responsesBody.safeParse(received.body);
+  if (!parsed.success) return refuseFault(faultOf(parsed.error, received.body));
+  const body = parsed.data;
+  const items: InputItem[] = [];
+  for (const [place, raw] of body.input.entries()) {
+    const item = readItem(raw);
+    if (!item.success) {
+      const fault = faultOf(item.error, raw);
+      return refuseFault({ ...fault, path: ["input", place, ...fault.path] });
+    }
+    items.push(item.data);
+  }
+  for (const [place, raw] of (body.tools ?? []).entries()) {
+    const read = tool.safeParse(raw);
+    if (!read.success) return refuseFault({ ...faultOf(read.error, raw), path: ["tools", place, ...faultOf(read.error, raw).path] });
+  }
+  if (body.store !== false) return keepsNothing();
+  const refusal = refuseItems(items, given);
+  if (refusal) return refusal;
+  return { body, segments: [JSON.stringify(body.tools ?? []), body.instructions ?? "", ...items.map((item) => JSON.stringify(item))] };
+}
+
+/** The conversation is Longhand's: a provider that keeps a copy is not what was asked for. */
+const keepsNothing = (): Refusal =>
+  refuseWith({ message: "Zero data retention is enabled for this organization: `store` must be false.", param: "store" });

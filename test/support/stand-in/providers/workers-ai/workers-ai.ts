@@ -1,0 +1,160 @@
+/**
+ * Workers AI: no server but a binding, an object with `run()`, as workerd gives it to a Worker. What `run()` is called
+ * with goes over the platform's wire as JSON, so that only what survives that is looked at.
+ */
+import { CommonPrefixCache, countAll } from "../caches.ts";
+import { Ids } from "../mint.ts";
+import { playReply } from "../play-reply.ts";
+import { Desk, type Heard, type ProviderStandIn } from "../provider-server.ts";
+import { type Accepted, isRefusal, type Received, type Refusal } from "../script.ts";
+import { bracketPath, faultOf } from "../shape.ts";
+import { framesOf } from "./events.ts";
+import { type RunInputs, runInputs, type WorkersAiMessage } from "./shape.ts";
+
+/** As much of `Ai` as a model's adapter needs. */
+interface AiBinding {
+  run(model: string, inputs: Readonly<Record<string, unknown>>, options?: AiOptions): Promise<unknown>;
+}
+
+export interface WorkersAiStandIn extends ProviderStandIn {
+  readonly binding: Ai;
+}
+
+/** Thrown by `run()`; the code is in front of the message, and nowhere else. */
+class InferenceUpstreamError extends Error {
+  override readonly name = "InferenceUpstreamError";
+}
+
+/** The platform's error, as its own service answers it. */
+export const errorBody = (internalCode: number, description: string) => ({ internalCode, description, name: "InferenceUpstreamError" });
+
+const refuse = (internalCode: number, description: string): Refusal => ({ status: 400, body: errorBody(internalCode, description) });
+
+export function startWorkersAi({ window }: { readonly window: number }): WorkersAiStandIn {
+  const desk = new Desk();
+  const receive = createReceiver(window);
+  const binding: AiBinding = {
+    async run(model, inputs, options = {}) {
+      options.signal?.throwIfAborted();
+      const raw = JSON.stringify(inputs);
+      const received: Received = { path: model, headers: { ...options.extraHeaders }, raw, body: JSON.parse(raw) };
+      return answer({ received, taken: receive(received), options, desk });
+    },
+  };
+  return {
+    // Everything else that the binding offers is of no use to a model's adapter, and would be a fault: it is not there.
+    binding: binding as unknown as Ai,
+    baseUrl: null,
+    log: desk.log,
+    enqueue: (...replies) => desk.enqueue(replies),
+    request: (nth) => desk.request(nth),
+    close: async () => undefined,
+  };
+}
+
+function createReceiver(window: number): (received: Received) => Refusal | Accepted {
+  const cache = new CommonPrefixCache({ least: 1_024, step: 128 });
+  const ids = new Ids();
+  return (received) => {
+    const { path: model, body, headers } = received;
+    if (!model.startsWith("@cf/")) return refuse(5007, `No such model ${model} or task`);
+    const parsed = runInputs.safeParse(body);
+    if (!parsed.success) {
+      const { path, expected } = faultOf(parsed.error, body);
+      return refuse(
+        5006,
+        `Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', Type mismatch of '/${bracketPath(path)}', ${expected}`,
+      );
+    }
+    const breach = breachOf(parsed.data);
+    if (breach) return refuse(5006, breach);
+    const segments = [JSON.stringify(parsed.data.tools ?? []), ...parsed.data.messages.map((message) => JSON.stringify(message))];
+    const input = countAll(segments);
+    const most = parsed.data.max_tokens ?? 256;
+    if (input + most > window)
+      return refuse(
+        5021,
+        `The estimated number of input and maximum output tokens (${input + most}) exceeded this model context window limit (${window}).`,
+      );
+    const key = `${model} ${String(headers["x-session-affinity"] ?? "")}`;
+    const usage = { input, cacheRead: cache.read(key, segments), cacheWrite: null };
+    return {
+      usage,
+      frames(reply) {
+        cache.write(key, segments);
+        return framesOf({ reply, usage, model, ids });
+      },
+      errorFrame: (event) => ({ data: `data: ${JSON.stringify(event)}\n\n` }),
+    };
+  };
+}
+
+/** As its servers of newer models hold it: results answer the calls right before them. */
+function breachOf({ messages }: RunInputs): string | null {
+  for (const [place, message] of messages.entries()) {
+    if (message.role !== "tool") continue;
+    const before = messages.slice(0, place).findLast(({ role }) => role !== "tool");
+    if (!callIds(before).includes(message.tool_call_id)) return `Message at index ${place} has role 'tool' and answers no call before it.`;
+  }
+  return null;
+}
+
+const callIds = (message: WorkersAiMessage | undefined): readonly string[] =>
+  message?.role === "assistant" ? (message.tool_calls ?? []).map(({ id }) => id) : [];
+
+interface Run {
+  readonly received: Received;
+  readonly taken: Refusal | Accepted;
+  readonly options: AiOptions;
+  readonly desk: Desk;
+}
+
+async function answer({ received, taken, options, desk }: Run): Promise<unknown> {
+  const closed = Promise.withResolvers<"answered" | "cut" | "left">();
+  const heard: Heard = {
+    ...received,
+    closed: closed.promise,
+    ...(isRefusal(taken) ? { refusal: taken, usage: null } : { refusal: null, usage: taken.usage }),
+  };
+  desk.note(heard);
+  options.signal?.addEventListener("abort", () => closed.resolve("left"));
+  if (isRefusal(taken)) return fail(taken, options);
+  const reply = desk.next();
+  if (reply.mishap?.type === "refuse") return fail(reply.mishap.refusal, options);
+  if (reply.mishap?.type === "hang_up") throw new Error("Network connection lost.");
+  if (reply.mishap?.type === "silence") return untilAborted(options.signal);
+  const { readable, sink } = pipe(closed, options.signal);
+  void playReply({ accepted: taken, reply, sink }).catch(() => undefined);
+  return options.returnRawResponse ? new Response(readable, { headers: { "content-type": "text/event-stream" } }) : readable;
+}
+
+function fail({ status, body, headers }: Refusal, { returnRawResponse }: AiOptions): Response {
+  if (returnRawResponse) return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });
+  const { internalCode, description } = body as ReturnType<typeof errorBody>;
+  throw new InferenceUpstreamError(`${internalCode}: ${description}`);
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+}
+
+/** The body that the Worker reads, and where it is written. The platform drops it when the signal aborts. */
+function pipe(closed: PromiseWithResolvers<"answered" | "cut" | "left">, signal: AbortSignal | undefined) {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  writer.closed.catch(() => closed.resolve("left"));
+  signal?.addEventListener("abort", () => void writer.abort(signal.reason).catch(() => undefined));
+  const sink = {
+    closed: closed.promise,
+    write: (bytes: Uint8Array) => writer.write(bytes).catch(() => undefined),
+    end: () => {
+      closed.resolve("answered");
+      void writer.close().catch(() => undefined);
+    },
+    cut: () => {
+      closed.resolve("cut");
+      void writer.abort(new Error("Network connection lost.")).catch(() => undefined);
+    },
+  };
+  return { readable, sink };
+}
