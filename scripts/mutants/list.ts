@@ -1,4 +1,5 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
+import { contract } from "./contract.ts";
 import { fencing } from "./fencing.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -7,4 +8,4 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers, ...contract];

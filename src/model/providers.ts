@@ -56,6 +56,8 @@ export const openAi: ProviderAdapter = {
     const { cacheKey, model: spec } = request;
     const options = {
       store: false,
+      // The package would ask for one with every effort it sends; an account that is not verified is refused it.
+      reasoningSummary: null,
       ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
       // A model that the package does not know by name is taken at the registry's word.
       ...(spec.capabilities?.reasoning === true ? { forceReasoning: true } : {}),

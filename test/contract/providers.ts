@@ -46,7 +46,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     key: OPENAI_KEY,
     start: () => startProvider(createResponses({ window: WINDOW })),
     messages: "input",
-    showsThinking: true,
+    showsThinking: false,
     takesThinkingBack: true,
     media: { image: '"type":"input_image"', pdf: '"type":"input_file"' },
     reportsWrites: false,

@@ -22,15 +22,19 @@ type Numbered<E> = E extends { readonly response: Response }
     : never;
 export type WireEvent = Numbered<ResponseStreamEvent>;
 
-export const toItems = (
-  blocks: readonly SaidBlock[],
-  { ids, encrypted }: { readonly ids: Ids; readonly encrypted: boolean },
-): readonly ResponseOutputItem[] => blocks.map((block) => toItem(block, { ids, encrypted }));
+/** What a request asked to be given of the thinking. */
+export interface Shown {
+  readonly encrypted: boolean;
+  /** In words, a part for every paragraph. */
+  readonly summaries: boolean;
+}
 
-function toItem(
-  block: SaidBlock,
-  { ids, encrypted }: { readonly ids: Ids; readonly encrypted: boolean },
-): ResponseReasoningItem | ResponseFunctionToolCall | ResponseOutputMessage {
+export const toItems = (blocks: readonly SaidBlock[], ids: Ids, shown: Shown): readonly ResponseOutputItem[] =>
+  blocks.map((block) => toItem(block, ids, shown));
+
+type Item = ResponseReasoningItem | ResponseFunctionToolCall | ResponseOutputMessage;
+
+function toItem(block: SaidBlock, ids: Ids, { encrypted, summaries }: Shown): Item {
   switch (block.type) {
     case "text":
       return {
@@ -41,7 +45,7 @@ function toItem(
         content: [{ type: "output_text", text: block.text, annotations: [], logprobs: [] }],
       };
     case "thinking":
-      return toReasoning({ id: ids.next("rs_"), summary: block.text.split("\n\n"), encrypted });
+      return toReasoning({ id: ids.next("rs_"), summary: summaries ? block.text.split("\n\n") : [], encrypted });
     case "redacted":
       return toReasoning({ id: ids.next("rs_"), summary: [], encrypted });
     case "call":
