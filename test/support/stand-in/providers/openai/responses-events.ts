@@ -8,8 +8,8 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import { countTokens } from "../../count-tokens.ts";
 import type { Ids } from "../mint.ts";
+import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
 import { encryptedReasoning } from "./responses-rules.ts";
 
@@ -194,22 +194,13 @@ function toResponse(
   };
 }
 
-export const reasoningTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => sum + (block.type === "thinking" ? countTokens(block.text) : 0), 0);
-
-export const outputTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => {
-    if (block.type === "redacted") return sum;
-    return sum + (block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text));
-  }, 0);
-
 function usageOf(reply: ScriptedReply, { input, cacheRead }: PromptUsage): ResponseUsage {
   const output = outputTokens(reply);
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: 0 },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoningTokens(reply) },
+    output_tokens_details: { reasoning_tokens: thinkingTokens(reply) },
     total_tokens: input + output,
   };
 }

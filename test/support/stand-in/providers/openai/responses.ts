@@ -42,7 +42,7 @@ export function createResponses({ window, summaries = false }: ResponsesOptions)
           const response = { id: ids.next("resp_"), model: body.model, maxOutput: body.max_output_tokens ?? null };
           return framesOf({ reply, items, usage, response }, writer);
         },
-        errorFrame: (event) => writer.frame(event as { type: string }),
+        eventFrame: (event) => writer.frame(event as { type: string }),
       } satisfies Accepted;
     },
   };
