@@ -93,6 +93,7 @@ export default {
       }),
       clock: Date.now,
       schedule: startTimer,
+      random: Math.random,
       log,
     });
   },

@@ -14,8 +14,8 @@ export const life: readonly Mutant[] = [
   {
     name: "a stopped turn goes on speaking",
     breaks: "I12: a turn that ended says nothing more",
-    file: "src/app/run-turn.ts",
-    find: "if (live.abort.signal.aborted) break;",
+    file: "src/app/ask-model.ts",
+    find: "if (call.signal.aborted) break;",
     replace: "",
     tests: ["test/session/runtime.test.ts"],
   },

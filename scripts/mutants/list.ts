@@ -1,5 +1,6 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
-import { contract } from "./contract.ts";
+import { adapters } from "./adapters.ts";
+import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -8,4 +9,4 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers, ...contract];
+export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers, ...adapters, ...failures];

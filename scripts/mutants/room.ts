@@ -5,9 +5,9 @@ export const room: readonly Mutant[] = [
   {
     name: "a turn asks again after its answer has begun",
     breaks: "design §5: an overflow is only rescued while nothing was said",
-    file: "src/app/rescue.ts",
-    find: " || called || live.parts.length > 0",
-    replace: "",
+    file: "src/app/try-model.ts",
+    find: "const next = silent ?",
+    replace: "const next = outcome ?",
     tests: ["test/session/rescue.test.ts"],
   },
   {

@@ -2,11 +2,11 @@
 import { policyOf } from "../context/policy-choice";
 import type { HeldOutcomes } from "./held-outcomes";
 import { settleSpent } from "./lease-compaction";
-import type { ModelSpec } from "./ports";
 import { requestCompaction } from "./request-compaction";
 import { resolveModel } from "./resolve-model";
 import type { SessionPorts } from "./session-ports";
 import { settleHeld } from "./settle-held";
+import { type Cast, resolveCast } from "./summarizers";
 
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
@@ -17,16 +17,17 @@ export interface AfterTurnPorts extends SessionPorts {
 
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   const found = await resolveModel(ports.writer.state.settings.model, ports);
+  const cast = found.ok ? await resolveCast(found.value, ports) : null;
   if (ports.writer.state.turn) return;
-  settleBetweenTurns(found.ok ? found.value : null, ports);
+  settleBetweenTurns(cast, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-function settleBetweenTurns(spec: ModelSpec | null, ports: AfterTurnPorts): void {
-  if (settleHeld(spec, ports)) ports.wakeCompaction();
-  if (spec) settleSpent(spec, ports);
+function settleBetweenTurns(cast: Cast | null, ports: AfterTurnPorts): void {
+  if (settleHeld(cast, ports)) ports.wakeCompaction();
+  if (cast) settleSpent(cast, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
-  if (!spec || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
+  if (!cast || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
   // One that failed is asked for again after the next response, not at once.
-  if (compaction.failed_after !== last_turn.id) requestCompaction(spec, "threshold", ports);
+  if (compaction.failed_after !== last_turn.id) requestCompaction(cast.spec, "threshold", ports);
 }

@@ -26,8 +26,9 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
 /** The same, an unknown window taken to be what the policy says. */
 export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
 
-export function buildRequest(content: SessionContent, spec: ModelSpec): ModelRequest {
-  return { ...readRequest(content, spec), purpose: "turn", maxOutput: null };
+/** `maxOutput`: tokens of the reply, where the model was found to take less than it would be asked for; null: as many as the window still holds. */
+export function buildRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest {
+  return { ...readRequest(content, spec), purpose: "turn", maxOutput };
 }
 
 /** What a turn's request and a summary's that reads the same prefix have in common. `upTo`: nothing after that position. */

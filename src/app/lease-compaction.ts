@@ -15,6 +15,7 @@ import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { LeaseOutcome } from "./session-api";
+import { attemptsOf, type Cast, summarizerAt } from "./summarizers";
 import { buildSummaryPart } from "./summary-request";
 
 /** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
@@ -25,7 +26,7 @@ export interface Leasing {
 /** Hands the plan out under a lease, or says why there is nothing to do. */
 export function leaseCompaction(
   compaction: CompactionId,
-  spec: ModelSpec | null,
+  cast: Cast | null,
   ports: CompactionPorts,
   { inline }: Leasing = { inline: null },
 ): LeaseOutcome {
@@ -34,12 +35,13 @@ export function leaseCompaction(
   if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyOf(writer.state.settings.policy);
-  if (!spec) return giveUp(compaction, "unknown_model", ports);
-  if (!inline && isSpent(requested, policy)) return failLast(compaction, spec, ports);
-  const chosen = choosePlan({ requested, inline }, spec, ports);
+  if (!cast) return giveUp(compaction, "unknown_model", ports);
+  if (!inline && isSpent(requested, policy, cast)) return failLast(compaction, cast, ports);
+  const summarizer = summarizerAt(requested.attempts + 1, cast);
+  const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
-  const attemptLimit = inline ? requested.attempts + 1 : policy.summary.attempts;
+  const attemptLimit = inline ? requested.attempts + 1 : attemptsOf(policy, cast);
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
   const leased = writer.execute({
     type: "LeaseCompaction",
@@ -52,23 +54,26 @@ export function leaseCompaction(
   });
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
-  const part = buildSummaryPart({ plan: ref, state: writer.state, spec, content: ports.content });
+  const part = buildSummaryPart({ plan: ref, state: writer.state, spec: cast.spec, summarizer, content: ports.content });
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
 interface Choosing extends Leasing {
   readonly requested: RequestedCompaction;
+  /** Who is asked this time. */
+  readonly summarizer: ModelSpec;
 }
 
 /** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
-function choosePlan({ requested, inline }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
+function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
   const { id: compaction, folded, options } = requested;
   const trigger = inline?.trigger ?? requested.trigger;
   const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
   // A turn that finds nothing to do has no say over what was asked for before it.
   if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  const isFirst = requested.attempts === 0 && folded === null;
+  // Whoever the policy names first may be unknown or too small, and then it is another one after all.
+  const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
   if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
   // Between turns only: inside one, the guard does what needs no model.
   if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
@@ -109,19 +114,19 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-const isSpent = ({ attempts }: RequestedCompaction, { summary }: Policy): boolean => attempts >= summary.attempts;
+const isSpent = ({ attempts }: RequestedCompaction, policy: Policy, cast: Cast): boolean => attempts >= attemptsOf(policy, cast);
 
 /** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
-function failLast(compaction: CompactionId, spec: ModelSpec, ports: CompactionPorts): LeaseOutcome {
+function failLast(compaction: CompactionId, cast: Cast, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
-  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, spec, ports);
+  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, cast, ports);
   return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
 }
 
 /** Between turns: a compaction whose attempts are all spent, and that nobody works at, ends with what takes its place. */
-export function settleSpent(spec: ModelSpec, ports: CompactionPorts): void {
+export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
   if (!requested || (lease && lease.expires_at > ports.clock())) return;
-  if (isSpent(requested, policyOf(state.settings.policy))) failLast(requested.id, spec, ports);
+  if (isSpent(requested, policyOf(state.settings.policy), cast)) failLast(requested.id, cast, ports);
 }

@@ -21,11 +21,14 @@ import type { LiveTurn } from "./live-turn";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 import type { ModelSpec } from "./ports";
 import { draftFallbackInside } from "./record-failure";
-import type { LeaseOutcome, SettleOutcome } from "./session-api";
+import { Efforts } from "./retry";
+import type { LeaseOutcome, SummaryOutcome } from "./session-api";
 import type { SessionPorts } from "./session-ports";
 import { type Inside, settleCompaction } from "./settle-compaction";
 import { type HeldPorts, settleHeld } from "./settle-held";
 import { summarize } from "./summarize";
+import { type Cast, resolveCast } from "./summarizers";
+import { waitAfter } from "./summary-wait";
 
 export type RoomPorts = SessionPorts & HeldPorts;
 
@@ -45,7 +48,8 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
 
 /** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
 async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
-  if (isForced(plan.trigger)) await useBackground(live, spec, ports);
+  const cast = isForced(plan.trigger) ? await resolveCast(spec, ports) : null;
+  if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
 }
 
@@ -105,15 +109,19 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
-  await useBackground(live, inline.spec, ports);
+  const cast = await resolveCast(inline.spec, ports);
+  if (isOver()) return;
+  await useBackground(live, cast, ports);
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
+  const efforts = new Efforts();
   while (id && !isOver() && clock() < deadline) {
-    const leased = leaseCompaction(id, inline.spec, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
+    const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
     if (leased.kind !== "leased") break;
-    const settled = await workOff(live, { ...inline, id, leased, deadline }, ports);
-    if (settled !== "retry") break;
+    const failed = await workOff(live, { cast, id, leased, deadline }, ports);
+    if (!failed) break;
+    await waitAfter(failed, { efforts, most: deadline - clock(), signal: live.abort.signal }, ports);
   }
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
@@ -131,33 +139,40 @@ function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionI
 const insideOf = (live: LiveTurn): Inside => live.run;
 
 /** A background worker may have brought something, or be about to: it takes effect here, since the turn waits for it. */
-async function useBackground(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<void> {
-  settleHeld(spec, ports, insideOf(live));
+async function useBackground(live: LiveTurn, cast: Cast, ports: RoomPorts): Promise<void> {
+  settleHeld(cast, ports, insideOf(live));
   const { lease } = ports.writer.state.compaction;
   if (!lease || lease.expires_at <= ports.clock()) return;
   await ports.held.arrival(WAIT_FOR_LEASE_MS);
-  if (isCurrent(live, ports)) settleHeld(spec, ports, insideOf(live));
+  if (isCurrent(live, ports)) settleHeld(cast, ports, insideOf(live));
 }
 
-interface Work extends Inline {
+interface Work {
+  readonly cast: Cast;
   readonly id: CompactionId;
   readonly leased: Extract<LeaseOutcome, { kind: "leased" }>;
   readonly deadline: number;
 }
 
-/** All parts of one lease, each within the policy's time and all within the deadline. */
-async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SettleOutcome["next"]> {
-  const { spec, id, leased, deadline } = work;
+/** All parts of one lease, each within the policy's time and all within the deadline. What it returns failed, and one more attempt is allowed. */
+async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | null> {
+  const { cast, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
   let { part, timeoutMs } = leased;
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
     // Nobody waits any more.
-    if (!isCurrent(live, ports)) return giveBack({ ...lease, outcome, part: part.part }, ports);
-    const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, spec, ports);
-    if (settled.next !== "continue") return settled.next;
-    if (ports.clock() >= deadline) return giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
+    if (!isCurrent(live, ports)) {
+      giveBack({ ...lease, outcome, part: part.part }, ports);
+      return null;
+    }
+    const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, cast, ports);
+    if (settled.next !== "continue") return settled.next === "retry" ? outcome : null;
+    if (ports.clock() >= deadline) {
+      giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
+      return null;
+    }
     ({ part, timeoutMs } = settled);
   }
 }

@@ -14,6 +14,7 @@ import type { ModelSpec } from "./ports";
 import type { SettleOutcome } from "./session-api";
 import type { BodyText } from "./session-ports";
 import { summarizerOf } from "./summarizer-of";
+import { attemptsOf, type Cast } from "./summarizers";
 import { capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 
@@ -26,10 +27,10 @@ interface Failed {
 }
 
 /** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
-export function recordFailure(failed: Failed, spec: ModelSpec, ports: CompactionPorts): SettleOutcome | "stale" {
+export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
-  const attemptLimit = policyOf(writer.state.settings.policy).summary.attempts;
-  const { change, bodies } = fallbackOf(failed, spec, ports);
+  const attemptLimit = attemptsOf(policyOf(writer.state.settings.policy), cast);
+  const { change, bodies } = fallbackOf(failed, cast.spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
   log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });

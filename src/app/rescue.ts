@@ -25,29 +25,31 @@ export interface Failed {
 export interface Refused {
   readonly failure: TurnFailure;
   readonly call: ModelCall;
-  /** A tool call came with it, which may have had its effect. */
-  readonly called: boolean;
 }
 
-/** Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
+/** Meant for a refusal before anything was heard. Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
 export async function rescue(
   live: LiveTurn,
   { refused, spec, rescues }: { readonly refused: Refused; readonly spec: ModelSpec; readonly rescues: number },
   ports: RoomPorts,
 ): Promise<Failed | null> {
   const { writer, clock, log } = ports;
-  const { failure, call, called } = refused;
-  if (failure.kind !== "overflow" || called || live.parts.length > 0) return { failure, call };
-  if (rescues === RESCUES) return { failure: withNumbers(failure, spec, ports), call };
+  const { failure, call } = refused;
+  const truly = withWindow(spec, failure);
+  if (rescues === RESCUES) return { failure: withNumbers(failure, truly, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
   live.call = null;
   if (!recorded.ok) return { failure, call: null };
   log.warn("overflow_rescue", { turn: live.run.turn });
-  await compactInline(live, { spec, trigger: "overflow" }, ports);
+  await compactInline(live, { spec: truly, trigger: "overflow" }, ports);
   const shrank = isCurrent(live, ports) && writer.state.view.tokens < before;
-  return shrank ? null : { failure: withNumbers(failure, spec, ports), call: null };
+  return shrank ? null : { failure: withNumbers(failure, truly, ports), call: null };
 }
+
+/** Smaller than the registry says, where the provider said so: what must fit is a share of what it takes. The registry is not changed by it. */
+const withWindow = (spec: ModelSpec, { limit }: TurnFailure): ModelSpec =>
+  spec.context_window !== null && limit !== undefined && limit < spec.context_window ? { ...spec, context_window: limit } : spec;
 
 /** The refusal with what we know: what the request weighs by our measure, what should fit, and what weighs most. */
 function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {

@@ -1,138 +1,43 @@
 /**
- * One model call of a turn, from the view to what it recorded. It runs detached: no connection keeps it alive, and
+ * One answer of a turn: from the view to what it recorded. It runs detached: no connection keeps it alive, and
  * whoever listens reads the live stream. Every await is a race with stop, interrupt and eviction, so everything is
  * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
  */
-import { rawViewTokens } from "../context/budget";
-import { rentOfCall } from "../context/planner";
-import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
-import type { TurnFailure } from "../domain/events";
-import type { ToolCallPart } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
-import { assertNever } from "../lib/assert-never";
-import { buildRequest, limitsOf } from "./build-request";
+import { candidatesOf } from "./candidates";
 import { type DraftedItem, draftItem } from "./drafts";
-import { CallUnderWay, type LiveTurn } from "./live-turn";
-import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
-import type { ModelChunk, ModelSpec } from "./ports";
-import { type Failed, rescue } from "./rescue";
-import { resolveModel } from "./resolve-model";
+import type { LiveTurn } from "./live-turn";
+import type { RoomPorts } from "./make-room";
+import type { Failed } from "./rescue";
+import { Efforts, mayHelpElsewhere } from "./retry";
 import type { SessionPorts } from "./session-ports";
-import { watchDeadlines } from "./watch-deadlines";
+import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
 
-/** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
-const MAX_REPLY_UNITS = 500_000;
-
+/**
+ * The session's model is asked, and then, while nothing was said, those that its policy names to fall back on. What the first of them failed
+ * with is what the turn fails with.
+ */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
-  const resolved = await resolveModel(ports.writer.state.settings.model, ports);
-  if (!isCurrent(live, ports)) return;
-  if (!resolved.ok) return fail(live, ports, { failure: { kind: resolved.error, status: null }, call: null });
-  const spec = resolved.value;
-  for (let rescues = 0; ; rescues++) {
-    const room = await makeRoom(live, spec, ports);
-    if (!room.ok) return room.error === "stopped" ? undefined : fail(live, ports, { failure: room.error, call: null });
-    const answer = await callModel(live, spec, ports);
-    if (answer.outcome.kind === "finished") return record(live, ports, { finish: answer.outcome.finish, call: answer.call });
-    const refused = { failure: answer.outcome.failure, call: answer.call, called: answer.calls.length > 0 };
-    const failed = await rescue(live, { refused, spec, rescues }, ports);
-    if (failed) return fail(live, ports, failed);
+  const efforts = new Efforts();
+  let ended: Failed | null = null;
+  for (const candidate of candidatesOf(ports.writer.state)) {
+    const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
+    if (tried.kind === "passed_over") continue;
+    if (tried.kind === "answered") return record(live, ports, tried);
+    if (tried.kind === "over") return;
+    ended = withCall(ended ?? tried, tried.call);
+    if (!mayGoOn(tried, efforts)) break;
+    if (!keepCall(live, tried.call, ports)) return;
+    ended = withCall(ended, null);
   }
+  if (ended) fail(live, ports, ended);
 }
 
-interface Answer {
-  readonly calls: readonly ToolCallPart[];
-  readonly outcome:
-    | { readonly kind: "finished"; readonly finish: FinishReason }
-    | { readonly kind: "failed"; readonly failure: TurnFailure };
-  readonly call: ModelCall;
-}
+const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ failure, call });
 
-async function callModel(live: LiveTurn, spec: ModelSpec, ports: SessionPorts): Promise<Answer> {
-  const { clock, writer } = ports;
-  const request = buildRequest(ports.content, spec);
-  const { state } = writer;
-  const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
-  const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock());
-  live.call = call;
-  let noted = Promise.resolve();
-  const onRequest = (body: string): void => {
-    noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
-  };
-  const heard = await listen(
-    live,
-    (onProgress) => ports.model.stream(request, { signal: live.abort.signal, onRequest, onProgress }),
-    ports,
-  );
-  await noted;
-  const { outcome, calls } = heard;
-  return { calls, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
-}
-
-/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
-async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
-  call.request_digest = await of.digest;
-  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
-}
-
-interface Heard {
-  readonly calls: ToolCallPart[];
-  outcome: Answer["outcome"];
-}
-
-type Ask = (onProgress: () => void) => AsyncIterable<ModelChunk>;
-
-/** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
-async function listen(live: LiveTurn, ask: Ask, ports: SessionPorts): Promise<Heard> {
-  const heard: Heard = { calls: [], outcome: failed("unavailable") };
-  const watch = watchDeadlines(ports, live.abort);
-  try {
-    for await (const chunk of ask(watch.heard)) {
-      if (live.abort.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
-      watch.heard();
-      take(chunk, heard, live);
-      if (live.spoken.units > MAX_REPLY_UNITS) {
-        live.abort.abort();
-        return { ...heard, outcome: failed("output_cap") };
-      }
-      if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
-    }
-  } catch (error) {
-    ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
-    heard.outcome = failed("internal");
-  } finally {
-    watch.end();
-  }
-  return watch.expired ? { ...heard, outcome: failed("timeout") } : heard;
-}
-
-const isSpoken = (chunk: ModelChunk): chunk is Extract<ModelChunk, { type: "text" | "reasoning" }> =>
-  chunk.type === "text" || chunk.type === "reasoning";
-
-const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
-
-function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
-  switch (chunk.type) {
-    case "text":
-    case "reasoning":
-      live.spoken.add(chunk.type, chunk);
-      return;
-    case "tool_call":
-      heard.calls.push(chunk.call);
-      live.spoken.addCall(chunk.call);
-      return;
-    case "finish":
-      heard.outcome = { kind: "finished", finish: chunk.finish };
-      if (live.call) live.call.usage = chunk.usage;
-      return;
-    case "failure":
-      heard.outcome = { kind: "failed", failure: chunk.failure };
-      return;
-    default:
-      assertNever(chunk);
-  }
-}
+const mayGoOn = ({ silent, failure }: TriedInVain, efforts: Efforts): boolean =>
+  silent && mayHelpElsewhere(failure.kind) && !efforts.isSpent;
 
 /** The reply and its calls, in one step: never a call without the words that led to it. */
 function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishReason; call: ModelCall }): void {

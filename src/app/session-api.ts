@@ -123,7 +123,8 @@ export type SummaryOutcome = {
   readonly ms: number;
 } & (
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason }
-  | { readonly ok: false; readonly failure: CompactionFailure }
+  /** `retry_after_ms`: what the provider asked to wait; absent: it did not say. */
+  | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number }
 );
 
 export type LeaseOutcome =

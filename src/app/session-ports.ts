@@ -8,6 +8,7 @@ import type { Rejection } from "../domain/rejection";
 import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
 import type { ChatModel, Clock, Ids, Log, ModelDirectory } from "./ports";
+import type { ReplyCaps } from "./reply-caps";
 
 /** A text that an event introduces. */
 export interface BodyText {
@@ -74,6 +75,10 @@ export interface SessionPorts {
   readonly ids: Ids;
   readonly schedule: Schedule;
   readonly deadlines: Deadlines;
+  /** From 0 to below 1: how long a retry waits. */
+  readonly random: () => number;
+  /** What models were found to take as the length of a reply. */
+  readonly replyCaps: ReplyCaps;
   /** SHA-256, hexadecimal. */
   readonly digest: (text: string) => Promise<string>;
   readonly log: Log;

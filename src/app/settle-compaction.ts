@@ -23,6 +23,7 @@ import type { ModelSpec } from "./ports";
 import { recordFailure } from "./record-failure";
 import type { Settled, SettleOutcome, SummaryOutcome } from "./session-api";
 import { summarizerOf } from "./summarizer-of";
+import { type Cast, summarizerNamed } from "./summarizers";
 import { answerCapOf, capOf } from "./summary-cap";
 import { filesOf } from "./summary-files";
 import { buildSummaryPart, type FoldNext, partsDone } from "./summary-request";
@@ -43,30 +44,30 @@ export const isCurrentLease = (
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
-/** What comes to nothing is still a call that was made, and is recorded as one. `spec` null: the model is gone. */
-export function settleCompaction(settled: Settling, spec: ModelSpec | null, ports: CompactionPorts): SettleOutcome {
+/** What comes to nothing is still a call that was made, and is recorded as one. `cast` null: the model is gone. */
+export function settleCompaction(settled: Settling, cast: Cast | null, ports: CompactionPorts): SettleOutcome {
   const { writer, clock } = ports;
   const isCurrent = isCurrentLease(settled, writer.state);
   // A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way.
   if (isCurrent && settled.part < partsDone(writer.state)) return { next: "done" };
-  if (isCurrent && !spec) return { next: giveBack(settled, ports) };
-  const judged = isCurrent && spec ? judge(settled, { spec, ports }) : "stale";
+  if (isCurrent && !cast) return { next: giveBack(settled, ports) };
+  const judged = isCurrent && cast ? judge(settled, { cast, ports }) : "stale";
   if (judged !== "stale") return judged;
   writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state), part: settled.part });
   return { next: "done" };
 }
 
 function judge(settled: Settling, world: World): SettleOutcome | "stale" {
-  const { spec, ports } = world;
+  const { cast, ports } = world;
   const { state } = ports.writer;
   const { compaction, token, outcome, inside } = settled;
   const call = compactionCall(settled, state);
   const fail = (failure: CompactionFailure): SettleOutcome | "stale" =>
-    recordFailure({ compaction, token, failure, call, inside }, spec, ports);
+    recordFailure({ compaction, token, failure, call, inside }, cast, ports);
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
-  const checked = check(outcome, spec, state);
+  const checked = check(outcome, cast.spec, state);
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
@@ -85,7 +86,7 @@ export const isPartDone = ({ outcome, next }: Settled, spec: ModelSpec, state: S
   next !== null && outcome.ok && check(outcome, spec, state).ok;
 
 interface World {
-  readonly spec: ModelSpec;
+  readonly cast: Cast;
   readonly ports: CompactionPorts;
 }
 
@@ -97,7 +98,7 @@ interface PartDone {
 }
 
 /** Keeps the part, durably, and asks for the next one under the same token. */
-function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: World): SettleOutcome | "stale" {
+function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyOf(writer.state.settings.policy).summary;
   const { ref, bodies } = draftText(done.summary.text, ids);
@@ -116,11 +117,13 @@ function goOn({ compaction, token }: Settled, done: PartDone, { spec, ports }: W
   const expiresAt = leaseUntil(clock(), timeoutMs);
   const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
   if (!kept.ok) return "stale";
-  return { next: "continue", part: buildSummaryPart({ plan: done.lease, state: writer.state, spec, content }), timeoutMs };
+  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, cast);
+  const next = buildSummaryPart({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
+  return { next: "continue", part: next, timeoutMs };
 }
 
 /** Both stages of a split turn as one text, with the files that the conversation touched, within the cap. */
-function completeSummary(text: string, lease: CompactionLease, { spec, ports: { writer, content } }: World): AcceptedSummary {
+function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
   const cap = capOf(spec, policyOf(writer.state.settings.policy));
@@ -143,7 +146,11 @@ interface Committing {
   readonly call: ModelCall;
 }
 
-function commit(settled: Settling, { summary, lease, call }: Committing, { spec, ports }: World): SettleOutcome | "not_smaller" | "stale" {
+function commit(
+  settled: Settling,
+  { summary, lease, call }: Committing,
+  { cast: { spec }, ports }: World,
+): SettleOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;

@@ -2,8 +2,8 @@
 import { giveBack } from "./give-back";
 import type { HeldOutcomes } from "./held-outcomes";
 import type { CompactionPorts } from "./plan-session";
-import type { ModelSpec } from "./ports";
 import { type Inside, isCurrentLease, settleCompaction } from "./settle-compaction";
+import type { Cast } from "./summarizers";
 
 export interface HeldPorts extends CompactionPorts {
   readonly held: HeldOutcomes;
@@ -13,10 +13,10 @@ export interface HeldPorts extends CompactionPorts {
  * True: another worker is to go on. Without the model's facts no result can be judged: the current one waits
  * on, the others come to nothing in any case.
  */
-export function settleHeld(spec: ModelSpec | null, ports: HeldPorts, inside: Inside | null = null): boolean {
-  const held = ports.held.take((each) => spec !== null || !isCurrentLease(each, ports.writer.state));
+export function settleHeld(cast: Cast | null, ports: HeldPorts, inside: Inside | null = null): boolean {
+  const held = ports.held.take((each) => cast !== null || !isCurrentLease(each, ports.writer.state));
   const settled = held.map((each) => {
-    const { next } = settleCompaction({ ...each, inside }, spec, ports);
+    const { next } = settleCompaction({ ...each, inside }, cast, ports);
     // A part is done, and nobody reads the next one: the worker that brought it is gone.
     if (next === "continue") giveBack({ ...each, outcome: null }, ports);
     return next;

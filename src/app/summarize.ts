@@ -4,7 +4,7 @@ import { estimateTokens } from "../context/tokens";
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import { assertNever } from "../lib/assert-never";
-import type { ChatModel, Clock, Log, ModelChunk, ModelRequest } from "./ports";
+import type { ChatModel, Clock, Log, ModelChunk, ModelFailure, ModelRequest } from "./ports";
 import type { SummaryOutcome } from "./session-api";
 import type { Schedule } from "./session-ports";
 
@@ -29,7 +29,9 @@ interface Heard {
   /** A tool was called: whatever else is said, and however the provider names the end, it is no summary (docs/policy.md). */
   called: boolean;
   usage: CallUsage | null;
-  end: { readonly ok: true; readonly finish: FinishReason } | { readonly ok: false; readonly failure: CompactionFailure };
+  end:
+    | { readonly ok: true; readonly finish: FinishReason }
+    | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number };
 }
 
 /** Aborted at its deadline. Never throws. */
@@ -66,11 +68,17 @@ export async function summarize(
   const spent = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
-  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ok: false, failure: end.failure };
+  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
 }
 
 const estimateRequest = ({ system, messages }: ModelRequest): number =>
   messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
+
+const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
+  ok: false,
+  failure: kind,
+  ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+});
 
 function take(chunk: ModelChunk, heard: Heard): void {
   switch (chunk.type) {
@@ -83,7 +91,7 @@ function take(chunk: ModelChunk, heard: Heard): void {
       heard.called = true;
       return;
     case "failure":
-      heard.end = { ok: false, failure: chunk.failure.kind };
+      heard.end = toEnd(chunk.failure);
       return;
     case "finish":
       heard.usage = chunk.usage;

@@ -23,7 +23,7 @@ import { unreadIn } from "../domain/view";
 import { readRequest, windowOf } from "./build-request";
 import type { ModelRequest, ModelSpec } from "./ports";
 import type { SessionContent } from "./session-ports";
-import { answerCapOf, capOf } from "./summary-cap";
+import { answerCapOf, capFor, capOf } from "./summary-cap";
 
 /** Where a fold goes on. */
 export interface FoldNext extends FoldPoint {
@@ -41,7 +41,10 @@ export interface SummaryPart {
 export interface PartInput {
   readonly plan: SummaryPlan;
   readonly state: SessionState;
+  /** The session's model, for whose view it is. */
   readonly spec: ModelSpec;
+  /** Who writes it. A summary that reads the turn's own prefix is the session's model's alone. */
+  readonly summarizer: ModelSpec;
   readonly content: SessionContent;
 }
 
@@ -76,11 +79,11 @@ function buildSamePrefix(input: PartInput): SummaryPart {
 }
 
 function buildTranscriptPart(input: PartInput): SummaryPart {
-  const { state, spec } = input;
+  const { state, spec, summarizer } = input;
   const policy = policyOf(state.settings.policy);
-  const cap = answerCapOf(input.plan, spec, policy);
-  const window = limitOf(windowOf(spec, policy)) ?? Number.POSITIVE_INFINITY;
-  const whole = (window - cap) / factorOf(state, spec);
+  const cap = Math.min(answerCapOf(input.plan, spec, policy), capFor(summarizer, spec, policy));
+  const window = limitOf(windowOf(summarizer, policy)) ?? Number.POSITIVE_INFINITY;
+  const whole = (window - cap) / factorOf(state, summarizer);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
   const previous = shortenLongest(stand.previous, whole / 2);
@@ -90,7 +93,8 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
   const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
-  const request: ModelRequest = { model: spec, purpose: "compaction", system, messages, tools: [], maxOutput: cap };
+  const asked = { system, messages, tools: [], maxOutput: cap, reasoning: "off" } as const;
+  const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
   return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
 }
 

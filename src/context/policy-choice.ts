@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Policy, policySchema } from "./policy";
 import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
 
-const { trigger, keep, results, summary, on_failure, unknown_window, estimator, guard_target_ratio } = policySchema.shape;
+const { trigger, keep, results, summary, fallback_models, on_failure, unknown_window, estimator, guard_target_ratio } = policySchema.shape;
 
 /** Only what differs from the preset is named. */
 const changes = z.strictObject({
@@ -12,6 +12,7 @@ const changes = z.strictObject({
   keep: keep.partial().optional(),
   results: results.partial().optional(),
   summary: summary.partial().optional(),
+  fallback_models: fallback_models.optional(),
   on_failure: on_failure.optional(),
   unknown_window: unknown_window.optional(),
   estimator: estimator.optional(),

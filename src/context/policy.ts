@@ -77,6 +77,9 @@ const results = z.strictObject({
   preview_chars: z.int().min(40).describe("Characters of such a preview at each end"),
 });
 
+/** Ids as the registry of models has them. */
+const modelIds = z.array(z.string().min(1).max(200)).max(4);
+
 const summary = z.strictObject({
   form: z.enum(["narrative", "structured", "none"]).describe("A short narrative (RFC-011), fixed sections (Opal), or no summary at all"),
   placement: z
@@ -99,6 +102,9 @@ const summary = z.strictObject({
       "How it is asked for: always as a transcript, or as the turn's own request with one instruction more when reading that from the cache is cheaper",
     ),
   attempts: z.int().min(1).max(5).describe("Summariser calls before the compaction has failed"),
+  models: modelIds.describe(
+    "Who is asked for a summary, one after the other as attempts fail, each read in parts of its own window; at most 4, and one that is unknown or too small is passed over. Empty: the session's model",
+  ),
   timeout_ms: z.int().min(100).max(600_000).describe("One summariser call may take this long, in milliseconds"),
 });
 
@@ -107,6 +113,9 @@ export const policySchema = z.strictObject({
   keep,
   results,
   summary,
+  fallback_models: modelIds.describe(
+    "Who is asked for an answer, in this order, when the session's model fails before its first word and asking again does not help; at most 4. One for which the conversation is too large as it stands is passed over",
+  ),
   on_failure: z
     .enum(["drop", "note", "none"])
     .describe("When no summary can be had: the oldest messages leave the view, a note with counts takes their place, or nothing changes"),

@@ -10,7 +10,7 @@ export type PolicyName = (typeof POLICY_NAMES)[number];
 /** Until the model can look up what left its view, nothing leaves it early. */
 export const DEFAULT_POLICY: PolicyName = "oneclaw";
 
-const summaryCalls = { attempts: 2, timeout_ms: 15_000 } as const;
+const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
 const resultsInFull = {
   max_chars: 30_000,
   clear: "never",
@@ -45,6 +45,7 @@ const oneclaw: Policy = {
     mode: "transcript",
     ...summaryCalls,
   },
+  fallback_models: [],
   on_failure: "drop",
   unknown_window: null,
   estimator: "chars_4",
@@ -104,6 +105,7 @@ const balanced: Policy = {
     mode: "cheaper",
     ...summaryCalls,
   },
+  fallback_models: [],
   on_failure: "drop",
   unknown_window: "conservative",
   estimator: "by_script",

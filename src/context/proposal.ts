@@ -58,7 +58,8 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const cap = summaryCap(limits, policy);
   const { sizes, rebuild } = sizesOf(input, { summaries, kept, upTo, cap });
   const warm = isWarm(state, input.now);
-  const samePrefix = policy.summary.mode === "cheaper" && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
+  const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
+  const samePrefix = mayRead && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;
   return {
@@ -112,6 +113,10 @@ function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { reado
   };
   return { sizes, rebuild };
 }
+
+/** The cache holds the turns' prefix for the session's model alone: where another writes the summary, or answered last, there is none to read. */
+const isReadItself = ({ state, policy, limits }: PlanInput): boolean =>
+  (policy.summary.models[0] ?? limits.model) === limits.model && state.anchor?.model === limits.model;
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 

@@ -46,7 +46,7 @@ export interface TurnFailure {
   readonly fit?: FitReport;
   /** Tokens that the provider says would fit: of the request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
   readonly limit?: number;
-  /** Milliseconds that the provider asked to wait, longer than the turn did; absent: it did not say, or the turn waited. */
+  /** Milliseconds that the provider asked to wait when it was last asked; absent: it did not say. */
   readonly retry_after_ms?: number;
 }
 

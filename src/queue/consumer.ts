@@ -10,6 +10,7 @@ export interface ConsumerDeps {
   readonly model: ChatModel;
   readonly clock: Clock;
   readonly schedule: Schedule;
+  readonly random: () => number;
   readonly log: Log;
 }
 

@@ -7,6 +7,7 @@ import { draftItem } from "../app/drafts";
 import { freeDeadLease } from "../app/give-back";
 import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
+import type { ReplyCaps } from "../app/reply-caps";
 import { runTurn } from "../app/run-turn";
 import type { Settled } from "../app/session-api";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
@@ -43,6 +44,7 @@ export interface RuntimeDeps {
   readonly models: (tenant: TenantId) => ModelDirectory;
   readonly queue: CompactionQueue;
   readonly projection: (tenant: TenantId) => Projection;
+  readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;
   readonly log: Log;
@@ -59,6 +61,7 @@ export class SessionRuntime {
   live: LiveTurn | null = null;
   /** The model as last resolved: for figures that need no fresh look-up. */
   spec: ModelSpec | null = null;
+  readonly replyCaps: ReplyCaps = new Map();
   #awake = false;
   #advancing = false;
   #between: Promise<void> | null = null;
@@ -139,6 +142,8 @@ export class SessionRuntime {
       ids: deps.ids,
       schedule: deps.schedule,
       deadlines: deps.deadlines,
+      random: deps.random,
+      replyCaps: this.replyCaps,
       digest: deps.digest,
       log: deps.log,
       incarnation: deps.incarnation,

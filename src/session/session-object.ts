@@ -43,6 +43,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       clock: Date.now,
       ids: { newId },
       incarnation: crypto.randomUUID(),
+      random: Math.random,
       schedule: startTimer,
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),

@@ -66,7 +66,7 @@ test("what is read from the cache is asked for the beginning of a turn under way
   const asked = (split: number | null): string => {
     const content: SessionContent = { ...CONTENT, readView: () => ({ ...VIEW, entries: ENTRIES }) };
     const plan = { ...PLAN, split, mode: "same_prefix" } as const;
-    const { request } = buildSummaryPart({ plan, state: STATE, spec: SPEC, content });
+    const { request } = buildSummaryPart({ plan, state: STATE, spec: SPEC, summarizer: SPEC, content });
     return JSON.stringify(request.messages.at(-1));
   };
   expect(asked(null)).not.toContain("still under way");
@@ -87,7 +87,7 @@ function partAfter(folded: FoldedPart | null): SummaryPart {
     spent: NOTHING_SPENT,
   };
   const state = { ...STATE, compaction: { ...STATE.compaction, requested } };
-  return buildSummaryPart({ plan: PLAN, state, spec: SPEC, content: CONTENT });
+  return buildSummaryPart({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
 }
 
 /** The prompts of a whole fold, and what each of them quotes. */

@@ -154,7 +154,7 @@ describe("the parameters in words", () => {
 
   test("are all there are, each with its type and what it means", () => {
     const paths = Object.entries(presets.balanced).flatMap(([group, value]) =>
-      typeof value === "object" && value !== null ? Object.keys(value).map((name) => `${group}.${name}`) : [group],
+      typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value).map((name) => `${group}.${name}`) : [group],
     );
 
     expect([...parameters.keys()].sort()).toEqual(paths.sort());

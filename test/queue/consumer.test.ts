@@ -68,6 +68,7 @@ function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; mod
     recorded,
     log: logged(),
     clock: () => NOW,
+    random: () => 0,
     schedule: () => () => {},
     model: input.model ?? modelOf(),
     sessions: () => ({

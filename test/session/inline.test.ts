@@ -330,6 +330,29 @@ describe("a crash while the turn makes room", () => {
   });
 });
 
+describe("a summariser that is busy while a turn waits", () => {
+  test("is given the time that it asks for before it is asked again, and a stop ends the wait", async () => {
+    for (const stopped of [false, true]) {
+      const life = await nearlyFull();
+      await life.send(huge("question-6"));
+      await life.say({ type: "failure", failure: { kind: "rate_limit", status: 429, retry_after_ms: 9_000 } });
+      expect(life.asked).toBe("tttttc");
+      if (stopped) await life.service.stop(CALLER, { idempotency: null });
+      await life.advance(9_000);
+      expect(life.asked).toBe(stopped ? "tttttc" : "tttttcc");
+    }
+  });
+
+  test("is not waited for beyond the minute that the turn has for it", async () => {
+    const life = await nearlyFull();
+    await life.send(huge("question-6"));
+    await life.advance(10_000);
+    await life.say({ type: "failure", failure: { kind: "rate_limit", status: 429, retry_after_ms: 55_000 } });
+
+    expect(life.asked).toBe("tttttcc");
+  });
+});
+
 describe("a summariser that fails while a turn waits", () => {
   const finish = (reason: "stop" | "length"): ModelChunk => ({ type: "finish", finish: reason, usage: null });
   const said = (text: string): ModelChunk => ({ type: "text", text });

@@ -72,6 +72,8 @@ export class Life {
   alarmAt: number | null = null;
   /** What the next request's body is shown to be. */
   body = "";
+  /** What every draw comes to. */
+  chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   readonly runtime: SessionRuntime;
@@ -87,6 +89,7 @@ export class Life {
       clock: this.time.now,
       ids: { newId: ids },
       incarnation,
+      random: () => this.chance,
       schedule: this.time.schedule,
       setAlarm: (at) => {
         this.alarmAt = at;

@@ -32,6 +32,22 @@ describe("a refusal as too long", () => {
     expect(life.events().filter((event) => event.type === "ModelCallFinished" && event.outcome === "overflow")).toHaveLength(1);
   });
 
+  test("leaves a fifth of what the provider says that it takes, and is read within that", async () => {
+    const life = await asking();
+
+    await life.say({ type: "failure", failure: { kind: "overflow", status: 400, limit: 2_500 } });
+    const parts = [life.call];
+    while (life.call.request.purpose === "compaction") {
+      await life.summarize("They exchanged words.");
+      parts.push(life.call);
+    }
+
+    expect(parts.length).toBeGreaterThan(2);
+    for (const { messages, request } of parts) expect(messages.join().length / 6 + (request.maxOutput ?? 0)).toBeLessThan(2_500);
+    expect(life.call.messages.join()).not.toContain("question-4 ");
+    expect(life.runtime.spec?.context_window).toBe(8_000);
+  });
+
   test("twice is answered twice, and the third is the end, with what it weighs and what should have fitted", async () => {
     const life = await asking();
 

@@ -138,7 +138,7 @@ describe("a retry that is sent again with its key", () => {
   async function failedLife(): Promise<Life> {
     const life = await openLife();
     await life.send("first");
-    await life.say(failure("unavailable"));
+    await life.say(failure("quota"));
     return life;
   }
 
@@ -146,7 +146,7 @@ describe("a retry that is sent again with its key", () => {
     const life = await failedLife();
     const retried = await life.service.retry(CALLER, { idempotency });
     await settle();
-    await life.say(failure("unavailable"));
+    await life.say(failure("quota"));
     const { seq } = life.runtime.state;
 
     const again = await life.service.retry(CALLER, { idempotency });
@@ -161,7 +161,7 @@ describe("a retry that is sent again with its key", () => {
     const life = await openLife();
     await life.service.submit(CALLER, { ...MESSAGE, idempotency: { key: "k", digest: "a message" } });
     await settle();
-    await life.say(failure("unavailable"));
+    await life.say(failure("quota"));
 
     expect(await life.service.retry(CALLER, { idempotency })).toEqual({ ok: false, error: { code: "idempotency_conflict" } });
     expect(life.runtime.state.turn).toBeNull();
@@ -171,7 +171,7 @@ describe("a retry that is sent again with its key", () => {
     const life = await openLife();
     await life.send("first");
     expect(await life.service.retry(CALLER, { idempotency })).toMatchObject({ error: { code: "turn_running" } });
-    await life.say(failure("unavailable"));
+    await life.say(failure("quota"));
 
     expect(await life.service.retry(CALLER, { idempotency })).toMatchObject({ value: { replayed: false } });
   });
@@ -239,7 +239,7 @@ describe("an outcome that came during a turn", () => {
     await life.service.recordCompaction(CALLER, { compaction, token, outcome: summary, part: 0, next: null });
     const reachable = life.models;
     life.models = unreachable;
-    life.calls.at(-1)?.say({ type: "failure", failure: { kind: "unavailable", status: 503 } });
+    life.calls.at(-1)?.say({ type: "failure", failure: { kind: "quota", status: 402 } });
     await settle();
     expect(life.runtime.state).toMatchObject({ turn: null, view: { epoch: 0 } });
 

@@ -2,6 +2,7 @@
 import type { ModelSpec } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import { POLICY_NAMES } from "../../src/context/presets";
+import type { FailureKind } from "../../src/domain/model-call";
 import type { Random } from "./random";
 
 export interface Profile {
@@ -17,6 +18,14 @@ export interface Profile {
   queueFails: number;
   modelFails: number;
   modelHangs: number;
+  /** One model that fails more often than the others, and otherwise: a key that ran out, a provider that is down. */
+  weak: number;
+  readonly weakModel: string;
+  readonly weakKind: FailureKind;
+  /** A rate limit or an outage says how long to wait. */
+  readonly saysWhen: number;
+  /** Models take less of a reply than the registry says, and say so or not. */
+  readonly caps: boolean;
   summaryFails: number;
   /** A request is refused as too long, though it fits by all that is known. */
   overflows: number;
@@ -65,8 +74,15 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
   ]),
 );
 
+/** Tokens of a reply that a model takes, where the registry says more. */
+export const TRUE_CAP: Readonly<Record<string, number>> = { small: 700, big: 300 };
+
 /** What a model takes of the window that is registered for it. */
 export const TRUE_SHARE: Readonly<Record<string, number>> = { stingy: 0.6 };
+
+/** Some that are known, in any order, and one that is not. */
+const drawModels = (random: Random): string[] =>
+  Array.from({ length: random.int(1, 3) }, () => random.pick(["big", "small", "tiny", "stingy", "endless", "nobody"]));
 
 /** Any preset, as it is or with changes. */
 export function drawPolicy(random: Random): string {
@@ -96,8 +112,10 @@ export function drawPolicy(random: Random): string {
       ...maybe({ placement: random.pick(["system-prefix", "system-message", "user-message"] as const) }),
       ...maybe({ mode: random.pick(["transcript", "cheaper"] as const) }),
       ...maybe({ chain_ratio: random.pick([null, 0.1, 0.3]), rebuild_after: random.pick([null, 1, 2]) }),
+      ...maybe({ models: drawModels(random) }),
       ...maybe({ attempts: random.int(1, 3), timeout_ms: random.pick([2_000, 15_000, 60_000]) }),
     },
+    ...maybe({ fallback_models: drawModels(random) }),
     ...maybe({ on_failure: random.pick(["drop", "note", "none"] as const) }),
   };
   return toPolicyText(choice);
@@ -115,6 +133,11 @@ export function drawProfile(random: Random): Profile {
     queueFails: random.pick([0, 0, 0.2]),
     modelFails: random.pick([0, 0, 0.1, 0.3]),
     modelHangs: random.pick([0, 0, 0.05, 0.15]),
+    weak: random.pick([0, 0, 0.5, 1]),
+    weakModel: random.pick(["big", "small", "small", "tiny"]),
+    weakKind: random.pick(["auth", "quota", "rate_limit", "unavailable", "timeout", "invalid_param", "payload"] as const),
+    saysWhen: random.pick([0, 0.5]),
+    caps: random.chance(0.3),
     summaryFails: random.pick([0, 0.2, 0.6, 0.95]),
     overflows: random.pick([0, 0, 0, 0.05, 0.2]),
     miscounts: random.pick([0, 0, 0, 0.1, 0.5]),
@@ -136,5 +159,14 @@ export function drawProfile(random: Random): Profile {
 /** Everything works from here on: what is under way must come to its end. */
 export function calm(profile: Profile): void {
   const off = { crash: 0, consumerCrash: 0, d1Fails: 0, directoryFails: 0, queueLoses: 0, queueDoubles: 0 } as const;
-  Object.assign(profile, off, { queueFails: 0, modelFails: 0, modelHangs: 0, summaryFails: 0, overflows: 0, miscounts: 0, toolCalls: 0 });
+  Object.assign(profile, off, {
+    queueFails: 0,
+    modelFails: 0,
+    weak: 0,
+    modelHangs: 0,
+    summaryFails: 0,
+    overflows: 0,
+    miscounts: 0,
+    toolCalls: 0,
+  });
 }

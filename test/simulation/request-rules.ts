@@ -32,7 +32,8 @@ const FRAMES = 16;
 
 export class RequestRules {
   readonly signed: SignedRules;
-  #last: Sent | null = null;
+  /** Each model has its own cache. */
+  readonly #last = new Map<string, Sent>();
 
   constructor(readonly violations: Violations) {
     this.signed = new SignedRules(violations);
@@ -85,7 +86,7 @@ export class RequestRules {
 
   /** I7: a summary by the turn's own prefix repeats the request before it, byte for byte, and asks at its end. */
   #checkSamePrefix(request: ModelRequest, epoch: number | null): void {
-    const before = this.#last;
+    const before = this.#last.get(request.model.id);
     if (before?.epoch !== epoch || request.system !== before.system || isTranscript(request)) return;
     const messages = request.messages.slice(0, -1).map((message) => JSON.stringify(message));
     const changed = messages.findIndex((message, index) => index < before.messages.length && message !== before.messages[index]);
@@ -99,8 +100,8 @@ export class RequestRules {
       system: request.system,
       messages: request.messages.map((message) => JSON.stringify(message)),
     };
-    const before = this.#last;
-    this.#last = sent;
+    const before = this.#last.get(request.model.id);
+    this.#last.set(request.model.id, sent);
     if (before?.base !== sent.base) return;
     this.violations.check(before.system === sent.system, "I7", () => "the system prompt changed within an epoch");
     const changed = before.messages.findIndex((message, index) => message !== sent.messages[index]);

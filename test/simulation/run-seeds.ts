@@ -50,6 +50,8 @@ const TRIED = [
       "event CompactionProgressed",
       "guard: drop",
       "log overflow_rescue",
+      "log model_retry",
+      "turn asked of another model",
       "miscounts",
       "crashes",
     ],
@@ -58,6 +60,9 @@ const TRIED = [
     seeds: 500,
     what: [
       "reverted",
+      "compaction asked of another model",
+      "output caps",
+      "retry after 3600000",
       "manual: reset",
       "model_switch: ",
       "fallback: ",

@@ -1,9 +1,10 @@
 /** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
-import type { CallOptions, ChatModel, ModelChunk, ModelRequest, RenderedRequest } from "../../src/app/ports";
+import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, RenderedRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
+import { AnswerRules } from "./answer-rules";
 import { countReply, countRequest } from "./count-tokens";
-import { type Profile, TRUE_SHARE } from "./profile";
+import { type Profile, TRUE_CAP, TRUE_SHARE } from "./profile";
 import type { Random } from "./random";
 import { type Owed, RequestRules } from "./request-rules";
 import type { Scheduler, Scope } from "./scheduler";
@@ -28,6 +29,10 @@ interface Call {
   readonly name: string;
   readonly scope: Scope;
   readonly signal: AbortSignal;
+  /** Of a turn's: what is heard of it (I26). */
+  readonly heard: ReturnType<AnswerRules["begin"]> | null;
+  /** Tokens of the reply that it asks for. */
+  readonly asked: number;
 }
 
 /** What a call is going to be like. */
@@ -38,10 +43,12 @@ export interface Script {
   readonly throwsAfter: number | null;
 }
 
-const FAILURES: readonly FailureKind[] = ["rate_limit", "unavailable", "auth", "refused", "quota"];
+const FAILURES: readonly FailureKind[] = ["rate_limit", "unavailable", "auth", "refused", "quota", "timeout", "media"];
+const PASSING: ReadonlySet<FailureKind> = new Set(["rate_limit", "unavailable"]);
 
 export class SimModel {
   readonly rules: RequestRules;
+  readonly answers: AnswerRules;
   /** Requests that `context` showed, by their last message, and the seq at which the log stood. */
   readonly #shown = new Map<string, { readonly seq: number; readonly model: string; readonly body: string }>();
   /** Under which lease a worker asks for a summary; a turn asks under the newest. */
@@ -54,6 +61,7 @@ export class SimModel {
   readonly #running = new Set<Call>();
 
   constructor(readonly deps: Deps) {
+    this.answers = new AnswerRules(deps.violations, () => deps.scheduler.now);
     this.rules = new RequestRules(deps.violations);
   }
 
@@ -72,8 +80,10 @@ export class SimModel {
 
   async *#stream(request: ModelRequest, options: CallOptions, at: { scope: Scope; owed: Owed | null }): AsyncGenerator<ModelChunk> {
     const { stats } = this.deps;
-    const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal };
-    stats.count(`${request.purpose} requests${request.purpose === "compaction" && at.owed ? " inside a turn" : ""}`);
+    const heard = request.purpose === "turn" && at.owed ? this.answers.begin(request, at.owed.state) : null;
+    const asked = request.maxOutput ?? request.model.max_output;
+    const call: Call = { name: `${request.purpose} call ${++this.#calls}`, scope: at.scope, signal: options.signal, heard, asked };
+    this.#count(request, at.owed);
     options.onRequest?.(render(request).body);
     if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
     const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
@@ -81,10 +91,16 @@ export class SimModel {
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {
-      yield* this.#play(call, tooLarge ? overflow : this.#write(request));
+      yield* this.#play(call, tooLarge ? overflow : (this.#capped(request) ?? this.#write(request)));
     } finally {
       this.#running.delete(call);
     }
+  }
+
+  #count({ purpose, model }: ModelRequest, owed: Owed | null): void {
+    const { stats } = this.deps;
+    stats.count(`${purpose} requests${purpose === "compaction" && owed ? " inside a turn" : ""}`);
+    if (owed && model.id !== owed.state.settings.model) stats.count(`${purpose} asked of another model`);
   }
 
   #noteLease(request: ModelRequest, newest: number): number {
@@ -110,8 +126,19 @@ export class SimModel {
         yield { type: "failure", failure: { kind: "aborted", status: null } };
         return;
       }
+      if (chunk.type === "failure") call.heard?.failed(chunk.failure, call.asked);
+      else if (chunk.type !== "finish" && !call.signal.aborted) call.heard?.said();
       yield chunk;
     }
+  }
+
+  /** A model that takes less of a reply than it is asked for says so, or only that it is too much. */
+  #capped({ purpose, model, maxOutput }: ModelRequest): Script | null {
+    const { random, profile, stats } = this.deps;
+    const cap = profile.caps && purpose === "turn" ? TRUE_CAP[model.id] : undefined;
+    if (cap === undefined || (maxOutput ?? model.max_output) <= cap) return null;
+    stats.count("output caps");
+    return fails({ kind: "output_cap", status: 400, ...(random.chance(0.5) ? { limit: cap } : {}) });
   }
 
   /** Calls of turns that are under way and were not told to stop. */
@@ -145,11 +172,21 @@ export class SimModel {
     const { random, profile } = this.deps;
     const chunks = request.purpose === "compaction" ? this.#summarize(request) : this.#writeReply(request);
     const somewhere = (): number => random.int(0, chunks.length - 1);
+    if (request.model.id === profile.weakModel && random.chance(profile.weak)) return fails(this.#failure(profile.weakKind));
     if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
     if (!random.chance(profile.modelFails)) return { chunks, hangsAfter: null, throwsAfter: null };
     if (random.chance(0.15)) return { chunks, hangsAfter: null, throwsAfter: somewhere() };
-    const failure: ModelChunk = { type: "failure", failure: { kind: random.pick(FAILURES), status: 503 } };
+    const failure: ModelChunk = { type: "failure", failure: this.#failure(random.pick(FAILURES)) };
     return { chunks: [...chunks.slice(0, somewhere()), failure], hangsAfter: null, throwsAfter: null };
+  }
+
+  /** What passes may say when: soon, or later than anybody waits. */
+  #failure(kind: FailureKind): ModelFailure {
+    const { random, profile, stats } = this.deps;
+    if (!PASSING.has(kind) || !random.chance(profile.saysWhen)) return { kind, status: 503 };
+    const retry_after_ms = random.pick([0, 900, 8_000, 40_000, 3_600_000]);
+    stats.count(`retry after ${retry_after_ms}`);
+    return { kind, status: 429, retry_after_ms };
   }
 
   #writeReply(request: ModelRequest): ModelChunk[] {
@@ -225,7 +262,8 @@ function firstDifference(a: string, b: string): string {
   return `\n    ${a.slice(from, from + 200)}\n    ${b.slice(from, from + 200)}`;
 }
 
-const overflow: Script = { chunks: [{ type: "failure", failure: { kind: "overflow", status: 400 } }], hangsAfter: null, throwsAfter: null };
+const fails = (failure: ModelFailure): Script => ({ chunks: [{ type: "failure", failure }], hangsAfter: null, throwsAfter: null });
+const overflow = fails({ kind: "overflow", status: 400 });
 
 const render = ({ system, messages, tools, model }: ModelRequest): RenderedRequest => ({
   url: "https://model.example",

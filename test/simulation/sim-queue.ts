@@ -98,6 +98,7 @@ export class SimQueue {
       sessions: () => session(scope),
       model: model(scope),
       clock: () => scheduler.now,
+      random: () => scheduler.random.next(),
       schedule: (ms, work) => scheduler.timer(scope, { ms, label: "summary deadline" }, work),
       log,
     });

@@ -156,6 +156,7 @@ export class World {
       clock: () => scheduler.now,
       ids: { newId: this.#ids },
       incarnation: scope.name,
+      random: () => this.random.next(),
       schedule: (ms: number, work: () => void) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at: number) => this.#setAlarm(at),
       background: (work: Promise<void>) => {

@@ -33,10 +33,7 @@ export const turnFailureView = documents<TurnFailure>()(
       .int()
       .optional()
       .openapi({ description: "Tokens that the provider says would fit: of the request (overflow), of the reply (output_cap)" }),
-    retry_after_ms: z
-      .int()
-      .optional()
-      .openapi({ description: "How long the provider asked to wait, where that was too long for the turn" }),
+    retry_after_ms: z.int().optional().openapi({ description: "How long the provider asked to wait, when it was last asked" }),
   }),
 );
 

@@ -1,11 +1,11 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
 import { leaseCompaction } from "../../app/lease-compaction";
-import type { ModelSpec } from "../../app/ports";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import { isCurrentLease, isPartDone, settleCompaction } from "../../app/settle-compaction";
 import { settleHeld } from "../../app/settle-held";
+import { type Cast, resolveCast } from "../../app/summarizers";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
 import { isHeld } from "../log/held-outcomes";
@@ -27,9 +27,9 @@ export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId
 }
 
 /** Unlike a model that the tenant does not have, one that cannot be looked up is no reason to give up. */
-async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unreachable"> {
+async function lookUp(runtime: SessionRuntime): Promise<Cast | null | "unreachable"> {
   const found = await resolveModel(runtime.state.settings.model, runtime.ports());
-  if (found.ok) return found.value;
+  if (found.ok) return resolveCast(found.value, runtime.ports());
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
@@ -37,7 +37,7 @@ async function lookUp(runtime: SessionRuntime): Promise<ModelSpec | null | "unre
 export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
   const { state } = runtime;
-  const waits = found === "unreachable" || (state.turn !== null && !(found && isPartDone(settled, found, state)));
+  const waits = found === "unreachable" || (state.turn !== null && !(found && isPartDone(settled, found.spec, state)));
   if (waits && isCurrentLease(settled, state)) {
     runtime.hold(settled);
     return ok({ next: "done" });

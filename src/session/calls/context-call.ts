@@ -4,6 +4,7 @@ import { buildRequest, windowOf } from "../../app/build-request";
 import { draftItem } from "../../app/drafts";
 import { foreseeRoom } from "../../app/make-room";
 import type { ModelSpec } from "../../app/ports";
+import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
@@ -36,7 +37,9 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { state } = dry.writer;
   const total = measureNext(state, spec.id);
   const parts = partsOf(state, spec);
-  const request = await runtime.deps.model.render(buildRequest(dry.content, spec));
+  const request = await runtime.deps.model.render(
+    buildRequest(dry.content, spec, askedLength(runtime.replyCaps.get(spec.id) ?? null, { spec, state })),
+  );
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
   const limits = windowOf(spec, policyOf(state.settings.policy));

@@ -1,0 +1,42 @@
+/**
+ * What a model was found to take as the length of a reply, where the registry says more: the cap shrinks, never the history. Kept for
+ * the life of the object; a cap that only this request's size leaves room for is kept for this answer.
+ */
+import { measureNext } from "../context/budget";
+import type { SessionState } from "../domain/state";
+import type { ModelFailure, ModelSpec } from "./ports";
+
+/** Tokens of a reply by the model's id. */
+export type ReplyCaps = Map<string, number>;
+
+/** How often a cap is made smaller for one answer. */
+export const SHRINKS = 3;
+/** A reply that may only be shorter is no answer. */
+const LEAST_TOKENS = 16;
+
+/** The next cap to ask with: what the provider says, or half of what was asked; null: it is as small as it may be. */
+export function shrinkCap({ limit }: Pick<ModelFailure, "limit">, asked: number): number | null {
+  const next = limit !== undefined && limit < asked ? limit : Math.floor(asked / 2);
+  return next >= LEAST_TOKENS ? next : null;
+}
+
+interface Known {
+  readonly spec: ModelSpec;
+  readonly state: SessionState;
+}
+
+/**
+ * What the next request asks for at most, with a cap that was found; null: there is none, and the reply has what the window still holds.
+ * Request and reply together stay within the window, as providers check it where a length is named.
+ */
+export function askedLength(cap: number | null, { spec, state }: Known): number | null {
+  if (cap === null || spec.context_window === null) return cap;
+  return Math.max(1, Math.min(cap, spec.context_window - measureNext(state, spec.id).tokens));
+}
+
+/** A cap that fills the window together with its request, nearly, is what that request left of it. */
+const LEFT_OF_WINDOW = 0.9;
+
+/** Whether the cap is the model's own. */
+export const isOfModel = (cap: number, { spec, state }: Known): boolean =>
+  spec.context_window === null || cap + measureNext(state, spec.id).tokens < spec.context_window * LEFT_OF_WINDOW;

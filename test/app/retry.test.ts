@@ -1,0 +1,108 @@
+/** What is left to do after a call that failed: again, elsewhere, or nothing. */
+import { describe, expect, test } from "vitest";
+import { shrinkCap } from "../../src/app/reply-caps";
+import { CALLS_OF_ONE_MODEL, Efforts, FAILED_CALLS, FAILED_TOKENS, mayHelpAgain, mayHelpElsewhere, PATIENCE_MS } from "../../src/app/retry";
+import { waitFor } from "../../src/app/wait";
+import type { TurnFailureKind } from "../../src/domain/events";
+import { FakeSchedule } from "../support/fake-schedule";
+
+const failed = (kind: TurnFailureKind, retry_after_ms?: number) => ({
+  kind,
+  status: null,
+  ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+});
+const always = (value: number) => () => value;
+
+describe("a failure of kind", () => {
+  test.each<[TurnFailureKind, boolean, boolean]>([
+    ["rate_limit", true, true],
+    ["unavailable", true, true],
+    ["timeout", true, true],
+    ["overflow", false, true],
+    ["cannot_fit", false, true],
+    ["output_cap", false, true],
+    ["payload", false, true],
+    ["quota", false, true],
+    ["media", false, true],
+    ["invalid_param", false, true],
+    ["auth", false, true],
+    ["refused", false, true],
+    ["unknown_model", false, true],
+    ["internal", false, true],
+    ["aborted", false, false],
+    ["crashed", false, false],
+  ])("%s may be mended by asking again: %s, by asking another model: %s", (kind, again, elsewhere) => {
+    expect([mayHelpAgain(kind), mayHelpElsewhere(kind)]).toEqual([again, elsewhere]);
+  });
+});
+
+describe("the wait before the next call", () => {
+  test("is anything up to twice as long each time, and never longer than twenty seconds", () => {
+    const waits = (chance: number) =>
+      [1, 2, 3, 6].map((calls) => {
+        const efforts = new Efforts();
+        return efforts.nextWait(failed("unavailable"), { calls: Math.min(calls, CALLS_OF_ONE_MODEL - 1), random: always(chance) });
+      });
+    expect(waits(0)).toEqual([0, 0, 0, 0]);
+    expect(waits(0.999).map((ms) => Math.round((ms ?? 0) / 100) / 10)).toEqual([1, 2, 2, 2]);
+  });
+
+  test("is at least what the provider asked for, and a little more at random", () => {
+    const wait = (chance: number) => new Efforts().nextWait(failed("rate_limit", 7_000), { calls: 1, random: always(chance) });
+    expect([wait(0), wait(0.5)]).toEqual([7_000, 7_500]);
+  });
+
+  test("is not begun where the provider asks for more than anybody waits", () => {
+    expect(new Efforts().nextWait(failed("rate_limit", PATIENCE_MS + 1), { calls: 1, random: always(0) })).toBeNull();
+  });
+
+  test("counts the waits before it", () => {
+    const efforts = new Efforts();
+    const next = () => efforts.nextWait(failed("rate_limit", PATIENCE_MS / 2 + 1), { calls: 1, random: always(0) });
+    expect([next() !== null, next()]).toEqual([true, null]);
+  });
+
+  test("is not begun for what time does not mend, nor after so many calls of one model", () => {
+    const wait = (kind: TurnFailureKind, calls: number) => new Efforts().nextWait(failed(kind), { calls, random: always(0) });
+    expect([wait("auth", 1), wait("unavailable", CALLS_OF_ONE_MODEL), wait("unavailable", CALLS_OF_ONE_MODEL - 1)]).toEqual([
+      null,
+      null,
+      0,
+    ]);
+  });
+
+  test.each([
+    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS }, () => efforts.failed(1))],
+    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS)]],
+  ])("is not begun once the answer has cost so many %s in vain", (_, spend) => {
+    const efforts = new Efforts();
+    spend(efforts);
+    expect([efforts.isSpent, efforts.nextWait(failed("unavailable"), { calls: 1, random: always(0) })]).toEqual([true, null]);
+  });
+
+  test("ends at once when it is stopped", async () => {
+    const time = new FakeSchedule();
+    const abort = new AbortController();
+    let over = false;
+    const waiting = waitFor(10_000, abort.signal, time.schedule).then(() => {
+      over = true;
+    });
+    abort.abort();
+    await waiting;
+    expect(over).toBe(true);
+  });
+});
+
+describe("a cap on the reply", () => {
+  test("becomes what the provider says, where that is less", () => {
+    expect(shrinkCap({ limit: 8_192 }, 16_000)).toBe(8_192);
+  });
+
+  test("becomes a half where the provider does not say, or says no less", () => {
+    expect([shrinkCap({}, 16_000), shrinkCap({ limit: 16_000 }, 16_000)]).toEqual([8_000, 8_000]);
+  });
+
+  test("does not become too small to answer in", () => {
+    expect([shrinkCap({ limit: 3 }, 16_000), shrinkCap({}, 20)]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,65 @@
+/** I26: how often a model is asked for one answer, how soon again, and for how long a reply; and never again once something was said. */
+import type { ModelFailure, ModelRequest } from "../../src/app/ports";
+import type { SessionState } from "../../src/domain/state";
+import type { Violations } from "./violation";
+
+/** As docs/design.md §5 says it: calls that fail, what an overflow asks again, and the one that answers. */
+const MOST_CALLS = 8 + 2 + 1;
+const MOST_OF_ONE_MODEL = 3 + 3 + 2;
+
+interface Answer {
+  readonly asked: Map<string, number>;
+  calls: number;
+  spoke: boolean;
+  /** By model: when it may be asked again. */
+  readonly notBefore: Map<string, number>;
+  /** By model: tokens of a reply that it was found to take. */
+  readonly caps: Map<string, number>;
+}
+
+/** One answer of a turn, in one life of its object: no position is given out while it is asked for. */
+const keyOf = ({ turn, next_position }: SessionState): string => JSON.stringify([turn?.id, turn?.incarnation, next_position]);
+
+export class AnswerRules {
+  readonly #answers = new Map<string, Answer>();
+
+  constructor(
+    readonly violations: Violations,
+    readonly now: () => number,
+  ) {}
+
+  /** Of a turn's request, as it is sent. What is heard of it is told to what it returns. */
+  begin({ model, maxOutput }: ModelRequest, state: SessionState): { said(): void; failed(failure: ModelFailure, asked: number): void } {
+    const answer = this.#answerOf(state);
+    const { violations } = this;
+    const ofModel = (answer.asked.get(model.id) ?? 0) + 1;
+    answer.asked.set(model.id, ofModel);
+    answer.calls += 1;
+    violations.check(!answer.spoke, "I26", () => `${model.id} is asked for an answer of which something was said`);
+    violations.check(answer.calls <= MOST_CALLS, "I26", () => `${answer.calls} calls for one answer`);
+    violations.check(ofModel <= MOST_OF_ONE_MODEL, "I26", () => `${model.id} is asked ${ofModel} times for one answer`);
+    const early = (answer.notBefore.get(model.id) ?? 0) - this.now();
+    violations.check(early <= 0, "I26", () => `${model.id} is asked ${early} ms before the time that it named`);
+    const cap = answer.caps.get(model.id);
+    const fits = cap === undefined || (maxOutput !== null && maxOutput <= cap);
+    violations.check(fits, "I26", () => `${model.id} takes a reply of ${cap} tokens and is asked for ${maxOutput}`);
+    return {
+      said: () => {
+        answer.spoke = true;
+      },
+      failed: ({ kind, retry_after_ms = 0, limit }, asked) => {
+        answer.notBefore.set(model.id, this.now() + retry_after_ms);
+        if (kind === "output_cap") answer.caps.set(model.id, Math.min(limit ?? asked - 1, asked - 1));
+      },
+    };
+  }
+
+  #answerOf(state: SessionState): Answer {
+    const key = keyOf(state);
+    const known = this.#answers.get(key);
+    if (known) return known;
+    const answer: Answer = { asked: new Map(), calls: 0, spoke: false, notBefore: new Map(), caps: new Map() };
+    this.#answers.set(key, answer);
+    return answer;
+  }
+}
