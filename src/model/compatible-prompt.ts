@@ -17,6 +17,7 @@ const rules: PromptRules = {
   toName: toWireName,
   ids: null,
   systemInFront: false,
+  userInFront: false,
   refusesBlank: false,
   callsNeedTools: false,
 };

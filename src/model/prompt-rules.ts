@@ -60,6 +60,7 @@ export const openAiRules = (supported: SupportedUrls): PromptRules => ({
   takesBack: isSealed,
   toCall: callOf("openai", toArgumentsText),
   systemInFront: false,
+  userInFront: false,
   refusesBlank: false,
   callsNeedTools: false,
 });
@@ -75,6 +76,7 @@ export const anthropicRules = (supported: SupportedUrls): PromptRules => ({
   },
   toCall: callOf("anthropic", toArgumentsObject),
   systemInFront: true,
+  userInFront: true,
   refusesBlank: true,
   callsNeedTools: true,
 });
@@ -85,6 +87,7 @@ export const googleRules = (supported: SupportedUrls): PromptRules => ({
   takesBack: (part) => asText(ownMetadata(part, "google")?.thoughtSignature) !== null,
   toCall: callOf("google", toArgumentsObject),
   systemInFront: true,
+  userInFront: true,
   refusesBlank: true,
   callsNeedTools: false,
 });
@@ -96,6 +99,7 @@ export const workersAiRules = (): PromptRules => ({
   takesBack: () => false,
   toCall: callOf("workers-ai", toArgumentsObject),
   systemInFront: false,
+  userInFront: false,
   refusesBlank: false,
   callsNeedTools: false,
 });

@@ -29,6 +29,8 @@ export interface PromptRules {
   readonly ids: WireIds | null;
   /** Only in front: a message of the system among the others is said as a user's. */
   readonly systemInFront: boolean;
+  /** It refuses a conversation that the model begins. */
+  readonly userInFront: boolean;
   /** It refuses a text with nothing in it. */
   readonly refusesBlank: boolean;
   /** It refuses calls of tools that are not offered. */
@@ -66,6 +68,8 @@ export function optionsOf(part: Marked, key: string | null): { providerOptions?:
 }
 
 const EMPTY_MESSAGE = "[empty message]";
+/** In front of words that the model begins with, as imported conversations do with a greeting. */
+const NO_MESSAGE = "[no message]";
 const isBlank = (text: string): boolean => text.trim() === "";
 
 export function toSdkPrompt(request: ModelRequest, rules: PromptRules): SdkPrompt {
@@ -116,8 +120,10 @@ class PromptBuild {
         this.rules.ids?.startResponse();
         const content = message.parts.flatMap((part) => this.#assistantPart(part, message.parts));
         // A reply that was stopped before its first word: providers refuse an assistant message with nothing in it.
-        if (content.length > 0) this.add({ role: "assistant", content }, place);
-        return;
+        if (content.length === 0) return;
+        if (this.rules.userInFront && this.messages.every(({ message: before }) => before.role === "system"))
+          this.#user([{ type: "text", text: NO_MESSAGE }], place);
+        return this.add({ role: "assistant", content }, place);
       }
       case "tool":
         for (const part of message.parts) if (part.type === "tool_result") this.#result(part, place);

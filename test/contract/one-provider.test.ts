@@ -1,18 +1,24 @@
 /** What one provider has and the others have not. */
 import { afterEach, describe, expect, it } from "vitest";
 import { createChat } from "../support/stand-in/providers/openai/chat.ts";
+import { createResponses } from "../support/stand-in/providers/openai/responses.ts";
 import { startProvider } from "../support/stand-in/providers/provider-server.ts";
 import { ask, assistant, callsOf, endOf, requestTo, resultsOf, textOf, toParts, user } from "./conversation.ts";
-import { type Bench, openBench, PROVIDERS_UNDER_TEST, WINDOW } from "./providers.ts";
+import { type Bench, openBench, PROVIDERS_UNDER_TEST, type ProviderUnderTest, WINDOW } from "./providers.ts";
 
 const benches: Bench[] = [];
 afterEach(async () => {
   for (const { standIn } of benches.splice(0)) await standIn.close();
 });
 
-async function open(name: string, upstreamId?: string): Promise<Bench> {
+function providerOf(name: string): ProviderUnderTest {
   const provider = PROVIDERS_UNDER_TEST.find((each) => each.name === name);
   if (!provider) throw new TypeError(`No provider ${name}.`);
+  return provider;
+}
+
+async function open(name: string, upstreamId?: string): Promise<Bench> {
+  const provider = providerOf(name);
   const bench = await openBench(upstreamId === undefined ? provider : { ...provider, upstreamId });
   benches.push(bench);
   return bench;
@@ -68,6 +74,30 @@ describe("OpenAI", () => {
       undefined,
       expect.objectContaining({ max_completion_tokens: 50 }),
     ]);
+  });
+});
+
+describe("OpenAI's thinking in words", () => {
+  it("is shown where it comes, and goes back with its seal, all parts of an item together", async () => {
+    const provider = { ...providerOf("openai"), start: () => startProvider(createResponses({ window: WINDOW, summaries: true })) };
+    const bench = await openBench(provider);
+    benches.push(bench);
+    const thought = "First the one: ¿qué?\n\nThen the other. 🦒";
+    bench.standIn.enqueue(
+      {
+        blocks: [
+          { type: "thinking", text: thought },
+          { type: "call", name: "lookup", arguments: "{}" },
+        ],
+      },
+      { blocks: [say("Found.")] },
+    );
+    const chunks = await ask(bench);
+    expect(textOf(chunks, "reasoning")).toBe(thought.replace("\n\n", ""));
+    const next = await ask(bench, { messages: [user("Look."), assistant(...toParts(chunks)), resultsOf(callsOf(chunks))] });
+    expect([bench.standIn.log[1]?.refusal?.body, textOf(next)]).toEqual([undefined, "Found."]);
+    for (const part of ["First the one: ¿qué?", "Then the other. 🦒", "encrypted_content"])
+      expect(bench.standIn.log[1]?.raw).toContain(part);
   });
 });
 

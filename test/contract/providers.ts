@@ -32,6 +32,8 @@ export interface ProviderUnderTest {
   readonly takesThinkingBack: boolean;
   /** What stands in a request for an image and for a PDF that the provider fetches itself; null: it is named in words. */
   readonly media: { readonly image: string | null; readonly pdf: string | null };
+  /** An event that a reader of today need not know. */
+  readonly news: unknown;
   /** What is written to the cache is told. */
   readonly reportsWrites: boolean;
   /** Tokens below which nothing is cached, and by how many the cache grows. */
@@ -46,9 +48,10 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     key: OPENAI_KEY,
     start: () => startProvider(createResponses({ window: WINDOW })),
     messages: "input",
-    showsThinking: true,
+    showsThinking: false,
     takesThinkingBack: true,
     media: { image: '"type":"input_image"', pdf: '"type":"input_file"' },
+    news: { type: "response.mood.delta", mood: "calm", output_index: 0 },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: responsesFailures,
@@ -62,6 +65,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     showsThinking: false,
     takesThinkingBack: false,
     media: { image: '"type":"image_url"', pdf: null },
+    news: { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], obfuscation: "k3s" },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: chatFailures,
@@ -75,6 +79,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     showsThinking: true,
     takesThinkingBack: false,
     media: { image: '"type":"image_url"', pdf: null },
+    news: { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "m", choices: [], obfuscation: "k3s" },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: compatibleFailures,
@@ -88,6 +93,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     showsThinking: true,
     takesThinkingBack: true,
     media: { image: '"type":"image"', pdf: '"type":"document"' },
+    news: { type: "content_block_mood", index: 0, mood: "calm" },
     reportsWrites: true,
     cache: { least: 1_024, step: 1 },
     failures: anthropicFailures,
@@ -101,6 +107,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     showsThinking: false,
     takesThinkingBack: true,
     media: { image: '"fileData":', pdf: '"fileData":' },
+    news: { usageMetadata: { promptTokenCount: 12, totalTokenCount: 12 }, modelVersion: "gemini-3.5-flash", mood: "calm" },
     reportsWrites: false,
     cache: { least: 1_024, step: 1 },
     failures: googleFailures,
@@ -114,6 +121,7 @@ export const PROVIDERS_UNDER_TEST: readonly ProviderUnderTest[] = [
     showsThinking: true,
     takesThinkingBack: false,
     media: { image: null, pdf: null },
+    news: { mood: "calm" },
     reportsWrites: false,
     cache: { least: 1_024, step: 128 },
     failures: workersAiFailures,

@@ -57,6 +57,12 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     expect(ends.at(-1)).toBe("finish");
   });
 
+  it("goes on past an event that is newer than we are", async () => {
+    bench.standIn.enqueue({ blocks: [say(TEXT)], mishap: { type: "news", event: provider.news } });
+    const chunks = await ask(bench);
+    expect([textOf(chunks), endOf(chunks)]).toMatchObject([TEXT, { type: "finish", finish: "stop" }]);
+  });
+
   it("says why it ended", async () => {
     bench.standIn.enqueue({ blocks: [say("Cut")], finish: "length" }, { blocks: [say("No")], finish: "refused" });
     const ends = [endOf(await ask(bench)), endOf(await ask(bench))];

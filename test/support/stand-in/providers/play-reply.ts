@@ -46,9 +46,12 @@ async function goOn(mishap: Mishap, { accepted, sink, reply }: Playing): Promise
       sink.end();
       return false;
     case "error":
-      await writeFrames([accepted.errorFrame(mishap.event)], { sink, reply });
+      await writeFrames([accepted.eventFrame(mishap.event)], { sink, reply });
       sink.end();
       return false;
+    case "news":
+      await writeFrames([accepted.eventFrame(mishap.event)], { sink, reply });
+      return true;
     case "hold":
       await mishap.until;
       return true;

@@ -30,6 +30,8 @@ export type Mishap =
   | { readonly type: "unfinished" }
   /** An error inside the stream, which then ends: the provider's own event, as JSON. */
   | { readonly type: "error"; readonly event: unknown }
+  /** An event of a kind that is newer than its readers; the reply goes on. */
+  | { readonly type: "news"; readonly event: unknown }
   /** The rest waits for the test. */
   | { readonly type: "hold"; readonly until: Promise<unknown> };
 
@@ -61,7 +63,7 @@ export interface Frame {
 export interface Accepted {
   readonly usage: PromptUsage;
   frames(reply: ScriptedReply): readonly Frame[];
-  errorFrame(event: unknown): Frame;
+  eventFrame(event: unknown): Frame;
 }
 
 /** A request as it came in. */

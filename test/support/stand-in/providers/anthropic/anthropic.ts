@@ -53,7 +53,7 @@ export function createAnthropic({ window, maxOutput }: AnthropicLimits): Dialect
           remember(said, given);
           return framesOf({ reply, blocks: said, usage, message: { id: ids.next("msg_"), model: body.model } });
         },
-        errorFrame: (event) => toFrame(event as { type: string }),
+        eventFrame: (event) => toFrame(event as { type: string }),
       } satisfies Accepted;
     },
   };

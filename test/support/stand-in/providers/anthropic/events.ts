@@ -1,7 +1,7 @@
 /** A reply as the Messages API streams it. Every event is one of the SDK's, or it does not compile. */
 import type Anthropic from "@anthropic-ai/sdk";
-import { countTokens } from "../../count-tokens.ts";
 import { type Ids, sealOf } from "../mint.ts";
+import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
 
 export const toFrame = (event: { readonly type: string }): Frame => ({ data: `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` });
@@ -114,15 +114,6 @@ function blockEvents(block: GivenBlock, index: number): readonly Anthropic.RawMe
       ];
   }
 }
-
-export const thinkingTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => sum + (block.type === "thinking" ? countTokens(block.text) : 0), 0);
-
-export const outputTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => {
-    if (block.type === "redacted") return sum;
-    return sum + (block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text));
-  }, 0);
 
 function stopReason({ finish, blocks }: ScriptedReply): Anthropic.StopReason {
   if (finish === "length") return "max_tokens";

@@ -6,8 +6,8 @@ import {
   type GenerateContentResponseUsageMetadata,
   type Part,
 } from "@google/genai";
-import { countTokens } from "../../count-tokens.ts";
-import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
+import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
+import { deltasOf, type Frame, type PromptUsage, type ScriptedReply } from "../script.ts";
 import { signatureOf, signedContent } from "./rules.ts";
 
 /** Without what the SDK's class adds to the JSON. */
@@ -62,13 +62,10 @@ function finishOf({ finish }: ScriptedReply): FinishReason {
   return finish === "refused" ? FinishReason.SAFETY : FinishReason.STOP;
 }
 
-const tokensOf = (block: SaidBlock): number =>
-  block.type === "redacted" ? 0 : block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text);
-
 /** Thoughts are counted beside the candidates, not in them. */
 function usageOf({ reply, usage }: EventsInput): GenerateContentResponseUsageMetadata {
-  const thoughts = reply.blocks.reduce((sum, block) => sum + (block.type === "thinking" ? tokensOf(block) : 0), 0);
-  const said = reply.blocks.reduce((sum, block) => sum + tokensOf(block), 0) - thoughts;
+  const thoughts = thinkingTokens(reply);
+  const said = outputTokens(reply) - thoughts;
   return {
     promptTokenCount: usage.input,
     candidatesTokenCount: said,

@@ -57,7 +57,7 @@ export function createGoogle({ window }: GoogleLimits): Dialect {
           const withThoughts = body.generationConfig?.thinkingConfig?.includeThoughts ?? false;
           return framesOf({ reply, usage, model, responseId: ids.next("resp"), withThoughts });
         },
-        errorFrame: toFrame,
+        eventFrame: toFrame,
       } satisfies Accepted;
     },
   };

@@ -1,7 +1,7 @@
 /** A reply as chat completions stream it. Every chunk is one of the SDK's, or it does not compile. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
-import { countTokens } from "../../count-tokens.ts";
 import type { Ids } from "../mint.ts";
+import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
 import type { ChatStyle } from "./chat-shape.ts";
 
@@ -73,19 +73,15 @@ function finishOf({ finish, blocks }: ScriptedReply): ChatCompletionChunk.Choice
   return blocks.some(({ type }) => type === "call") ? "tool_calls" : "stop";
 }
 
-const tokensOf = (block: SaidBlock): number =>
-  block.type === "redacted" ? 0 : block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text);
-
 function usageOf({ reply, usage }: EventsInput): NonNullable<ChatCompletionChunk["usage"]> {
-  const completion = reply.blocks.reduce((sum, block) => sum + tokensOf(block), 0);
-  const reasoning = reply.blocks.reduce((sum, block) => sum + (block.type === "thinking" ? tokensOf(block) : 0), 0);
+  const completion = outputTokens(reply);
   return {
     prompt_tokens: usage.input,
     completion_tokens: completion,
     total_tokens: usage.input + completion,
     prompt_tokens_details: { cached_tokens: usage.cacheRead, audio_tokens: 0 },
     completion_tokens_details: {
-      reasoning_tokens: reasoning,
+      reasoning_tokens: thinkingTokens(reply),
       audio_tokens: 0,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,

@@ -36,7 +36,7 @@ export function createChat({ window, style }: ChatLimits): Dialect {
           cache.write(key, segments);
           return framesOf({ reply, usage, model: body.model, ids, style, withUsage: body.stream_options?.include_usage ?? false });
         },
-        errorFrame: toFrame,
+        eventFrame: toFrame,
       } satisfies Accepted;
     },
   };

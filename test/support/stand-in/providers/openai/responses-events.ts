@@ -8,8 +8,8 @@ import type {
   ResponseStreamEvent,
   ResponseUsage,
 } from "openai/resources/responses/responses";
-import { countTokens } from "../../count-tokens.ts";
 import type { Ids } from "../mint.ts";
+import { outputTokens, thinkingTokens } from "../reply-tokens.ts";
 import { deltasOf, type Frame, type PromptUsage, type SaidBlock, type ScriptedReply } from "../script.ts";
 import { encryptedReasoning } from "./responses-rules.ts";
 
@@ -22,15 +22,19 @@ type Numbered<E> = E extends { readonly response: Response }
     : never;
 export type WireEvent = Numbered<ResponseStreamEvent>;
 
-export const toItems = (
-  blocks: readonly SaidBlock[],
-  { ids, encrypted }: { readonly ids: Ids; readonly encrypted: boolean },
-): readonly ResponseOutputItem[] => blocks.map((block) => toItem(block, { ids, encrypted }));
+/** What a request asked to be given of the thinking. */
+export interface Shown {
+  readonly encrypted: boolean;
+  /** In words, a part for every paragraph. */
+  readonly summaries: boolean;
+}
 
-function toItem(
-  block: SaidBlock,
-  { ids, encrypted }: { readonly ids: Ids; readonly encrypted: boolean },
-): ResponseReasoningItem | ResponseFunctionToolCall | ResponseOutputMessage {
+export const toItems = (blocks: readonly SaidBlock[], ids: Ids, shown: Shown): readonly ResponseOutputItem[] =>
+  blocks.map((block) => toItem(block, ids, shown));
+
+type Item = ResponseReasoningItem | ResponseFunctionToolCall | ResponseOutputMessage;
+
+function toItem(block: SaidBlock, ids: Ids, { encrypted, summaries }: Shown): Item {
   switch (block.type) {
     case "text":
       return {
@@ -41,7 +45,7 @@ function toItem(
         content: [{ type: "output_text", text: block.text, annotations: [], logprobs: [] }],
       };
     case "thinking":
-      return toReasoning({ id: ids.next("rs_"), summary: block.text.split("\n\n"), encrypted });
+      return toReasoning({ id: ids.next("rs_"), summary: summaries ? block.text.split("\n\n") : [], encrypted });
     case "redacted":
       return toReasoning({ id: ids.next("rs_"), summary: [], encrypted });
     case "call":
@@ -190,22 +194,13 @@ function toResponse(
   };
 }
 
-export const reasoningTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => sum + (block.type === "thinking" ? countTokens(block.text) : 0), 0);
-
-export const outputTokens = ({ blocks }: ScriptedReply): number =>
-  blocks.reduce((sum, block) => {
-    if (block.type === "redacted") return sum;
-    return sum + (block.type === "call" ? countTokens(block.name) + countTokens(block.arguments) : countTokens(block.text));
-  }, 0);
-
 function usageOf(reply: ScriptedReply, { input, cacheRead }: PromptUsage): ResponseUsage {
   const output = outputTokens(reply);
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: 0 },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoningTokens(reply) },
+    output_tokens_details: { reasoning_tokens: thinkingTokens(reply) },
     total_tokens: input + output,
   };
 }

@@ -10,11 +10,13 @@ import { EventWriter, framesOf, toItems } from "./responses-events.ts";
 import { type Given, refuseItems } from "./responses-rules.ts";
 import { type InputItem, readItem, responsesBody, tool } from "./responses-shape.ts";
 
-export interface ResponsesLimits {
+export interface ResponsesOptions {
   readonly window: number;
+  /** Thinking is summarised also where nobody asked for it, as gateways do that ask themselves. */
+  readonly summaries?: boolean;
 }
 
-export function createResponses({ window }: ResponsesLimits): Dialect {
+export function createResponses({ window, summaries = false }: ResponsesOptions): Dialect {
   const cache = new CommonPrefixCache({ least: 1_024, step: 128 });
   const ids = new Ids();
   const given = new Map<string, string>();
@@ -34,12 +36,13 @@ export function createResponses({ window }: ResponsesLimits): Dialect {
         usage,
         frames(reply) {
           cache.write(key, segments);
-          const items = toItems(reply.blocks, { ids, encrypted: body.include?.includes("reasoning.encrypted_content") ?? false });
+          const encrypted = body.include?.includes("reasoning.encrypted_content") ?? false;
+          const items = toItems(reply.blocks, ids, { encrypted, summaries: summaries || Boolean(body.reasoning?.summary) });
           remember(items, given);
           const response = { id: ids.next("resp_"), model: body.model, maxOutput: body.max_output_tokens ?? null };
           return framesOf({ reply, items, usage, response }, writer);
         },
-        errorFrame: (event) => writer.frame(event as { type: string }),
+        eventFrame: (event) => writer.frame(event as { type: string }),
       } satisfies Accepted;
     },
   };

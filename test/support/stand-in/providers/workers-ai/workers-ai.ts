@@ -84,7 +84,7 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
         cache.write(key, segments);
         return framesOf({ reply, usage, model, ids });
       },
-      errorFrame: (event) => ({ data: `data: ${JSON.stringify(event)}\n\n` }),
+      eventFrame: (event) => ({ data: `data: ${JSON.stringify(event)}\n\n` }),
     };
   };
 }
