@@ -7,7 +7,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
 import { type ClientRecord, talk } from "./crash-test/client.ts";
-import { createRandom, type Random } from "./crash-test/random.ts";
 import { faultsOf, type Verdict, verify } from "./crash-test/verify.ts";
 import { openSession } from "./replay/player.ts";
 import { readItems } from "./replay/read-back.ts";
@@ -17,6 +16,7 @@ import { createTenant } from "./support/connection.ts";
 import type { LocalServer } from "./support/local-server.ts";
 import { print, runScript, say } from "./support/output.ts";
 import { startProgress } from "./support/progress.ts";
+import { createRandom, type Random } from "./support/random.ts";
 import { createSandbox, type Sandbox } from "./support/sandbox.ts";
 import { untilStopped } from "./support/stop-signal.ts";
 

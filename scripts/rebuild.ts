@@ -3,7 +3,8 @@
  * running server, writes what differs again, and says what it was. Exit code 1: something is still wrong.
  */
 import { z } from "zod";
-import { ApiError, type Connection, callApi, type Method } from "./support/api-client.ts";
+import { askAdmin, tenantOf } from "./support/admin.ts";
+import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
@@ -52,28 +53,13 @@ function readOptions() {
   });
 }
 
-async function ask(admin: Connection, method: Method, path: string): Promise<unknown> {
-  try {
-    return await callApi(admin, { method, path });
-  } catch (error) {
-    throw new Failure(error instanceof ApiError ? error.message : `The server at ${admin.url} does not answer. Is it running (npm start)?`);
-  }
-}
-
-/** A key names its tenant: `lh_<env>_<tenant>_<secret>`. */
-function tenantOf(key: string): string {
-  const [, ulid] = /^lh_[^_]+_([0-9A-Z]{26})_/.exec(key) ?? [];
-  if (ulid === undefined) throw new Failure("The key in .longhand/dev.json names no tenant: give --tenant ID too.");
-  return `ten_${ulid}`;
-}
-
 const pathOf = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
 
 /** Newest first. */
 async function* listSessions(target: Target, source: "directory" | "rows"): AsyncGenerator<string> {
   for (let after: string | null = ""; after !== null; ) {
     const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-    const page = sessionPage.parse(await ask(target.admin, "GET", pathOf(target, `/sessions?limit=100&source=${source}${query}`)));
+    const page = sessionPage.parse(await askAdmin(target.admin, "GET", pathOf(target, `/sessions?limit=100&source=${source}${query}`)));
     for (const { id } of page.data) yield id;
     after = page.has_more ? page.next_cursor : null;
   }
@@ -94,7 +80,7 @@ async function* allSessions(target: Target): AsyncGenerator<string> {
 }
 
 async function rebuildTenant(target: Target): Promise<boolean> {
-  const { tenant, ...report } = tenantReport.parse(await ask(target.admin, "POST", pathOf(target, "/rebuild")));
+  const { tenant, ...report } = tenantReport.parse(await askAdmin(target.admin, "POST", pathOf(target, "/rebuild")));
   printDifferences(report.differences);
   printResult(tenant, { ...report, count: report.differences.length });
   return report.repaired;
@@ -105,7 +91,7 @@ async function rebuildSession(target: Target, session: string): Promise<boolean>
   const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
   let count = 0;
   for (let cursor = ""; ; ) {
-    const step = sessionStep.parse(await ask(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));
+    const step = sessionStep.parse(await askAdmin(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));
     count += step.differences.length;
     printDifferences(step.differences);
     if (step.next_cursor === null) {

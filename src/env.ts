@@ -1,9 +1,13 @@
 /** Bindings and configuration: parsed once, and the only place that spells a variable's name. */
 import { z } from "zod";
 import type { WholeSessionApi } from "./app/control-api";
+import type { DeploymentKeys } from "./app/key-source";
+import type { ModelOverride } from "./app/model-entry";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
+import { baseUrlFault, modelFigures, toFigures } from "./context/model-input";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
+import { parseMasterKeys } from "./lib/master-keys";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
@@ -17,18 +21,43 @@ export interface Env {
   readonly ENVIRONMENT?: string;
   readonly MODELS?: string;
   readonly POLICY?: string;
+  readonly OPENAI_API_KEY?: string;
+  readonly ANTHROPIC_API_KEY?: string;
+  readonly GOOGLE_GENERATIVE_AI_API_KEY?: string;
   readonly OPENAI_COMPATIBLE_API_KEY?: string;
+  readonly CREDENTIALS_KEYS?: string;
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
 }
 
-const deploymentModel = z.strictObject({
-  provider: z.enum(["embedded", "openai-compatible"]),
-  upstream_id: z.string().min(1),
-  base_url: z.url().nullable().default(null),
-  context_window: z.int().min(1024).nullable(),
-  max_output: z.int().min(1),
-});
-export type DeploymentModel = z.infer<typeof deploymentModel>;
+/** Those of `app/ports`, which this file may not load; a test compares. */
+const PROVIDERS = [
+  "embedded",
+  "openai",
+  "openai-chat",
+  "openai-compatible",
+  "anthropic",
+  "google",
+  "workers-ai",
+] as const satisfies readonly ModelOverride["provider"][];
+
+const deploymentModel = z
+  .strictObject({
+    provider: z.enum(PROVIDERS),
+    upstream_id: z.string().min(1),
+    base_url: z.url().nullable().default(null),
+    ...modelFigures,
+  })
+  .superRefine(({ provider, base_url }, context) => {
+    const message = baseUrlFault(provider, base_url);
+    if (message) context.addIssue({ code: "custom", path: ["base_url"], message });
+  })
+  .transform(({ provider, upstream_id, base_url, ...said }): ModelOverride => ({ provider, upstream_id, base_url, ...toFigures(said) }));
+
+/** Set and empty is unset. */
+const secret = z
+  .string()
+  .optional()
+  .transform((value) => value || undefined);
 
 const config = z.object({
   /** Keys the hashes of API keys; a secret. */
@@ -63,12 +92,33 @@ const config = z.object({
       context.addIssue({ code: "custom", message: `POLICY: ${parsed.error}` });
       return z.NEVER;
     }),
-  /** Sent to the deployment's own models only, never to a tenant's base URL. */
-  OPENAI_COMPATIBLE_API_KEY: z.string().optional(),
+  /** Sent to the deployment's own models, and to a tenant's at the provider's own address; never to a tenant's base URL. */
+  OPENAI_API_KEY: secret,
+  ANTHROPIC_API_KEY: secret,
+  GOOGLE_GENERATIVE_AI_API_KEY: secret,
+  OPENAI_COMPATIBLE_API_KEY: secret,
+  /** `kid:base64,…`, keys of 32 bytes; a secret. The first seals tenants' credentials, all open them; unset: none can be put. */
+  CREDENTIALS_KEYS: z
+    .string()
+    .default("")
+    .transform((text, context) => {
+      const parsed = parseMasterKeys(text);
+      if (parsed.ok) return parsed.value;
+      context.addIssue({ code: "custom", message: parsed.error });
+      return z.NEVER;
+    }),
   /** For development: a tenant's base URL may be http and local. */
   ALLOW_PRIVATE_MODEL_URLS: z.stringbool().default(false),
 });
 export type Config = z.infer<typeof config>;
+
+/** The deployment's own keys, by what they open. */
+export const deploymentKeysOf = (config: Config): DeploymentKeys => ({
+  openai: config.OPENAI_API_KEY,
+  anthropic: config.ANTHROPIC_API_KEY,
+  google: config.GOOGLE_GENERATIVE_AI_API_KEY,
+  "openai-compatible": config.OPENAI_COMPATIBLE_API_KEY,
+});
 
 const parsed = new WeakMap<object, Config>();
 

@@ -2,23 +2,29 @@
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
+import type { Credentials } from "./app/ports";
+import { withSuggestions } from "./app/suggest-limits";
 import type { Principal } from "./app/tenant-api";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, type Env, parseConfig } from "./env";
+import { type Config, deploymentKeysOf, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
 import { startTimer } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
+import { createProbeLimits } from "./model/probe-limits";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor } from "./read-model/database-for";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
+import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
+import { createCredentialSealer } from "./tenant/credential-sealer";
+import { createCredentials } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
-import { EMBEDDED_WINDOW, knownWindow } from "./tenant/model-presets";
+import { buildDeploymentModels } from "./tenant/registry";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -40,20 +46,31 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   return keys.find(hash, () => tenantStub(env, parts.tenant).authenticate(hash));
 }
 
+/** Fresh for each use: what it remembers is one request's or one job's. */
+function credentialsOf(env: Env, config: Config, tenant: TenantId): Credentials {
+  const stub = { sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name) };
+  const keys = () => ({ masterKeys: config.CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config) });
+  return createCredentials({ tenant, stub, keys, now: Date.now, log: createLog({ component: "credentials" }) });
+}
+
 function appOf(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
   const config = parseConfig(env);
+  // The objects build them for themselves; what is wrong with them is to be said here.
+  buildDeploymentModels(config.MODELS);
   const made = createApp({
     sessions: (tenant, session) => sessionStub(env, tenant, session),
     tenants: (tenant) => tenantStub(env, tenant),
     sessionList: createSessionList(env),
+    usageList: createUsageList(env),
     authenticate: (key) => authenticate(env, config, key),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
-    knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? EMBEDDED_WINDOW : knownWindow(upstream_id)),
+    sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
+    probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(env, config, tenant) })(model),
     newId,
     now: Date.now,
     schedule: startTimer,
@@ -76,7 +93,7 @@ export default {
     }
   },
 
-  async queue(batch, env) {
+  async queue(batch, env, ctx) {
     const log = createLog({ worker: "queue" });
     if (batch.queue === DEAD_LETTERS) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
@@ -86,11 +103,16 @@ export default {
         leaseCompaction: (caller, compaction) => sessionStub(env, job.tenant, job.session).leaseCompaction(caller, compaction),
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
-      model: createChatModel({
-        credentials: async (spec) => (spec.source === "deployment" ? (config.OPENAI_COMPATIBLE_API_KEY ?? null) : null),
-        estimate: estimateTokens,
-        ai: env.AI,
-      }),
+      model: ({ tenant }) =>
+        withSuggestions(
+          createChatModel({ credentials: credentialsOf(env, config, tenant), estimate: estimateTokens, ai: env.AI }),
+          (suggested) =>
+            ctx.waitUntil(
+              tenantStub(env, tenant)
+                .suggestLimit(suggested)
+                .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
+            ),
+        ),
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,

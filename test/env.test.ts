@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Env, parseConfig } from "../src/env";
+import { PROVIDERS } from "../src/app/ports";
+import { deploymentKeysOf, type Env, parseConfig } from "../src/env";
 
 const configured = (change: Partial<Env>) => parseConfig({ KEY_PEPPER: "a-pepper-for-tests-only", ...change } as Env);
 
@@ -19,5 +20,57 @@ describe("the deployment's configuration", () => {
     ["values that contradict each other", '{"keep":{"ratio":0.9}}', /POLICY: keep\.ratio/],
   ])("that is wrong says so at once, with the variable's and the parameter's name: %s", (_, POLICY, said) => {
     expect(() => configured({ POLICY })).toThrow(said);
+  });
+});
+
+describe("the deployment's models", () => {
+  const models = (entry: object) => configured({ MODELS: JSON.stringify({ m: entry }) }).MODELS;
+
+  test.each(PROVIDERS)("may be of %s", (provider) => {
+    const base_url = provider === "openai-compatible" ? "https://llm.example.com/v1" : null;
+    expect(models({ provider, upstream_id: "x", base_url })).toEqual({ m: { provider, upstream_id: "x", base_url } });
+  });
+
+  test("have the same figures as a tenant's, with prices in US dollars per million tokens", () => {
+    const said = {
+      context_window: null,
+      max_output: 9,
+      ratio: 1.5,
+      capabilities: { tools: true, images: false, files: false, reasoning: false },
+    };
+    expect(models({ provider: "openai", upstream_id: "x", ...said, prices: { input: 2, output: 8, cached: 1 } })).toEqual({
+      m: {
+        provider: "openai",
+        upstream_id: "x",
+        base_url: null,
+        ...said,
+        prices: { input: 0.000_002, output: 0.000_008, cached: 0.000_001, cache_write: 0.000_002 },
+      },
+    });
+  });
+
+  test.each([
+    ["no credential of a tenant", { provider: "openai", upstream_id: "x", credential: "mine" }],
+    ["no base URL where none is used", { provider: "embedded", upstream_id: "x", base_url: "https://llm.example.com" }],
+    ["a base URL where one is needed", { provider: "openai-compatible", upstream_id: "x" }],
+  ])("have %s", (_, entry) => {
+    expect(() => models(entry)).toThrow();
+  });
+});
+
+describe("the deployment's keys", () => {
+  test("that are set and empty are not set", () => {
+    expect(deploymentKeysOf(configured({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "sk-ant" }))).toEqual({
+      openai: undefined,
+      anthropic: "sk-ant",
+      google: undefined,
+      "openai-compatible": undefined,
+    });
+  });
+
+  test("for credentials that are wrong are not quoted", () => {
+    expect(configured({}).CREDENTIALS_KEYS).toEqual([]);
+    expect(() => configured({ CREDENTIALS_KEYS: "k1:c2VjcmV0" })).toThrow(/not 32 bytes[\s\S]*CREDENTIALS_KEYS/);
+    expect(() => configured({ CREDENTIALS_KEYS: "k1:c2VjcmV0" })).not.toThrow(/c2VjcmV0/);
   });
 });

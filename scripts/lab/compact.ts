@@ -56,7 +56,7 @@ export function carryOut(plan: Compaction, shop: Workshop): Spent {
   const usage = { ...spent, reasoning: 0 };
   const change = draftFromSummary(
     { summary: { text, tokens: estimateTokens(text) }, plan: leased, overlay, also },
-    { ...input, state: session.state, summarizer: { model: limits.model, usage, ms: 0, attempts: 1 } },
+    { ...input, state: session.state, summarizer: { model: limits.model, usage, ms: 0, cost: null, attempts: 1 } },
   );
   const { turn } = session.state;
   const inside = turn ? { turn: turn.id, incarnation: turn.incarnation } : null;

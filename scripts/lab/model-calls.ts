@@ -16,17 +16,12 @@ import { PromptCache } from "./prompt-cache.ts";
 import { countTokens, tokensOf, toSegments } from "./segments.ts";
 import type { LabSession } from "./session.ts";
 import { LAB_MODEL, type Setup } from "./setup.ts";
+import type { Caller, Spoken } from "./step-player.ts";
 
 /** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
 
-/** A recorded reply, ready to be said. */
-export interface Spoken {
-  readonly drafts: readonly ItemDraft[];
-  readonly text: string;
-}
-
-export class ModelCalls {
+export class ModelCalls implements Caller {
   readonly #session: LabSession;
   readonly #setup: Setup;
   readonly #limits: ModelLimits;

@@ -1,17 +1,19 @@
 /** One column under one policy: a session to which everything happens that was recorded, one model call for each assistant message. */
-import type { ItemDraft, ItemMeta, Part } from "../../src/domain/message";
-import type { Reply, Step } from "../replay/plan.ts";
 import type { Column } from "./column.ts";
 import { type Figures, Ledger } from "./ledger.ts";
 import { ModelCalls } from "./model-calls.ts";
-import { messageText } from "./segments.ts";
 import { LabSession } from "./session.ts";
 import { LAB_MODEL, limitsOf, type Setup, toSetup } from "./setup.ts";
+import { StepPlayer } from "./step-player.ts";
 
-export function runColumn(column: Column, setup: Setup): Figures {
-  const run = new ColumnRun(column, setup);
-  for (const step of column.steps) run.play(step);
-  return run.ledger.figures();
+export function runColumn({ window, system, steps }: Column, setup: Setup): Figures {
+  const { policyText, policy } = setup;
+  const ledger = new Ledger(window);
+  const session = new LabSession({ model: LAB_MODEL, system, policyText, policy });
+  const calls = new ModelCalls({ session, setup, limits: limitsOf(window), ledger });
+  const player = new StepPlayer({ session, calls, tally: ledger });
+  for (const step of steps) player.play(step);
+  return ledger.figures();
 }
 
 /** Large enough that nothing ever leaves the view. */
@@ -20,125 +22,3 @@ const UNLIMITED = 100_000_000;
 /** The same calls with all of the history sent each time. */
 export const runUnlimited = (column: Column): Figures =>
   runColumn({ ...column, window: UNLIMITED }, toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false }));
-
-const toText = (text: string): Part => ({ type: "text", text });
-
-class ColumnRun {
-  readonly ledger: Ledger;
-  readonly #session: LabSession;
-  readonly #calls: ModelCalls;
-
-  constructor({ window, system }: Column, setup: Setup) {
-    const { policyText, policy } = setup;
-    this.ledger = new Ledger(window);
-    this.#session = new LabSession({ model: LAB_MODEL, system, policyText, policy });
-    this.#calls = new ModelCalls({ session: this.#session, setup, limits: limitsOf(window), ledger: this.ledger });
-  }
-
-  play(step: Step): void {
-    this.#session.tick();
-    switch (step.type) {
-      case "append":
-        return this.#import(step);
-      case "ask":
-        this.ledger.turns += 1;
-        this.#ask(step.content);
-        return this.#answer(step.reply);
-      case "answer":
-        return this.#giveResults(step);
-    }
-  }
-
-  /** What has no recorded answer is part of the conversation all the same. */
-  #import(step: Extract<Step, { type: "append" }>): void {
-    this.#endTurn();
-    switch (step.role) {
-      case "user":
-        return this.#append([this.#session.draft("user", [toText(step.content)], { turn: null })]);
-      case "assistant":
-        return this.#append(this.#speak({ text: step.content, calls: step.calls }));
-      case "tool":
-        return this.#append([this.#resultWithoutTurn(step.call_id, step.content)]);
-    }
-  }
-
-  #ask(text: string): void {
-    this.#endTurn();
-    const session = this.#session;
-    const { incarnation } = session;
-    const turn = session.newId("trn");
-    const message = { item: session.draft("user", [toText(text)], { turn }), rest: [], turn, tools: null };
-    const command = { type: "SubmitMessage", message, onBusy: "queue", incarnation, queueLimit: 1, partial: null, call: null } as const;
-    session.execute({ at: session.now, ...command });
-  }
-
-  /** A recording may end with results that nobody answered: then nothing was asked, and the turn is over. */
-  #endTurn(): void {
-    const session = this.#session;
-    if (session.state.turn?.phase !== "generating") return;
-    session.execute({ at: session.now, type: "StopTurn", turn: null, reason: "requested", partial: null, call: null });
-  }
-
-  #giveResults({ outputs, reply }: Extract<Step, { type: "answer" }>): void {
-    const session = this.#session;
-    if (session.state.turn === null) this.#append(outputs.map(({ call_id, output }) => this.#resultWithoutTurn(call_id, output)));
-    else {
-      const results = outputs.map(({ call_id, output }) => {
-        const item = session.draft("tool_result", [this.#toResult(call_id, output)], { turn: session.state.turn?.id ?? null });
-        return { execution: null, call_id, item, is_error: false };
-      });
-      session.execute({ at: session.now, type: "RecordToolResults", incarnation: session.incarnation, results });
-    }
-    if (reply) this.#answer(reply);
-  }
-
-  #toResult(call_id: string, output: string): Part {
-    const call = this.#session.record.findLast(({ meta }) => meta.kind === "tool_call" && meta.tool?.call_id === call_id);
-    return { type: "tool_result", call_id, name: call?.meta.tool?.name ?? "", output, is_error: false };
-  }
-
-  #resultWithoutTurn(call_id: string, output: string): ItemDraft {
-    const call = this.#session.record.findLast(({ meta }) => meta.kind === "tool_call" && meta.tool?.call_id === call_id);
-    const tool = call?.meta.tool;
-    return this.#session.draft("tool_result", [this.#toResult(call_id, output)], { turn: null, ...(tool ? { tool } : {}) });
-  }
-
-  #answer(reply: Reply): void {
-    if (this.#session.state.turn === null) return this.#append(this.#speak(reply));
-    if (!this.#calls.prepare()) {
-      this.ledger.refused += 1;
-      this.#calls.fail("cannot_fit", null);
-      return this.#append(this.#speak(reply));
-    }
-    const drafts = this.#speak(reply);
-    const answered = this.#calls.call({ drafts, text: replyText(reply) });
-    if (!answered) this.#append(drafts.map((draft) => ({ ...draft, turn: null })));
-    this.#calls.afterTurn();
-  }
-
-  /** What was recorded of a turn that failed: appended without a call, so that the conversation is the same for every policy. */
-  #append(drafts: readonly ItemDraft[]): void {
-    const first = this.#session.state.next_position;
-    const items = drafts.map((draft, index): ItemMeta => ({ ...draft, position: first + index }));
-    this.#session.apply({ type: "MessagesAppended", items, dequeued: [] });
-  }
-
-  #speak({ text, calls }: Reply): ItemDraft[] {
-    const session = this.#session;
-    const turn = session.state.turn?.id ?? null;
-    const said = text === "" ? [] : [session.draft("assistant", [toText(text)], { turn })];
-    return [
-      ...said,
-      ...calls.map(({ id, name, arguments: args }) => {
-        const tool = { execution: session.newId("exe"), call_id: id, name };
-        return session.draft("tool_call", [{ type: "tool_call", call_id: id, name, arguments: args }], { turn, tool });
-      }),
-    ];
-  }
-}
-
-const replyText = ({ text, calls }: Reply): string =>
-  messageText([
-    ...(text === "" ? [] : [toText(text)]),
-    ...calls.map((call): Part => ({ type: "tool_call", call_id: call.id, name: call.name, arguments: call.arguments })),
-  ]);

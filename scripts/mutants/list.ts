@@ -2,6 +2,8 @@
 import { adapters } from "./adapters.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
+import { keys } from "./keys.ts";
+import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
 import { providers } from "./providers.ts";
@@ -9,4 +11,15 @@ import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { view } from "./view.ts";
 
-export const MUTANTS: readonly Mutant[] = [...fencing, ...view, ...summaries, ...life, ...room, ...providers, ...adapters, ...failures];
+export const MUTANTS: readonly Mutant[] = [
+  ...fencing,
+  ...view,
+  ...summaries,
+  ...life,
+  ...room,
+  ...ledger,
+  ...keys,
+  ...providers,
+  ...adapters,
+  ...failures,
+];

@@ -32,9 +32,10 @@ export async function openBackend(given: BackendChoice): Promise<Backend> {
   return startBackend();
 }
 
-async function startBackend(): Promise<Backend> {
+/** One of its own, with `variables` beside what a local server has anyway. */
+export async function startBackend(variables: Readonly<Record<string, string>> = {}): Promise<Backend> {
   say("Starting a server for this run …");
-  const sandbox = await createSandbox();
+  const sandbox = await createSandbox(variables);
   try {
     const server = await sandbox.start();
     return { connection: await createTenant(server.url, sandbox.adminKey), close: () => sandbox.close() };

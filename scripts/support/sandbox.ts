@@ -6,7 +6,7 @@ import { type LocalServer, type LocalServerOptions, spawnLocalServer, waitUntilR
 import { applyMigrations } from "./migrations.ts";
 import { Failure } from "./output.ts";
 import { findFreePort } from "./port.ts";
-import { ensureSecrets, readAdminKey } from "./secrets.ts";
+import { appendSecrets, ensureSecrets, readAdminKey } from "./secrets.ts";
 import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
@@ -19,12 +19,14 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-export async function createSandbox(): Promise<Sandbox> {
+/** `variables`: more of the Worker's configuration, secrets too. They lie in a file that only this user may read, and go with it. */
+export async function createSandbox(variables: Readonly<Record<string, string>> = {}): Promise<Sandbox> {
   const directory = mkdtempSync(join(tmpdir(), "longhand-"));
   try {
     const secrets = join(directory, "secrets.env");
     const state = join(directory, "state");
     ensureSecrets(secrets);
+    appendSecrets(secrets, variables);
     const bundle = await build(join(directory, "bundle"));
     await applyMigrations(state);
     const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle };

@@ -1,8 +1,10 @@
 /** The local server's secrets, in Wrangler's `.dev.vars` format. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { Failure } from "./output.ts";
+
+const NEW_KEY_ID = "dev1";
 
 /** Writes random secrets to `path` unless the file exists: what a person wrote is never touched. */
 export function ensureSecrets(path: string): void {
@@ -12,11 +14,22 @@ export function ensureSecrets(path: string): void {
     "# Made by npm start for local development; yours to edit. KEY_PEPPER: changing it makes every key void.",
     `KEY_PEPPER=${secret()}`,
     `ADMIN_KEY=${secret()}`,
+    "# Seals tenants' credentials: id:base64 of 32 bytes, the current key first. A key that is taken away voids what it sealed.",
+    `CREDENTIALS_KEYS=${NEW_KEY_ID}:${randomBytes(32).toString("base64")}`,
     "# Lets a tenant's model be at http://localhost, as test providers are. Never set it in production.",
     "ALLOW_PRIVATE_MODEL_URLS=true",
     "",
   ];
   writeFileSync(path, lines.join("\n"), { mode: 0o600, flag: "wx" });
+}
+
+/** More variables in the same file. Throws a `Failure`, without the value, for what the format cannot hold. */
+export function appendSecrets(path: string, variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) {
+    // Between single quotes everything is what it is.
+    if (/['\r\n]/.test(value)) throw new Failure(`${name} holds a quote or a line break, which a file of secrets cannot hold.`);
+    appendFileSync(path, `${name}='${value}'\n`);
+  }
 }
 
 /** Throws a `Failure` naming the file when there is no ADMIN_KEY in it. */

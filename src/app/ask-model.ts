@@ -40,7 +40,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}) }, clock());
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, clock(), spec.prices);
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
@@ -51,6 +51,8 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
+
+const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
 /** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
 async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {

@@ -20,7 +20,8 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
   model: spec.id,
   window: spec.context_window,
   maxOutput: spec.max_output,
-  prices: spec.prices ?? null,
+  // What costs nothing is planned by relative prices: without any, every compaction would be worth it.
+  prices: spec.prices && spec.prices.input > 0 ? spec.prices : null,
 });
 
 /** The same, an unknown window taken to be what the policy says. */

@@ -6,7 +6,7 @@ import type { SessionState } from "../domain/state";
 import type { Settled } from "./session-api";
 
 export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "token">, state: SessionState): ModelCall {
-  const { model, estimate, usage, ms } = outcome;
+  const { model, estimate, usage, ms, cost } = outcome;
   return {
     turn: null,
     purpose: "compaction",
@@ -19,10 +19,11 @@ export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "to
     outcome: outcome.ok ? outcome.finish : toCallOutcome(outcome.failure),
     ms,
     lease: token,
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 
 /** A call that was never judged by the provider is recorded as ours. */
-const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
+export const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
 
 const isModelFailure = (failure: CompactionFailure): failure is FailureKind => FAILURE_KINDS.some((kind) => kind === failure);

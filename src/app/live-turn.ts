@@ -1,4 +1,6 @@
 /** A run in progress: what it asks and has said, for whoever must stop it and keep that. */
+import { costField } from "../context/cost";
+import type { Prices } from "../context/economy";
 import type { ModelCall, TurnRun } from "../domain/commands";
 import type { CallOutcome } from "../domain/events";
 import type { Part } from "../domain/message";
@@ -11,14 +13,28 @@ export class CallUnderWay {
   request_digest: string | null = null;
 
   constructor(
-    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent">,
+    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio">,
     readonly startedAt: number,
+    readonly prices?: Prices,
   ) {}
+
+  #cost(): { readonly cost?: number } {
+    return costField({ usage: this.usage, estimate: this.asked.estimate }, this.prices);
+  }
 
   /** `at`: when it ended; null: nobody saw its end. */
   endedAs(outcome: CallOutcome, at: number | null): ModelCall {
     const { asked, startedAt, usage, request_digest } = this;
-    return { ...asked, purpose: "turn", usage, request_digest, outcome, ms: at === null ? 0 : at - startedAt, lease: null };
+    return {
+      ...asked,
+      purpose: "turn",
+      usage,
+      request_digest,
+      outcome,
+      ms: at === null ? 0 : at - startedAt,
+      lease: null,
+      ...this.#cost(),
+    };
   }
 }
 

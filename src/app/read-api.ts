@@ -3,7 +3,9 @@
  * follows its session by the projector's delay, and can be dropped and rebuilt. One session is read from its object.
  */
 import type { SessionId, TenantId } from "../domain/ids";
+import type { CallPurpose, UsageSource } from "../domain/model-call";
 import type { Result } from "../lib/result";
+import type { UsageSums } from "./session-views";
 
 export interface SessionSummary {
   readonly id: SessionId;
@@ -42,4 +44,47 @@ export type ReadError = { readonly code: "invalid_cursor" };
 /** Every call names the tenant that the credential proved. Throws when D1 is out of reach. */
 export interface SessionList {
   listSessions(input: SessionListInput): Promise<Result<SessionListPage, ReadError>>;
+}
+
+/** What usage can be told apart by. */
+export const USAGE_GROUPS = ["day", "session", "model", "purpose"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+export interface UsageInput {
+  readonly tenant: TenantId;
+  /** Empty: one row for all. Rows are in order of these, in this order. */
+  readonly groupBy: readonly UsageGroup[];
+  /** Epoch milliseconds: calls that ended from `from` on and before `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Null: of all. */
+  readonly session: SessionId | null;
+  readonly model: string | null;
+  readonly purpose: CallPurpose | null;
+  /** Rows, 1 to 200. */
+  readonly limit: number;
+  /** `next_cursor` of the page before, as the client gave it back; null: from the first. */
+  readonly after: string | null;
+}
+
+/** Null where rows are not grouped by it. */
+export interface UsageRow extends UsageSums {
+  /** UTC, as 2026-11-22. */
+  readonly day: string | null;
+  readonly session_id: SessionId | null;
+  readonly model: string | null;
+  readonly purpose: CallPurpose | null;
+  readonly source: UsageSource | null;
+}
+
+export interface UsagePage {
+  readonly data: readonly UsageRow[];
+  readonly has_more: boolean;
+  /** Opaque, visible ASCII; null with the last page. */
+  readonly next_cursor: string | null;
+}
+
+/** As with `SessionList`: of one tenant, and from D1. */
+export interface UsageList {
+  sumUsage(input: UsageInput): Promise<Result<UsagePage, ReadError>>;
 }

@@ -12,7 +12,17 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { CompactionView, ControlError } from "./control-views";
-import type { Accepted, ContextReport, DisplayItem, ErasureReceipt, LogPage, Page, SessionDescription, TurnReport } from "./session-views";
+import type {
+  Accepted,
+  ContextReport,
+  DisplayItem,
+  ErasureReceipt,
+  LedgerRow,
+  LogPage,
+  Page,
+  SessionDescription,
+  TurnReport,
+} from "./session-views";
 import type { FoldNext, SummaryPart } from "./summary-request";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
@@ -121,6 +131,8 @@ export type SummaryOutcome = {
   readonly estimate: number;
   readonly usage: CallUsage | null;
   readonly ms: number;
+  /** US dollars, by the prices of the model that answered; absent: unknown. */
+  readonly cost?: number;
 } & (
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason }
   /** `retry_after_ms`: what the provider asked to wait; absent: it did not say. */
@@ -173,6 +185,8 @@ export interface SessionApi {
   items(caller: Caller, page: PageInput): Promise<Outcome<Page<DisplayItem>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;
   compactions(caller: Caller, page: PageInput): Promise<Outcome<Page<CompactionView>>>;
+  /** The ledger: a row for each model call. */
+  usage(caller: Caller, page: PageInput): Promise<Outcome<Page<LedgerRow>>>;
   compaction(caller: Caller, id: CompactionId): Promise<Outcome<CompactionView>>;
   /** `content`: as if this user message were sent next. */
   context(caller: Caller, input: { readonly content: readonly Part[] | null }): Promise<Outcome<ContextReport>>;

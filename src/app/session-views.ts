@@ -3,10 +3,10 @@
 import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionTrigger } from "../domain/compaction-events";
-import type { StoredEvent, TurnFailure } from "../domain/events";
+import type { CallOutcome, StoredEvent, TurnFailure } from "../domain/events";
 import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
-import type { CallUsage, FinishReason } from "../domain/model-call";
+import type { CallPurpose, CallUsage, FinishReason, UsageSource } from "../domain/model-call";
 import type { TurnStatus } from "../domain/state";
 import type { ControlledSettings } from "./control-views";
 
@@ -33,8 +33,11 @@ export interface SessionDescription extends ControlledSettings {
   readonly compacted_summary: string | null;
   readonly compact_boundary_timestamp: number | null;
   readonly context_window: number | null;
+  /** What the next request would weigh: how full the window is. */
   readonly current_context_tokens: TokenFigure;
+  /** What all calls together read and wrote, the same context again each time: a billing total, not a size. */
   readonly total_tokens: number;
+  readonly usage: UsageSums;
   readonly turn: {
     readonly id: TurnId;
     readonly phase: "generating" | "awaiting_tools";
@@ -44,6 +47,47 @@ export interface SessionDescription extends ControlledSettings {
   readonly queued: readonly { readonly message_id: ItemId; readonly turn_id: TurnId | null }[];
   /** Offset of the newest frame of the live stream. */
   readonly stream_offset: number;
+}
+
+/** What model calls come to. Tokens are those of the calls that reported them. */
+export interface UsageSums {
+  readonly calls: number;
+  readonly failed_calls: number;
+  readonly input: number;
+  readonly uncached: number;
+  readonly cached: number;
+  readonly cache_write: number;
+  /** Thinking included. */
+  readonly output: number;
+  readonly reasoning: number;
+  /** US dollars of the calls whose cost is known; null: it is known of none. */
+  readonly cost: number | null;
+  /** Calls whose cost is unknown: `cost` is without them. */
+  readonly unpriced_calls: number;
+  readonly cost_complete: boolean;
+}
+
+/** A call as the session's ledger has it. */
+export interface LedgerRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly turn_id: TurnId | null;
+  readonly purpose: CallPurpose;
+  readonly source: UsageSource;
+  readonly model: string;
+  /** Null, with all counts: the provider reported none. */
+  readonly input: number | null;
+  readonly uncached: number | null;
+  readonly cached: number | null;
+  readonly cache_write: number | null;
+  readonly output: number | null;
+  readonly reasoning: number | null;
+  /** US dollars; null: unknown. */
+  readonly cost: number | null;
+  /** Our own count of the request before it was sent, unscaled. */
+  readonly estimate: number;
+  readonly outcome: CallOutcome;
+  readonly ms: number;
 }
 
 export interface ToolCallView {
@@ -85,6 +129,8 @@ export interface TurnReport {
   readonly items_truncated: boolean;
   readonly open_calls: readonly ToolCallView[];
   readonly usage: CallUsage | null;
+  /** US dollars of its calls; null: unknown of one of them. */
+  readonly cost: number | null;
   readonly context_window: number | null;
   readonly current_context_tokens: number;
   /** Of what befell the conversation in this turn, or after the one before it had ended. */

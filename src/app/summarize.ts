@@ -1,4 +1,5 @@
 /** One call of the summariser: its own sink, its own deadline. What it says goes to nobody but the session. */
+import { costField } from "../context/cost";
 import { estimateParts } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
 import type { CompactionFailure } from "../domain/compaction-events";
@@ -65,13 +66,15 @@ export async function summarize(
     cancel();
     signal?.removeEventListener("abort", stop);
   }
-  const spent = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
+  const call = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
+  const spent = { ...call, ...costField(call, request.model.prices) };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
   return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
 }
 
-const estimateRequest = ({ system, messages }: ModelRequest): number =>
+/** Raw; tools not included. */
+export const estimateRequest = ({ system, messages }: ModelRequest): number =>
   messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
 
 const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({

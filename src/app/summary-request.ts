@@ -107,7 +107,7 @@ const COUNTED_MARGIN = 1.1;
  */
 function factorOf(state: SessionState, spec: ModelSpec): number {
   const { ratios, compaction } = state;
-  const isCounted = ratios.some(({ model }) => model === spec.id) && (compaction.requested?.attempts ?? 0) <= 1;
+  const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
   return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 

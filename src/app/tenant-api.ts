@@ -3,6 +3,7 @@ import type { PolicyChoice } from "../context/policy-choice";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
 import type { RowSnapshot } from "./diff-rows";
+import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
 
@@ -35,6 +36,8 @@ export type TenantError =
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
+  | { readonly code: "credential_not_found"; readonly credential: string }
+  | { readonly code: "credential_limit"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
   /** `field` as the client wrote it: `default_policy.keep.ratio`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
@@ -61,7 +64,34 @@ export interface TenantChanges {
   readonly default_policy?: PolicyChoice | null;
 }
 
-export type ModelOverride = Omit<ModelSpec, "id" | "source">;
+/** A credential as the tenant's object keeps it: what it says can be read with a master key of the deployment only. */
+export interface SealedCredential {
+  /** Which master key sealed the data key. */
+  readonly kid: string;
+  /** The credential's own data key, under the master key: nonce and ciphertext in base64. */
+  readonly wrapped_key: string;
+  /** The credential under its data key: nonce and ciphertext in base64. */
+  readonly sealed: string;
+}
+
+/** A credential as it is shown: never it, nor any part of it. */
+export interface CredentialView {
+  readonly name: string;
+  /** Which of the deployment's master keys seals it. */
+  readonly key_id: string;
+  readonly created_at: number;
+  /** When it was last put; sealing it again under another master key is no change. */
+  readonly updated_at: number;
+  /** Ids of the tenant's models that are called with it. */
+  readonly models: readonly string[];
+}
+
+/** A credential sealed anew, and how it was sealed before: whoever put another one meanwhile wins. */
+export interface Resealed {
+  readonly name: string;
+  readonly before: SealedCredential;
+  readonly after: SealedCredential;
+}
 
 export interface TenantApi {
   /** With a key that was seen: the first request's outcome, `replayed`. */
@@ -100,9 +130,21 @@ export interface TenantApi {
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
-  listModels(): Promise<TenantOutcome<readonly ModelSpec[]>>;
-  putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelSpec>>;
+  listModels(): Promise<TenantOutcome<readonly ModelEntry[]>>;
+  getModel(id: string): Promise<TenantOutcome<ModelEntry>>;
+  putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelEntry>>;
   deleteModel(id: string): Promise<TenantOutcome<null>>;
+  /** Keeps what somebody else says a model's limits are, beside what the registry says; only a `putModel` adopts it. */
+  suggestLimit(suggested: SuggestedLimit): Promise<TenantOutcome<readonly LimitSuggestion[]>>;
+
+  /** Putting one that is there replaces it. */
+  putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
+  /** By name. */
+  listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>>;
+  /** Models that name it are called without a key from then on, never with the deployment's. */
+  deleteCredential(name: string): Promise<TenantOutcome<null>>;
+  /** For where a model is called; null: there is none of that name. */
+  sealedCredential(name: string): Promise<SealedCredential | null>;
 }
 
 /** A tenant as the read model shows it: always the whole of it, so that a lost or doubled write does no harm. */
@@ -118,8 +160,9 @@ export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
 }
 
-/** Everything that a tenant's object knows but its directory of sessions (`listSessions`) and the hashes of its keys. */
-export interface TenantExport extends TenantChange {
+/** Everything that a tenant's object knows but its directory of sessions (`listSessions`), the hashes of its keys and its credentials. */
+export interface TenantExport extends Omit<TenantChange, "models"> {
+  readonly models: readonly ModelEntry[];
   readonly created_at: number;
   readonly keys: readonly KeyView[];
 }
@@ -129,6 +172,10 @@ export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
   /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
   projectAgain(): Promise<TenantOutcome<null>>;
+  /** All of them, by name. */
+  sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
+  /** Takes those that are still sealed as before; how many that were. */
+  replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;
 }
 
 /** A tenant's rows in the read model, and what they should be. */

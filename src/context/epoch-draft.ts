@@ -157,6 +157,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
     model: summarizer?.model ?? null,
     usage: summarizer?.usage ?? null,
     ms: summarizer?.ms ?? 0,
+    cost: summarizer ? summarizer.cost : 0,
     economy: economyOf(input, { before, now, kept: keptPrefix(state, after, limits.model) }),
     rungs: [],
     mode: null,

@@ -74,6 +74,8 @@ export function withFileOps(summary: string, files: FileOps, cap = Number.POSITI
 
 /** Raw tokens of a list's tags. */
 const TAGS_TOKENS = 16;
+/** An estimate is rounded: of many short texts each may weigh so much more than was said. */
+const ROUNDING = 0.5;
 
 function newestWithin({ read, modified }: FileOps, room: number): FileOps {
   let left = room;
@@ -81,7 +83,7 @@ function newestWithin({ read, modified }: FileOps, room: number): FileOps {
     left -= TAGS_TOKENS;
     let from = paths.length;
     while (from > 0) {
-      left -= estimateTokens(`${paths[from - 1]}\n`);
+      left -= estimateTokens(`${paths[from - 1]}\n`) + ROUNDING;
       if (left < 0) break;
       from--;
     }

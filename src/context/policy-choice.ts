@@ -3,7 +3,8 @@ import { z } from "zod";
 import { type Policy, policySchema } from "./policy";
 import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
 
-const { trigger, keep, results, summary, fallback_models, on_failure, unknown_window, estimator, guard_target_ratio } = policySchema.shape;
+const { trigger, keep, results, summary, fallback_models, on_failure, unknown_window, estimator, guard_target_ratio, title_model } =
+  policySchema.shape;
 
 /** Only what differs from the preset is named. */
 const changes = z.strictObject({
@@ -17,6 +18,7 @@ const changes = z.strictObject({
   unknown_window: unknown_window.optional(),
   estimator: estimator.optional(),
   guard_target_ratio: guard_target_ratio.optional(),
+  title_model: title_model.optional(),
 });
 
 export const policyChoiceSchema = z.union(
@@ -28,11 +30,17 @@ type PolicyChanges = z.infer<typeof changes>;
 
 const toChanges = (choice: PolicyChoice): PolicyChanges => (typeof choice === "string" ? { preset: choice } : choice);
 
-/** `nearer` over `farther`: a preset named nearer starts anew, else only what is named nearer changes. */
+/**
+ * `nearer` over `farther`: a preset named nearer starts anew, else only what is named nearer changes. Who names the sessions is no
+ * preset's matter: it stays until it is named itself.
+ */
 export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): PolicyChoice {
   const base = toChanges(farther);
   const over = toChanges(nearer);
-  if (over.preset !== undefined) return nearer;
+  if (over.preset !== undefined) {
+    const titled = base.title_model !== undefined && over.title_model === undefined;
+    return titled ? { ...over, title_model: base.title_model } : nearer;
+  }
   return {
     ...base,
     ...over,

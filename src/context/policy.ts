@@ -130,6 +130,14 @@ export const policySchema = z.strictObject({
       "How the trigger counts what the provider has not: by script and kind of text, padded; or characters over 4. The guard always counts by script",
     ),
   guard_target_ratio: share.min(0.1).describe("The guard, once it must drop, drops down to this share of what fits"),
+  title_model: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe(
+      "A model that names a session without a title after its first completed turn, in one short call; null: none does. A preset named nearer leaves it as it is",
+    ),
 });
 export type Policy = z.infer<typeof policySchema>;
 export type PolicyGroup = "trigger" | "keep" | "results" | "summary";

@@ -50,6 +50,7 @@ const oneclaw: Policy = {
   unknown_window: null,
   estimator: "chars_4",
   guard_target_ratio: 0.75,
+  title_model: null,
 };
 
 /** Opal compaction. */
@@ -110,6 +111,7 @@ const balanced: Policy = {
   unknown_window: "conservative",
   estimator: "by_script",
   guard_target_ratio: 0.75,
+  title_model: null,
 };
 
 /** Bots and high volume. */

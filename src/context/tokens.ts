@@ -1,7 +1,7 @@
 /**
  * The one estimator: how many tokens a text is, without a tokenizer (o200k's tables alone take most of a Worker's
  * memory). One pass over runs of like characters, in the way that byte-pair tokenizers split before merging, so that
- * JSON, hex, base64, code and CJK come out near the truth where characters / 4 is off by 2 to 4 (docs/platform-facts.md).
+ * JSON, hex, base64, code and CJK come out near the truth where characters / 4 is off by 2 to 4 (docs/estimates.md).
  */
 
 /** An image weighs about this much at most providers, whatever its bytes (docs/field.md: between pi's 1,200 and codex's 1,844). */
@@ -14,6 +14,10 @@ const WHOLE_WORD = 8;
 const WORD_PIECE = 4.5;
 const DIGITS_PER_TOKEN = 3;
 const PUNCTUATION_PER_TOKEN = 2.2;
+/** One sign between words that no space sets off, as in `a.b`, `f(x` and `user_id`, is mostly part of the word after it. */
+const JOINED_SIGN = 0.6;
+/** Letters right after a digit are seldom a word: hashes, ids, base64. So much more for each but the first. */
+const LETTER_AFTER_DIGIT = 0.3;
 
 /** Outside ASCII: counted by character, not by run. */
 const WIDE = 0;
@@ -33,19 +37,53 @@ asciiClass[9] = SPACE;
 asciiClass[10] = NEWLINE;
 asciiClass[13] = NEWLINE;
 
-/** Tokens of one character outside ASCII, by script. Upper ends of code unit ranges, measured against o200k. */
+/**
+ * Tokens of one character outside ASCII, by script: upper ends of code unit ranges, measured against o200k. About 3 where the
+ * vocabulary has next to nothing of a script, so that it is read byte by byte.
+ */
 const scripts: readonly (readonly [end: number, tokens: number])[] = [
-  [0x024f, 0.45], // Latin with marks
-  [0x058f, 0.33], // Greek, Cyrillic, Armenian
-  [0x06ff, 0.36], // Hebrew, Arabic
-  [0x0dff, 0.45], // scripts of India
-  [0x0fff, 0.5], // Thai, Lao, Tibetan
-  [0x1fff, 0.6],
-  [0x2fff, 1], // punctuation, arrows, box drawing
-  [0x30ff, 0.68], // kana and CJK punctuation
-  [0xabff, 0.82], // Han
-  [0xd7af, 0.62], // Hangul
-  [0xdfff, 1.35], // surrogates: emoji and rare Han, two units each
+  [0x036f, 0.45], // Latin with marks, phonetic letters, combining marks
+  [0x03ff, 0.45], // Greek
+  [0x058f, 0.33], // Cyrillic, Armenian
+  [0x05ff, 0.48], // Hebrew
+  [0x06ff, 0.38], // Arabic
+  [0x08ff, 2.1], // Syriac, Thaana, N'Ko
+  [0x097f, 0.37], // Devanagari
+  [0x09ff, 0.4], // Bengali
+  [0x0a7f, 0.62], // Gurmukhi
+  [0x0aff, 0.42], // Gujarati
+  [0x0b7f, 1], // Oriya
+  [0x0bff, 0.37], // Tamil
+  [0x0c7f, 0.53], // Telugu
+  [0x0cff, 0.45], // Kannada
+  [0x0d7f, 0.36], // Malayalam
+  [0x0dff, 0.62], // Sinhala
+  [0x0e7f, 0.43], // Thai
+  [0x0eff, 1.9], // Lao
+  [0x0fff, 1.5], // Tibetan
+  [0x109f, 0.6], // Burmese
+  [0x10ff, 0.33], // Georgian
+  [0x139f, 2.15], // single Korean letters, Ethiopic
+  [0x177f, 3.1], // Cherokee, Canadian syllables, Philippine scripts
+  [0x17ff, 0.63], // Khmer
+  [0x1cff, 3], // Mongolian, scripts of Indonesia
+  [0x1fff, 0.6], // Vietnamese, old Greek
+  [0x2bff, 1], // punctuation, arrows, box drawing, symbols
+  [0x2dff, 3], // Glagolitic, Coptic, Tifinagh
+  [0x2fff, 1],
+  [0x30ff, 0.7], // kana and CJK punctuation
+  [0x33ff, 1],
+  [0x4dff, 2], // rare Han
+  [0x9fff, 0.84], // Han
+  [0xabff, 3], // Yi, Vai, Javanese
+  [0xd7af, 0.67], // Hangul
+  [0xd82f, 2.6], // first halves of what is outside the basic plane: old scripts
+  [0xd83f, 1], // … of emoji
+  [0xdbff, 2.6], // … of rare Han
+  [0xdfff, 1], // second halves
+  [0xf8ff, 2],
+  [0xfdff, 1],
+  [0xfe0f, 0.5], // marks that make a symbol an emoji
   [0xffff, 1],
 ];
 
@@ -56,15 +94,26 @@ for (let block = 0; block < wideTokens.length; block++) {
   wideTokens[block] = scripts.find(([end]) => first <= end)?.[1] ?? 1;
 }
 
-/** `next`: the kind of what follows. A space joins the word after it, but not a number. */
-function runTokens(kind: number, length: number, next: number): number {
+const isLetter = (kind: number): boolean => kind === LOWER || kind === UPPER;
+
+/** Kinds take three bits. */
+const KIND_BITS = 3;
+const KIND_MASK = 7;
+
+/**
+ * `beside`: the kinds of what stands before and after, as one number. A space joins the word after it, but not a number; a newline joins
+ * the punctuation before it.
+ */
+function runTokens(kind: number, length: number, beside: number): number {
+  const before = beside >> KIND_BITS;
+  const next = beside & KIND_MASK;
   switch (kind) {
     case WIDE:
       return 0;
     case LOWER:
-      return length <= WHOLE_WORD ? 1 : 1 + (length - WHOLE_WORD) / WORD_PIECE;
+      return (length <= WHOLE_WORD ? 1 : 1 + (length - WHOLE_WORD) / WORD_PIECE) + afterDigit(length, before);
     case UPPER:
-      return Math.ceil(length / 2.5);
+      return Math.ceil(length / 2.5) + afterDigit(length, before);
     case DIGIT:
       return Math.ceil(length / DIGITS_PER_TOKEN);
     case SPACE:
@@ -72,13 +121,17 @@ function runTokens(kind: number, length: number, next: number): number {
     case NEWLINE:
       return 1;
     default:
-      return Math.max(1, length / PUNCTUATION_PER_TOKEN);
+      if (length === 1 && before !== SPACE && isLetter(next)) return JOINED_SIGN;
+      return Math.max(1, length / PUNCTUATION_PER_TOKEN) - (next === NEWLINE ? 1 : 0);
   }
 }
+
+const afterDigit = (length: number, before: number): number => (before === DIGIT ? (length - 1) * LETTER_AFTER_DIGIT : 0);
 
 /** Estimated tokens of `text`; 0 only for the empty text. Linear, no allocation. */
 export function estimateTokens(text: string): number {
   let total = 0;
+  let before = WIDE;
   let kind = WIDE;
   let length = 0;
   for (let index = 0; index < text.length; index++) {
@@ -91,11 +144,12 @@ export function estimateTokens(text: string): number {
       kind = LOWER; // a capital begins the word that follows it
       length = 2;
     } else {
-      total += runTokens(kind, length, next);
+      total += runTokens(kind, length, (before << KIND_BITS) | next);
+      before = kind;
       kind = next;
       length = 1;
     }
   }
-  total += runTokens(kind, length, WIDE);
+  total += runTokens(kind, length, before << KIND_BITS);
   return text.length === 0 ? 0 : Math.max(1, Math.round(total));
 }

@@ -37,6 +37,8 @@ export type SessionCommand =
   | { readonly type: "OpenSession"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "ChangeSettings"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "SetPins"; readonly pins: readonly TextRef[] }
+  /** A call for a title, and what came of it: a title is set only where there is none. `tries`: how many were recorded before it. */
+  | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
   | { readonly type: "EraseSession" };
 
 export type MessageCommand =

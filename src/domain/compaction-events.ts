@@ -104,6 +104,8 @@ export interface Receipt {
   readonly usage: CallUsage | null;
   /** How long those calls took together. */
   readonly ms: number;
+  /** US dollars of those calls; null: unknown of one of them. Absent: recorded before receipts said it. */
+  readonly cost?: number | null;
   /** Null: recorded before every change of the view said it. */
   readonly economy: ReceiptEconomy | null;
   /** Rungs of the ladder in the order taken, with what each was expected to gain. */

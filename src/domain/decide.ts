@@ -17,6 +17,7 @@ export function decide(command: Command, state: SessionState): Decision {
     case "OpenSession":
     case "ChangeSettings":
     case "SetPins":
+    case "RecordTitle":
     case "EraseSession":
       return decideSession(command, state);
     case "SubmitMessage":
@@ -56,11 +57,21 @@ function decideSession(command: SessionCommand, state: SessionState): Decision {
       return ok(Object.keys(command.changes).length === 0 ? [] : changeSettings(command.changes, state));
     case "SetPins":
       return ok([...voidCompaction(state), { type: "PinsSet", pins: command.pins }]);
+    case "RecordTitle":
+      return decideTitle(command, state);
     case "EraseSession":
       return ok([{ type: "SessionErased" }]);
     default:
       return assertNever(command);
   }
+}
+
+/** The ledger has the call once; a title that somebody set meanwhile stands. */
+function decideTitle(command: Extract<SessionCommand, { type: "RecordTitle" }>, { settings, title_tries }: SessionState): Decision {
+  const { call, title, tries } = command;
+  if (tries !== title_tries) return err({ code: "stale", reason: "title_recorded" });
+  const called: Event = { type: "ModelCallFinished", ...call };
+  return ok(title && settings.title === null ? [called, { type: "SettingsChanged", changes: { title } }] : [called]);
 }
 
 /** What changes the request moves the epoch: a compaction under way was planned on another one. */

@@ -52,6 +52,7 @@ const shapes: Shapes = {
     ms: "number",
     lease: "number?",
     rent: "number~",
+    ratio: "number~",
     cost: "number~",
   },
   AssistantReplied: { turn: "string", item: "object" },

@@ -97,6 +97,8 @@ export type TurnEvent =
       readonly rent?: number;
       /** Fencing token of the compaction that it was made for; null: for none. */
       readonly lease: number | null;
+      /** What the registry said that the model's ratio starts with; absent: 1. */
+      readonly ratio?: number;
       /** US dollars, by the prices of the moment; absent: unknown, which is never free. */
       readonly cost?: number;
     }

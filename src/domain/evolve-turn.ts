@@ -1,12 +1,13 @@
 /** What a turn's events do to the state. */
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
+import { addToTotals } from "./call-totals";
 import type { StoredEvent, TurnEvent } from "./events";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
 import { addCall } from "./spent";
-import { fixedTokens, type LastTurn, type OpenTurn, type SessionState, type UsageAnchor, unsettledExcept } from "./state";
+import { fixedTokens, type LastTurn, MAX_TITLE_TRIES, type OpenTurn, type SessionState, type UsageAnchor, unsettledExcept } from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
@@ -75,23 +76,28 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
   // The rent of a call that was asked in another epoch is that epoch's.
   const ours = event.epoch === state.view.epoch;
   const compaction = event.rent && ours ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
-  if (!usage) return { ...state, turn, compaction };
-  const totals = {
-    calls: state.totals.calls + 1,
-    input: state.totals.input + usage.input,
-    output: state.totals.output + usage.output,
-    cached: state.totals.cached + usage.cached,
-  };
+  const totals = addToTotals(state.totals, event);
+  if (event.purpose === "title") return { ...state, totals, title_tries: triesAfter(state, event) };
+  if (!usage) return { ...state, turn, compaction, totals };
   if (event.purpose !== "turn" || !isCount(usage, event.estimate)) return { ...state, turn, compaction, totals };
   return {
     ...state,
     turn,
     compaction,
     totals,
-    ratios: learnFrom(state.ratios, { model: event.model, estimate: event.estimate, reported: usage.input }),
+    ratios: learnFrom(state.ratios, {
+      model: event.model,
+      estimate: event.estimate,
+      reported: usage.input,
+      ...(event.ratio !== undefined && { start: event.ratio }),
+    }),
     anchor: ours ? anchorOf(state, event, usage) : state.anchor,
   };
 }
+
+/** Whatever came of it, one that ended is not asked for again. */
+const triesAfter = ({ title_tries }: SessionState, { outcome }: Of<"ModelCallFinished">): number =>
+  outcome === "crashed" ? title_tries + 1 : MAX_TITLE_TRIES;
 
 const withoutUnsettled = (state: SessionState, lease: number): SessionState => ({
   ...state,

@@ -7,6 +7,8 @@ export interface LearnedRatio {
   readonly model: string;
   /** Reported tokens over estimated ones. */
   readonly value: number;
+  /** The registry's, in a measure: nothing was learned yet. Never stored. */
+  readonly given?: true;
 }
 
 /** So many models of a session are remembered, those that were asked last. */
@@ -16,12 +18,18 @@ const MAX_RATIOS = 8;
 export const ratioFor = (ratios: readonly LearnedRatio[], model: string): number =>
   ratios.find((known) => known.model === model)?.value ?? 1;
 
+interface Heard {
+  readonly model: string;
+  readonly estimate: number;
+  readonly reported: number;
+  /** What a ratio of which nothing was learned starts with; absent: 1. */
+  readonly start?: number;
+}
+
 /** After one more request to `model`, whose raw estimate was `estimate` and whose reported input was `reported` tokens. */
-export function learnFrom(
-  ratios: readonly LearnedRatio[],
-  { model, estimate, reported }: { readonly model: string; readonly estimate: number; readonly reported: number },
-): readonly LearnedRatio[] {
-  const value = learnRatio(ratioFor(ratios, model), estimate, reported);
+export function learnFrom(ratios: readonly LearnedRatio[], { model, estimate, reported, start = 1 }: Heard): readonly LearnedRatio[] {
+  const known = ratios.find((ratio) => ratio.model === model);
+  const value = learnRatio(known?.value ?? start, estimate, reported);
   return [{ model, value }, ...ratios.filter((known) => known.model !== model)].slice(0, MAX_RATIOS);
 }
 

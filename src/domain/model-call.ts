@@ -1,5 +1,9 @@
 /** One call of a model, as the session remembers it: what it was for, what it cost, how it ended. */
-export type CallPurpose = "turn" | "compaction" | "title";
+export const CALL_PURPOSES = ["turn", "compaction", "title"] as const;
+export type CallPurpose = (typeof CALL_PURPOSES)[number];
+/** What the ledger says a call was for (ADR 097: `source: context_compaction`). */
+export type UsageSource = "turn" | "context_compaction" | "title";
+export const sourceOf = (purpose: CallPurpose): UsageSource => (purpose === "compaction" ? "context_compaction" : purpose);
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 /** Token usage as one model call reported it. `input` includes cached tokens, which are counted once. */
 export interface CallUsage {
@@ -24,6 +28,12 @@ export function plusUsage(one: CallUsage | null, other: CallUsage | null): CallU
     ...(cache_write > 0 ? { cache_write } : {}),
   };
 }
+
+/** What of the input the provider's cache neither held nor took. 0 where the parts say more than the whole. */
+export const uncachedOf = ({ input, cached, cache_write = 0 }: CallUsage): number => Math.max(0, input - cached - cache_write);
+
+/** What was generated, thinking included and counted once: more thinking than output was counted beside it. */
+export const generatedOf = ({ output, reasoning }: CallUsage): number => (reasoning <= output ? output : output + reasoning);
 
 /** A reported input below this share of the estimate is no count of the request: the ratio that is learned never falls below a half. */
 const LEAST_SHARE = 0.25;

@@ -29,6 +29,7 @@ export type StaleReason =
   | "lease_lost"
   | "epoch_moved"
   | "range_changed"
-  | "not_idle";
+  | "not_idle"
+  | "title_recorded";
 
 export type RejectionCode = Rejection["code"];

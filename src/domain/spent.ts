@@ -1,4 +1,5 @@
 /** What the calls of one compaction come to: parts of a fold, both stages of a split turn, attempts that failed. */
+import { roundCost } from "./call-totals";
 import { type CallUsage, plusUsage } from "./model-call";
 
 export interface Spent {
@@ -8,12 +9,22 @@ export interface Spent {
   readonly usage: CallUsage | null;
   /** How long the calls took together. */
   readonly ms: number;
+  /** US dollars of all calls; null: of one of them it is unknown. */
+  readonly cost: number | null;
 }
 
-export const NOTHING_SPENT: Spent = { model: null, usage: null, ms: 0 };
+export const NOTHING_SPENT: Spent = { model: null, usage: null, ms: 0, cost: 0 };
 
-export const addCall = (spent: Spent, call: { readonly model: string; readonly usage: CallUsage | null; readonly ms: number }): Spent => ({
+interface SpentCall {
+  readonly model: string;
+  readonly usage: CallUsage | null;
+  readonly ms: number;
+  readonly cost?: number;
+}
+
+export const addCall = (spent: Spent, call: SpentCall): Spent => ({
   model: call.model,
   usage: plusUsage(spent.usage, call.usage),
   ms: spent.ms + call.ms,
+  cost: spent.cost === null || call.cost === undefined ? null : roundCost(spent.cost + call.cost),
 });

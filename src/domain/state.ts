@@ -2,6 +2,7 @@
  * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
+import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
@@ -10,7 +11,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 9;
+export const STATE_VERSION = 10;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -171,7 +172,9 @@ export interface SessionState {
   /** What was learned of each model, the one that was asked last in front (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];
   readonly redacted: readonly ItemId[];
-  readonly totals: { readonly calls: number; readonly input: number; readonly output: number; readonly cached: number };
+  readonly totals: CallTotals;
+  /** How often a title was asked for, as far as the ledger says; `MAX_TITLE_TRIES` once one was answered, or failed. */
+  readonly title_tries: number;
 }
 
 export const initialState: SessionState = {
@@ -208,7 +211,8 @@ export const initialState: SessionState = {
   },
   ratios: [],
   redacted: [],
-  totals: { calls: 0, input: 0, output: 0, cached: 0 },
+  totals: NO_CALLS,
+  title_tries: 0,
 };
 
 /** Raw estimate of everything that a request holds whatever is compacted: system prompt, tools, pins. */
@@ -217,6 +221,9 @@ export function fixedTokens(state: SessionState): number {
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
 }
+
+/** A title is asked for once, and once more if the object died over the first call. */
+export const MAX_TITLE_TRIES = 2;
 
 /** The unsettled calls of every lease but one. */
 export const unsettledExcept = (lease: number | null, { compaction }: SessionState): readonly UnsettledCall[] =>

@@ -7,6 +7,7 @@ import { answerThrown, observe } from "./observe";
 import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
+import { registerCredentials } from "./routes/credentials";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
 import { registerMessages } from "./routes/messages";
@@ -18,6 +19,7 @@ import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
 import { registerTenant } from "./routes/tenant";
 import { registerTurns } from "./routes/turns";
+import { registerUsage } from "./routes/usage";
 import { refuseInvalid } from "./validation";
 
 /** Build it once per isolate: it holds nothing of a request. */
@@ -34,8 +36,10 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerCompactions(app, deps);
   registerControl(app, deps);
   registerPolicies(app, deps);
+  registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);
+  registerCredentials(app, deps);
   registerTenant(app, deps);
   registerAdmin(app, deps);
   registerExport(app, deps);

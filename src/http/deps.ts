@@ -1,10 +1,12 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
 import type { WholeSessionApi } from "../app/control-api";
-import type { Clock, Log } from "../app/ports";
-import type { SessionList } from "../app/read-api";
+import type { Clock, Log, ModelSpec } from "../app/ports";
+import type { ProbeLimits } from "../app/probe-limits";
+import type { SessionList, UsageList } from "../app/read-api";
 import type { RebuildRows } from "../app/rebuild-ports";
+import type { CredentialSealer } from "../app/rotate-credentials";
 import type { Schedule } from "../app/session-ports";
-import type { ModelOverride, Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
 import type { TransformPair } from "./bound-stream";
@@ -24,12 +26,15 @@ export interface HttpDeps {
   /** A fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
+  readonly usageList: UsageList;
   /** The rows of a tenant's sessions: the live ones, and others to compare them with. */
   rows(tenant: TenantId): RebuildRows;
   /** The tenant's own row and its models'. */
   tenantRows(tenant: TenantId): TenantRows;
-  /** The window in tokens of a model known by what it is called where it runs; null: unknown. */
-  knownWindow(model: Pick<ModelOverride, "provider" | "upstream_id">): number | null;
+  /** Seals tenants' credentials before they leave this Worker; null: the deployment has no key for it. */
+  readonly sealer: CredentialSealer | null;
+  /** Asks the provider for a model's limits, with the key that the tenant's calls of it have. */
+  probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */

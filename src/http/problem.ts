@@ -4,6 +4,7 @@
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { ProbeFailure } from "../app/probe-limits";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TurnReport } from "../app/session-views";
@@ -32,6 +33,9 @@ export type RequestError =
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
+  /** The deployment has no key to seal credentials with. */
+  | { readonly code: "credentials_disabled" }
+  | ({ readonly code: "probe_failed" } & ProbeFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
   | { readonly code: "internal" }
@@ -80,6 +84,16 @@ const notRetryable = (status: string | null): string =>
   status === null
     ? "No turn of this session has ended yet: there is nothing to retry."
     : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
+
+/** 422: asking again would be answered the same. */
+const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
+  unsupported: [422, "A model of this provider cannot be asked for."],
+  unreachable: [502, "The provider did not answer in time."],
+  refused: [502, "The provider refused to say."],
+  malformed: [502, "The provider's answer cannot be read."],
+  unknown_model: [422, "The provider does not know the model."],
+  no_limits: [422, "The provider knows the model and names no limits."],
+};
 
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
   answered: "the call was answered before",
@@ -155,6 +169,13 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
+  credential_not_found: () => ({
+    ...NOT_FOUND,
+    detail: "credential_name: no such credential.",
+    errors: [{ field: "credential_name", detail: "no such credential" }],
+  }),
+  credential_limit: ({ limit }) =>
+    conflict("Too many credentials", `A tenant has at most ${limit} credentials; remove one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
@@ -204,6 +225,15 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     errors: [{ field: "Content-Type", detail: "application/json in UTF-8 is needed" }],
   }),
   read_model_unavailable: () => retryLater("The lists are out of reach; chat goes on."),
+  credentials_disabled: () => ({
+    status: 501,
+    title: "No credentials here",
+    detail: "This deployment keeps no credentials: its operator has set no CREDENTIALS_KEYS.",
+  }),
+  probe_failed: ({ reason, status: provider_status }) => {
+    const [status, detail] = probeFaults[reason];
+    return { status, title: "No limits heard", detail, extra: { reason, provider_status } };
+  },
   overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),
   internal: () => ({ status: 500, title: "Internal error", detail: "Something failed on this side; the request id finds it in the logs." }),

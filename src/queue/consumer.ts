@@ -7,7 +7,8 @@ import { parseCompactionJob } from "./compaction-job";
 
 export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
-  readonly model: ChatModel;
+  /** As the job's tenant calls models. */
+  readonly model: (job: CompactionJob) => ChatModel;
   readonly clock: Clock;
   readonly schedule: Schedule;
   readonly random: () => number;
@@ -36,7 +37,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
     return message.ack();
   }
   try {
-    const outcome = await runCompaction(job, { ...deps, session: deps.sessions(job) });
+    const outcome = await runCompaction(job, { ...deps, session: deps.sessions(job), model: deps.model(job) });
     if (outcome.kind === "done") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
     message.retry({ delaySeconds });

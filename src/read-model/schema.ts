@@ -2,7 +2,7 @@
  * The tables of D1 as drizzle knows them. `migrations/` is what makes them; a test compares the two column by column.
  * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
  */
-import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { SessionId } from "../domain/ids";
 
 export const tenants = sqliteTable("tenants", {
@@ -12,7 +12,10 @@ export const tenants = sqliteTable("tenants", {
   defaultPolicy: text("default_policy").notNull(),
 });
 
-/** `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. */
+/**
+ * `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. Prices are US
+ * dollars per million tokens, `capabilities` JSON, `credential` a name.
+ */
 export const models = sqliteTable(
   "models",
   {
@@ -26,6 +29,13 @@ export const models = sqliteTable(
     baseUrl: text("base_url"),
     maxOutput: integer("max_output"),
     contextWindowSize: integer("context_window_size"),
+    capabilities: text("capabilities"),
+    ratio: real("ratio"),
+    priceInput: real("price_input"),
+    priceOutput: real("price_output"),
+    priceCached: real("price_cached"),
+    priceCacheWrite: real("price_cache_write"),
+    credential: text("credential"),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.providerId, table.id] })],
 );
@@ -113,6 +123,7 @@ export const compactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
 );
 
+/** Token counts null: the provider reported none. `cacheWrite` null: none was reported; `cost`, US dollars, null: unknown. */
 export const usage = sqliteTable(
   "usage",
   {
@@ -130,8 +141,10 @@ export const usage = sqliteTable(
     outcome: text("outcome").notNull(),
     ms: integer("ms").notNull(),
     at: integer("at").notNull(),
+    cacheWrite: integer("cache_write"),
+    cost: real("cost"),
   },
-  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] })],
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
 );
 
 export const sessionTombstones = sqliteTable(

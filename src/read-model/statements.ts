@@ -93,10 +93,10 @@ function showOverlays(ids: readonly string[], to: { readonly active: 0 | 1; read
 }
 
 function insertUsage(call: ModelCallFinished, { seq, at }: { readonly seq: number; readonly at: number }): Statement {
-  const { turn, purpose, model, estimate, outcome, ms, usage } = call;
-  const tokens = usage ?? { input: null, output: null, cached: null, reasoning: null };
-  const { input, output, cached, reasoning } = tokens;
-  return insert("usage", { seq, turn_id: turn, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at });
+  const { turn, purpose, model, estimate, outcome, ms, usage, cost = null } = call;
+  const { input = null, output = null, cached = null, reasoning = null, cache_write = null } = usage ?? {};
+  const counts = { input, output, cached, reasoning, cache_write };
+  return insert("usage", { seq, turn_id: turn, purpose, model, ...counts, estimate, outcome, ms, at, cost });
 }
 
 type CompactionOp = Extract<

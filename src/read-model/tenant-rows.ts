@@ -2,7 +2,9 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Row, RowSnapshot } from "../app/diff-rows";
+import type { ModelSpec } from "../app/ports";
 import type { TenantChange, TenantRows } from "../app/tenant-api";
+import { toPerMillion } from "../context/price-units";
 import { sessions } from "./schema";
 
 /** Far above what a tenant can have; were there more, they would be what is wrong. */
@@ -38,18 +40,28 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
   const { name, default_model, default_policy } = settings;
   return {
     tenant: { tenant_id: tenant, name, default_model, default_policy },
-    models: models.map(({ id, provider, source, upstream_id, base_url, max_output, context_window }) => ({
-      tenant_id: tenant,
-      provider_id: provider,
-      id,
-      display_name: null,
-      is_default: id === default_model ? 1 : 0,
-      source,
-      upstream_id,
-      base_url,
-      max_output,
-      context_window_size: context_window,
-    })),
+    models: models.map((model) => ({ tenant_id: tenant, is_default: model.id === default_model ? 1 : 0, ...toModelRow(model) })),
+  };
+}
+
+function toModelRow(model: ModelSpec): Row {
+  const prices = model.prices && toPerMillion(model.prices);
+  return {
+    provider_id: model.provider,
+    id: model.id,
+    display_name: null,
+    source: model.source,
+    upstream_id: model.upstream_id,
+    base_url: model.base_url,
+    max_output: model.max_output,
+    context_window_size: model.context_window,
+    capabilities: model.capabilities ? JSON.stringify(model.capabilities) : null,
+    ratio: model.ratio ?? null,
+    price_input: prices?.input ?? null,
+    price_output: prices?.output ?? null,
+    price_cached: prices?.cached ?? null,
+    price_cache_write: prices?.cache_write ?? null,
+    credential: model.credential ?? null,
   };
 }
 

@@ -12,6 +12,7 @@ import { runTurn } from "../app/run-turn";
 import type { Settled } from "../app/session-api";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
 import { measureNext } from "../context/budget";
+import { withStartRatio } from "../context/start-ratio";
 import type { CutShort } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
 import type { TenantId } from "../domain/ids";
@@ -21,14 +22,17 @@ import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs } from "./log/jobs";
-import { readTurn } from "./log/log-tables";
+import { readTurn, spentOf } from "./log/log-tables";
 import type { Sql } from "./log/sql";
 import { SessionStore } from "./log/store";
 import { createSignal, type Signal } from "./signal";
+import type { ContextNumbers } from "./stream/frames";
 import { readPartial } from "./stream/partial";
 import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
+import { Titler } from "./titler";
 import { armJobs, asksForWorker, sendWakeUp } from "./watch";
+import { WindowNote } from "./window-note";
 
 export interface RuntimeDeps {
   readonly sql: Sql;
@@ -58,6 +62,8 @@ export class SessionRuntime {
   readonly jobs: Jobs;
   readonly content: ContentReader;
   readonly drain: Drain;
+  readonly titler: Titler;
+  readonly window: WindowNote;
   live: LiveTurn | null = null;
   /** The model as last resolved: for figures that need no fresh look-up. */
   spec: ModelSpec | null = null;
@@ -83,10 +89,13 @@ export class SessionRuntime {
     });
     this.content = createContent(sql, () => this.store.state);
     this.drain = createDrain(this);
+    this.titler = new Titler(this);
+    this.window = new WindowNote(sql);
   }
 
+  /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return this.store.state;
+    return withStartRatio(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
@@ -101,6 +110,7 @@ export class SessionRuntime {
     try {
       freeDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
       this.#recover();
+      this.titler.recover();
     } catch (error) {
       this.#awake = false;
       throw error;
@@ -157,7 +167,7 @@ export class SessionRuntime {
 
   readonly #writer = ((runtime: SessionRuntime) => ({
     get state() {
-      return runtime.store.state;
+      return runtime.state;
     },
     execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
   }))(this);
@@ -166,10 +176,15 @@ export class SessionRuntime {
     resolve: async (id) => {
       const { tenant } = this.state;
       const spec = tenant ? await this.deps.models(tenant).resolve(id) : null;
-      if (spec && id === this.state.settings.model) this.spec = spec;
+      if (spec && id === this.state.settings.model) this.#learn(spec);
       return spec;
     },
   };
+
+  #learn(spec: ModelSpec): void {
+    this.spec = spec;
+    if (this.state.lifecycle === "open") this.window.learn(spec);
+  }
 
   execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
     this.content.learn(bodies);
@@ -200,14 +215,14 @@ export class SessionRuntime {
   }
 
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
-    const context = () => ({ context_window: this.spec?.context_window ?? null, current_context_tokens: this.contextTokens() });
+    const context = () => this.contextNumbers();
     const display = (item: Parameters<ContentReader["display"]>[0][number]) => {
       const [shown] = this.content.display([item]);
       if (!shown) throw new TypeError("an item without content");
       return shown;
     };
-    const usage = (turn: Parameters<typeof readTurn>[1]) => readTurn(this.deps.sql, turn)?.usage ?? null;
-    const frames = events.flatMap((event) => toFrames(event, { ...states, display, usage, context }));
+    const spent = (turn: Parameters<typeof readTurn>[1]) => spentOf(readTurn(this.deps.sql, turn));
+    const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
     if (asksForWorker(events, states)) this.wakeCompaction();
@@ -217,8 +232,10 @@ export class SessionRuntime {
     this.commits.give();
   }
 
-  contextTokens(): number {
-    return measureNext(this.state, this.state.settings.model).tokens;
+  /** How full the window is: the same two figures wherever usage is told, from the session's first moment on. */
+  contextNumbers(): ContextNumbers {
+    const { model } = this.state.settings;
+    return { context_window: this.window.windowOf(model), current_context_tokens: measureNext(this.state, model).tokens };
   }
 
   #advanceSoon(): void {
@@ -234,6 +251,7 @@ export class SessionRuntime {
   #advance(): void {
     const { turn, lifecycle } = this.state;
     if (lifecycle !== "open") return;
+    this.titler.startIfWanted();
     if (turn?.phase === "generating" && turn.incarnation === this.deps.incarnation) return this.#start();
     if (turn) return this.drain.startSoon();
     if (this.#between) return;

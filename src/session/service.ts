@@ -16,6 +16,7 @@ import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } f
 import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
 import { openEventStream, openFrameStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
+import { listCalls } from "./calls/usage-calls";
 import type { SessionRuntime } from "./runtime";
 
 export class SessionService implements WholeSessionApi {
@@ -74,6 +75,8 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => ok(listEvents(runtime, page)));
   compactions = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<CompactionView>>> =>
     this.#in(caller, (runtime) => ok(listCompactions(runtime, page)));
+  usage = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["usage"]> =>
+    this.#in(caller, (runtime) => ok(listCalls(runtime, page)));
   compaction = (caller: api.Caller, id: CompactionId): Promise<api.Outcome<CompactionView>> =>
     this.#in(caller, (runtime) => showCompaction(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>

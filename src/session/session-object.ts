@@ -5,20 +5,24 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { SuggestedLimit } from "../app/model-entry";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
+import { withSuggestions } from "../app/suggest-limits";
 import { estimateTokens } from "../context/tokens";
 import type { StoredEvent } from "../domain/events";
-import type { CompactionId, ItemId, TurnId } from "../domain/ids";
-import { type Config, type Env, parseConfig } from "../env";
+import type { CompactionId, ItemId, TenantId, TurnId } from "../domain/ids";
+import { type Config, deploymentKeysOf, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
+import { memoize } from "../lib/memoize";
 import { sha256 } from "../lib/sha256";
 import { startTimer } from "../lib/timer";
 import { createChatModel } from "../model/chat-model";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
+import { createCredentials } from "../tenant/credentials";
 import { createModelDirectory } from "../tenant/model-directory";
 import { ringAlarm } from "./alarm";
 import { createObjectSql } from "./log/do-sql";
@@ -33,11 +37,23 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const directories = new Map<string, ReturnType<typeof createModelDirectory>>();
     const log = createLog({ object: "session" });
     let config: Config | null = null;
     // Parsed when it is needed: over a wrong variable the object must still be made, or the platform drops its alarm.
     const readConfig = (): Config => (config ??= parseConfig(env));
+    const tenantStub = (tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
+    const models = memoize((tenant: TenantId) => {
+      return createModelDirectory({ stub: { resolveModel: (id) => tenantStub(tenant).resolveModel(id) }, now: Date.now });
+    });
+    const credentials = memoize((tenant: TenantId) => {
+      const keys = () => ({ masterKeys: readConfig().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(readConfig()) });
+      const stub = { sealedCredential: (name: string) => tenantStub(tenant).sealedCredential(name) };
+      return createCredentials({ tenant, stub, keys, now: Date.now, log });
+    });
+    const suggest = (tenant: TenantId, suggested: SuggestedLimit): void => {
+      const told = tenantStub(tenant).suggestLimit(suggested);
+      this.ctx.waitUntil(told.catch((error: unknown) => log.warn("limit.not_suggested", { error })));
+    };
     this.#runtime = new SessionRuntime({
       sql: createObjectSql(ctx.storage),
       clock: Date.now,
@@ -47,19 +63,15 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       schedule: startTimer,
       setAlarm: (at) => this.ctx.waitUntil(ctx.storage.setAlarm(at)),
       background: (work) => this.ctx.waitUntil(work),
-      model: createChatModel({
-        credentials: async (spec) => (spec.source === "deployment" ? (readConfig().OPENAI_COMPATIBLE_API_KEY ?? null) : null),
-        estimate: estimateTokens,
-        ai: env.AI,
-      }),
-      models: (tenant) => {
-        const known = directories.get(tenant);
-        if (known) return known;
-        const stub = { resolveModel: (id: string) => env.TENANTS.getByName(tenantObjectName(tenant)).resolveModel(id) };
-        const made = createModelDirectory({ stub, now: Date.now });
-        directories.set(tenant, made);
-        return made;
-      },
+      model: withSuggestions(
+        createChatModel({
+          credentials: async (spec) => (await this.#tenant((tenant) => credentials(tenant)(spec))) ?? null,
+          estimate: estimateTokens,
+          ai: env.AI,
+        }),
+        (suggested) => this.#tenant((tenant) => suggest(tenant, suggested)),
+      ),
+      models,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
       digest: sha256,
@@ -67,6 +79,12 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       log,
     });
     this.#service = new SessionService(this.#runtime);
+  }
+
+  /** Whose session it is, once it was opened: no model is called before. */
+  #tenant<T>(use: (tenant: TenantId) => T): T | null {
+    const { tenant } = this.#runtime.state;
+    return tenant && use(tenant);
   }
 
   override async alarm(): Promise<void> {
@@ -118,6 +136,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   compactions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<CompactionView>>> {
     return this.#service.compactions(caller, page);
+  }
+  usage(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.LedgerRow>>> {
+    return this.#service.usage(caller, page);
   }
   compaction(caller: api.Caller, id: CompactionId): Promise<api.Outcome<CompactionView>> {
     return this.#service.compaction(caller, id);

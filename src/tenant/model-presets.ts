@@ -1,53 +1,96 @@
 /**
- * Context windows, in tokens, of models that are known by name. RFC-011 "Preset Model Context Window Sizes", FEAT-011
+ * What is known of models by name, in tokens. Windows: RFC-011 "Preset Model Context Window Sizes", FEAT-011
  * "Pre-seeded Model Context Window Sizes", ADR 097 "Model context-window registry". Where ADR 097 rounds
  * (gemini-2.0-flash: 1,000,000) the exact figure of the other two stands. `2026-11`: the providers' pages of that
- * month; a figure that they give to three digits only is rounded down, so that it errs towards compacting early.
+ * month; a figure that they give to three digits only is rounded down, so that it errs towards compacting early. Max
+ * outputs and capabilities are the providers' of that month, too; the three documents name none.
  */
+import type { ModelOverride } from "../app/model-entry";
+import type { ModelCapabilities } from "../app/ports";
+
 export type PresetSource = "RFC-011" | "FEAT-011" | "ADR 097" | "2026-11";
 
-export interface ModelPreset {
-  readonly id: string;
+export interface KnownModel {
   readonly context_window: number;
+  readonly max_output: number;
+  /** Absent: unknown. */
+  readonly capabilities?: ModelCapabilities;
+}
+
+export interface ModelPreset extends KnownModel {
+  readonly id: string;
   readonly sources: readonly PresetSource[];
 }
 
-export const MODEL_PRESETS: readonly ModelPreset[] = [
-  { id: "gpt-4o", context_window: 128_000, sources: ["RFC-011", "FEAT-011", "ADR 097"] },
-  { id: "gpt-4o-mini", context_window: 128_000, sources: ["RFC-011", "FEAT-011"] },
-  { id: "gpt-4-turbo", context_window: 128_000, sources: ["FEAT-011", "ADR 097"] },
-  { id: "o1", context_window: 200_000, sources: ["RFC-011"] },
-  { id: "o3-mini", context_window: 200_000, sources: ["RFC-011"] },
-  { id: "claude-opus-4-5-20251101", context_window: 200_000, sources: ["RFC-011"] },
-  { id: "claude-sonnet-4-5-20250929", context_window: 200_000, sources: ["RFC-011"] },
-  { id: "claude-haiku-4-5-20251001", context_window: 200_000, sources: ["RFC-011"] },
-  { id: "claude-sonnet-4-20250514", context_window: 200_000, sources: ["FEAT-011"] },
-  { id: "claude-opus-4-20250514", context_window: 200_000, sources: ["FEAT-011"] },
-  { id: "claude-haiku-3-5-20241022", context_window: 200_000, sources: ["FEAT-011"] },
-  { id: "gemini-2.0-flash", context_window: 1_048_576, sources: ["RFC-011", "FEAT-011"] },
-  { id: "gemini-2.5-pro", context_window: 1_048_576, sources: ["RFC-011"] },
-  { id: "gemini-2.5-pro-preview-05-06", context_window: 1_048_576, sources: ["FEAT-011"] },
-  { id: "gpt-6-sol", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "gpt-6-luna", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "gpt-6-astra", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "claude-opus-5-5", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "claude-sonnet-5-5", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "gemini-3.5-flash", context_window: 1_000_000, sources: ["2026-11"] },
-  { id: "grok-4.3", context_window: 1_000_000, sources: ["2026-11"] },
+/** Reads text and images, and calls tools. */
+const SEEING: ModelCapabilities = { tools: true, images: true, files: false, reasoning: false };
+/** PDF files, too. */
+const READING: ModelCapabilities = { tools: true, images: true, files: true, reasoning: false };
+const THINKING: ModelCapabilities = { tools: true, images: true, files: true, reasoning: true };
+const THINKING_IN_WORDS: ModelCapabilities = { tools: true, images: false, files: false, reasoning: true };
+const THINKING_OF_IMAGES: ModelCapabilities = { tools: true, images: true, files: false, reasoning: true };
+
+type Row = readonly [
+  id: string,
+  context_window: number,
+  max_output: number,
+  capabilities: ModelCapabilities,
+  sources: readonly PresetSource[],
 ];
 
-/** The stand-in's own, whatever it is called. */
-export const EMBEDDED_WINDOW = 32_000;
-
-/** ADR 097's patterns, for ids that no preset names: what the id starts with. */
-const FAMILIES: readonly { readonly prefix: string; readonly context_window: number }[] = [
-  { prefix: "claude-", context_window: 200_000 },
-  { prefix: "grok-3", context_window: 131_072 },
-  { prefix: "deepseek-", context_window: 64_000 },
+const ROWS: readonly Row[] = [
+  ["gpt-4o", 128_000, 16_384, READING, ["RFC-011", "FEAT-011", "ADR 097"]],
+  ["gpt-4o-mini", 128_000, 16_384, READING, ["RFC-011", "FEAT-011"]],
+  ["gpt-4-turbo", 128_000, 4_096, SEEING, ["FEAT-011", "ADR 097"]],
+  ["o1", 200_000, 100_000, THINKING, ["RFC-011"]],
+  ["o3-mini", 200_000, 100_000, THINKING_IN_WORDS, ["RFC-011"]],
+  ["claude-opus-4-5-20251101", 200_000, 64_000, THINKING, ["RFC-011"]],
+  ["claude-sonnet-4-5-20250929", 200_000, 64_000, THINKING, ["RFC-011"]],
+  ["claude-haiku-4-5-20251001", 200_000, 64_000, THINKING, ["RFC-011"]],
+  ["claude-sonnet-4-20250514", 200_000, 64_000, THINKING, ["FEAT-011"]],
+  ["claude-opus-4-20250514", 200_000, 32_000, THINKING, ["FEAT-011"]],
+  ["claude-haiku-3-5-20241022", 200_000, 8_192, READING, ["FEAT-011"]],
+  ["gemini-2.0-flash", 1_048_576, 8_192, READING, ["RFC-011", "FEAT-011"]],
+  ["gemini-2.5-pro", 1_048_576, 65_536, THINKING, ["RFC-011"]],
+  ["gemini-2.5-pro-preview-05-06", 1_048_576, 65_536, THINKING, ["FEAT-011"]],
+  ["gpt-6-sol", 1_050_000, 128_000, THINKING, ["2026-11"]],
+  ["gpt-6-luna", 1_050_000, 128_000, THINKING, ["2026-11"]],
+  ["gpt-6-astra", 1_050_000, 128_000, THINKING, ["2026-11"]],
+  ["claude-opus-5-5", 1_000_000, 128_000, THINKING, ["2026-11"]],
+  ["claude-sonnet-5-5", 1_000_000, 128_000, THINKING, ["2026-11"]],
+  ["gemini-3.5-flash", 1_048_576, 65_536, THINKING, ["2026-11"]],
+  ["grok-4.3", 1_000_000, 131_072, THINKING_OF_IMAGES, ["2026-11"]],
 ];
 
-/** The window in tokens of a model known by its provider's name; null: unknown. What the registry says goes before it. */
-export function knownWindow(modelId: string): number | null {
-  const named = MODEL_PRESETS.find((preset) => preset.id === modelId) ?? FAMILIES.find((family) => modelId.startsWith(family.prefix));
-  return named?.context_window ?? null;
+export const MODEL_PRESETS: readonly ModelPreset[] = ROWS.map(([id, context_window, max_output, capabilities, sources]) => ({
+  id,
+  context_window,
+  max_output,
+  capabilities,
+  sources,
+}));
+
+/** The stand-in's own, whatever it is called. It reads text, and what tools returned. */
+export const EMBEDDED: KnownModel = {
+  context_window: 32_000,
+  max_output: 1_024,
+  capabilities: { tools: true, images: false, files: false, reasoning: false },
+};
+
+/**
+ * ADR 097's patterns, for ids that no preset names: what the id starts with. The ADR has windows only; the max outputs are
+ * what every model of the family that is still served can write, since more is refused. deepseek-chat: sources disagree up
+ * to 1,000,000 tokens; the ADR's careful figure stands until the tenant says another.
+ */
+const FAMILIES: readonly (KnownModel & { readonly prefix: string })[] = [
+  { prefix: "claude-", context_window: 200_000, max_output: 8_192 },
+  { prefix: "grok-3", context_window: 131_072, max_output: 8_192 },
+  { prefix: "deepseek-", context_window: 64_000, max_output: 8_192 },
+];
+
+/** By what the model is called where it runs; null: nothing is known. What the registry says goes before it. */
+export function knownModel({ provider, upstream_id }: Pick<ModelOverride, "provider" | "upstream_id">): KnownModel | null {
+  if (provider === "embedded") return EMBEDDED;
+  const preset = MODEL_PRESETS.find(({ id }) => id === upstream_id);
+  return preset ?? FAMILIES.find(({ prefix }) => upstream_id.startsWith(prefix)) ?? null;
 }

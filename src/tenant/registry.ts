@@ -1,8 +1,13 @@
 /** The models that a tenant can name: its own overrides, then those of the deployment, then the embedded one. */
+import { ZodError } from "zod";
+import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import type { ModelSpec } from "../app/ports";
-import type { ModelOverride, TenantError } from "../app/tenant-api";
+import type { TenantError } from "../app/tenant-api";
 import { err, ok, type Result } from "../lib/result";
-import { EMBEDDED_WINDOW } from "./model-presets";
+import { type DescribedModel, describeModel, type FindPrices } from "./describe-model";
+import { knownModel } from "./model-presets";
+import { MODEL_COLUMNS, type ModelRow, toModelValues, toSaid } from "./model-rows";
+import { createSuggestions } from "./suggestions";
 import type { TenantSql } from "./tenant-sql";
 
 /**
@@ -12,83 +17,134 @@ import type { TenantSql } from "./tenant-sql";
 export const MAX_MODELS = 100;
 
 /** Always there, so that a deployment without any account can chat. */
-const EMBEDDED: ModelSpec = {
-  id: "embedded",
-  provider: "embedded",
-  upstream_id: "embedded",
-  base_url: null,
-  context_window: EMBEDDED_WINDOW,
-  max_output: 1_024,
-  source: "deployment",
-};
+const EMBEDDED_MODEL: ModelOverride = { provider: "embedded", upstream_id: "embedded", base_url: null };
 
-export type DeploymentModels = ReadonlyMap<string, ModelSpec>;
+export type DeploymentModels = ReadonlyMap<string, ModelOverride>;
 
-/** `models`: the configured ones by id; an entry named `embedded` changes the embedded model's limits. */
+const NO_MAX_OUTPUT = "needed: no max output is known of a model of this name";
+
+const lacksMaxOutput = (model: ModelOverride): boolean => model.max_output === undefined && knownModel(model) === null;
+
+/**
+ * `models`: the configured ones by id; an entry named `embedded` changes the embedded model's limits. Throws a `ZodError`
+ * naming the model whose max output nobody knows.
+ */
 export function buildDeploymentModels(models: Readonly<Record<string, ModelOverride>>): DeploymentModels {
-  const specs = Object.entries(models).map(([id, model]): [string, ModelSpec] => [id, { ...model, id, source: "deployment" }]);
-  return new Map([[EMBEDDED.id, EMBEDDED], ...specs]);
+  const said = Object.entries(models);
+  const lacking = said.filter(([, model]) => lacksMaxOutput(model));
+  if (lacking.length > 0) {
+    throw new ZodError(
+      lacking.map(([id]) => ({ code: "custom", path: ["MODELS", id, "max_output"], message: NO_MAX_OUTPUT, input: null })),
+    );
+  }
+  return new Map([["embedded", EMBEDDED_MODEL], ...said]);
+}
+
+/** The credentials that a model may name. */
+export interface KnownCredentials {
+  has(name: string): boolean;
 }
 
 export interface Registry {
-  resolve(id: string): ModelSpec | null;
+  resolve(id: string, findPrices: FindPrices): ModelSpec | null;
+  find(id: string, findPrices: FindPrices): ModelEntry | null;
   /** By id. */
-  list(): readonly ModelSpec[];
-  /** Changing one that is there is never refused. */
-  put(id: string, model: ModelOverride): Result<ModelSpec, TenantError>;
+  list(findPrices: FindPrices): readonly ModelEntry[];
+  /** Changing one that is there is never refused for its number. What was suggested for another model of that id is forgotten. */
+  put(id: string, model: ModelOverride): Result<null, TenantError>;
   /** Removes the tenant's own; the deployment's model of that name, if any, shows again and cannot be removed. */
   remove(id: string): Result<null, TenantError>;
+  suggest(suggested: SuggestedLimit, at: number): Result<readonly LimitSuggestion[], TenantError>;
+  /** The tenant's models that name each credential, by its name. */
+  usersOf(credential: string): readonly string[];
 }
 
-type ModelRow = {
+const isSameModel = (a: ModelOverride, b: ModelOverride): boolean =>
+  a.provider === b.provider && a.upstream_id === b.upstream_id && a.base_url === b.base_url;
+
+export interface RegistryDeps {
+  readonly sql: TenantSql;
+  readonly deployment: DeploymentModels;
+  readonly credentials: KnownCredentials;
+}
+
+interface Named {
   readonly id: string;
-  readonly provider: ModelSpec["provider"];
-  readonly upstream_id: string;
-  readonly base_url: string | null;
-  readonly context_window: number | null;
-  readonly max_output: number;
-};
-
-const COLUMNS = "id, provider, upstream_id, base_url, context_window, max_output";
-
-/** `tenant`: its base URL is the tenant's own choice, so the deployment's credentials must never go there. */
-function toSpec({ id, provider, upstream_id, base_url, context_window, max_output }: ModelRow): ModelSpec {
-  return { id, provider, upstream_id, base_url, context_window, max_output, source: "tenant" };
+  readonly model: ModelOverride;
+  readonly by: ModelSpec["source"];
 }
 
-export function createRegistry(sql: TenantSql, deployment: DeploymentModels): Registry {
-  function own(id: string): ModelSpec | null {
-    const row = sql.rows<ModelRow>(`SELECT ${COLUMNS} FROM models WHERE id = ?`, id)[0];
-    return row ? toSpec(row) : null;
+export function createRegistry({ sql, deployment, credentials }: RegistryDeps): Registry {
+  const suggestions = createSuggestions(sql);
+  const columns = MODEL_COLUMNS.join(", ");
+
+  function own(id: string): Named | null {
+    const row = sql.rows<ModelRow>(`SELECT ${columns} FROM models WHERE id = ?`, id)[0];
+    const model = row && toSaid(row);
+    return model ? { id, model, by: "tenant" } : null;
+  }
+  function find(id: string): Named | null {
+    const model = deployment.get(id);
+    return own(id) ?? (model ? { id, model, by: "deployment" } : null);
   }
   function count(): number {
     return sql.rows<{ n: number }>("SELECT count(*) AS n FROM models")[0]?.n ?? 0;
   }
+  function all(): readonly Named[] {
+    const named = new Map([...deployment].map(([id, model]): [string, Named] => [id, { id, model, by: "deployment" }]));
+    for (const row of sql.rows<ModelRow>(`SELECT ${columns} FROM models`)) {
+      const model = toSaid(row);
+      if (model) named.set(row.id, { id: row.id, model, by: "tenant" });
+    }
+    return [...named.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+  function toEntry({ spec, figures }: DescribedModel): ModelEntry {
+    const differing = suggestions.of(spec.id).filter(({ figure, tokens }) => spec[figure] !== tokens);
+    const credential_missing = spec.credential !== undefined && !credentials.has(spec.credential);
+    return { ...spec, figures, suggestions: differing, credential_missing };
+  }
+  function faultOf(id: string, model: ModelOverride): TenantError | null {
+    const { credential } = model;
+    if (lacksMaxOutput(model)) return { code: "invalid", field: "max_output", detail: NO_MAX_OUTPUT };
+    if (credential !== undefined && !credentials.has(credential)) {
+      return { code: "invalid", field: "credential", detail: "no such credential" };
+    }
+    return !own(id) && count() >= MAX_MODELS ? { code: "model_limit", limit: MAX_MODELS } : null;
+  }
   return {
-    resolve: (id) => own(id) ?? deployment.get(id) ?? null,
-    list: () => {
-      const all = new Map(deployment);
-      for (const row of sql.rows<ModelRow>(`SELECT ${COLUMNS} FROM models`)) all.set(row.id, toSpec(row));
-      return [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    resolve: (id, findPrices) => {
+      const named = find(id);
+      return named && describeModel(named, findPrices).spec;
     },
-    put: (id, { provider, upstream_id, base_url, context_window, max_output }) => {
-      if (!own(id) && count() >= MAX_MODELS) return err({ code: "model_limit", limit: MAX_MODELS });
+    find: (id, findPrices) => {
+      const named = find(id);
+      return named && toEntry(describeModel(named, findPrices));
+    },
+    list: (findPrices) => all().map((named) => toEntry(describeModel(named, findPrices))),
+    put: (id, model) => {
+      const fault = faultOf(id, model);
+      if (fault) return err(fault);
+      const before = find(id);
+      if (before && !isSameModel(before.model, model)) suggestions.forget(id);
       sql.rows(
-        `INSERT INTO models (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET provider = excluded.provider, upstream_id = excluded.upstream_id,
-           base_url = excluded.base_url, context_window = excluded.context_window, max_output = excluded.max_output`,
-        id,
-        provider,
-        upstream_id,
-        base_url,
-        context_window,
-        max_output,
+        `INSERT INTO models (${columns}) VALUES (${MODEL_COLUMNS.map(() => "?").join(", ")})
+         ON CONFLICT (id) DO UPDATE SET ${MODEL_COLUMNS.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+        ...toModelValues(id, model),
       );
-      return ok({ id, provider, upstream_id, base_url, context_window, max_output, source: "tenant" });
+      return ok(null);
     },
     remove: (id) => {
       const removed = sql.rows("DELETE FROM models WHERE id = ? RETURNING id", id);
-      return removed.length > 0 ? ok(null) : err({ code: "model_not_found", model: id });
+      if (removed.length === 0) return err({ code: "model_not_found", model: id });
+      suggestions.forget(id);
+      return ok(null);
     },
+    suggest: (suggested, at) => {
+      if (!find(suggested.model)) return err({ code: "model_not_found", model: suggested.model });
+      suggestions.add(suggested, at);
+      return ok(suggestions.of(suggested.model));
+    },
+    usersOf: (credential) =>
+      sql.rows<{ id: string }>("SELECT id FROM models WHERE credential = ? ORDER BY id", credential).map(({ id }) => id),
   };
 }

@@ -1,16 +1,19 @@
 /**
- * The owner of one tenant: keys, models, settings and the directory of its sessions. Thin: it checks that the tenant
+ * The owner of one tenant: keys, models, sealed credentials, settings and the directory of its sessions. Thin: it checks that the tenant
  * exists, keeps each change in one transaction and hands it to the read model. A tenant that was never created
  * leaves nothing behind, however often its name is called.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import type { ModelSpec } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
 import type {
+  CredentialView,
   KeyView,
-  ModelOverride,
   Principal,
+  Resealed,
   Scope,
+  SealedCredential,
   SessionPage,
   TenantApi,
   TenantChange,
@@ -28,9 +31,12 @@ import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
+import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory, type Registration } from "./directory";
 import { createKeys, type Keys } from "./keys";
 import { mergePolicy } from "./merge-policy";
+import { MODEL_PRESETS } from "./model-presets";
+import { loadPrices } from "./price-package";
 import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests, type Requests } from "./requests";
@@ -54,6 +60,7 @@ interface CreateInput {
 }
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
+const UNPRICED = (): null => null;
 
 export class TenantObject extends DurableObject<Env> implements TenantApi, TenantMaintenance {
   readonly #sql: TenantSql;
@@ -63,6 +70,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   readonly #requests: Requests;
   readonly #keys: Keys;
   readonly #registry: Registry;
+  readonly #credentials: CredentialStore;
   readonly #directory: Directory;
   readonly #outbox: ProjectionOutbox;
   #created: boolean;
@@ -76,7 +84,8 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     this.#settings = createSettings(this.#sql);
     this.#requests = createRequests(this.#sql);
     this.#keys = createKeys(this.#sql);
-    this.#registry = createRegistry(this.#sql, this.#deployment);
+    this.#credentials = createCredentialStore(this.#sql);
+    this.#registry = createRegistry({ sql: this.#sql, deployment: this.#deployment, credentials: this.#credentials });
     this.#directory = createDirectory(this.#sql);
     this.#outbox = createProjectionOutbox({
       sql: this.#sql,
@@ -120,7 +129,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   async changeSettings({ default_policy: policy, ...changes }: TenantChanges): Promise<TenantOutcome<TenantSettings>> {
     if (!this.#created) return err(NOT_FOUND);
     const model = changes.default_model;
-    if (model !== undefined && !this.#registry.resolve(model)) return err({ code: "model_not_found", model });
+    if (model !== undefined && !this.#registry.resolve(model, UNPRICED)) return err({ code: "model_not_found", model });
     if (policy === undefined) return this.#change(() => ok(this.#settings.change(changes)));
     const merged = mergePolicy(policy, { present: this.#settings.read().default_policy, deployment: this.#deploymentPolicy });
     if (!merged.ok) return merged;
@@ -163,24 +172,67 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   }
 
   async resolveModel(id: string): Promise<ModelSpec | null> {
-    return this.#created ? this.#registry.resolve(id) : null;
+    return this.#created ? this.#registry.resolve(id, await loadPrices(Date.now)) : null;
   }
 
-  async listModels(): Promise<TenantOutcome<readonly ModelSpec[]>> {
-    return this.#created ? ok(this.#registry.list()) : err(NOT_FOUND);
+  async listModels(): Promise<TenantOutcome<readonly ModelEntry[]>> {
+    return this.#created ? ok(this.#registry.list(await loadPrices(Date.now))) : err(NOT_FOUND);
   }
 
-  async putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelSpec>> {
-    return this.#created ? this.#change(() => this.#registry.put(id, model)) : err(NOT_FOUND);
+  async getModel(id: string): Promise<TenantOutcome<ModelEntry>> {
+    if (!this.#created) return err(NOT_FOUND);
+    const found = this.#registry.find(id, await loadPrices(Date.now));
+    return found ? ok(found) : err({ code: "model_not_found", model: id });
+  }
+
+  async putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelEntry>> {
+    if (!this.#created) return err(NOT_FOUND);
+    const put = this.#change(() => this.#registry.put(id, model));
+    return put.ok ? this.getModel(id) : put;
   }
 
   async deleteModel(id: string): Promise<TenantOutcome<null>> {
     return this.#created ? this.#change(() => this.#registry.remove(id)) : err(NOT_FOUND);
   }
 
+  async suggestLimit(suggested: SuggestedLimit): Promise<TenantOutcome<readonly LimitSuggestion[]>> {
+    return this.#created ? this.#sql.transaction(() => this.#registry.suggest(suggested, Date.now())) : err(NOT_FOUND);
+  }
+
+  async putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>> {
+    if (!this.#created) return err(NOT_FOUND);
+    const { name, sealed } = input;
+    const put = this.#sql.transaction(() => this.#credentials.put(name, sealed, Date.now()));
+    if (!put.ok) return put;
+    const view = this.#credentialViews().find((credential) => credential.name === name);
+    return view ? ok(view) : err({ code: "credential_not_found", credential: name });
+  }
+
+  async listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>> {
+    return this.#created ? ok(this.#credentialViews()) : err(NOT_FOUND);
+  }
+
+  async deleteCredential(name: string): Promise<TenantOutcome<null>> {
+    return this.#created ? this.#credentials.remove(name) : err(NOT_FOUND);
+  }
+
+  async sealedCredential(name: string): Promise<SealedCredential | null> {
+    return this.#created ? this.#credentials.sealed(name) : null;
+  }
+
+  async sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>> {
+    return this.#created ? ok(this.#credentials.allSealed()) : err(NOT_FOUND);
+  }
+
+  async replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>> {
+    if (!this.#created) return err(NOT_FOUND);
+    return ok({ replaced: this.#sql.transaction(() => this.#credentials.replace(resealed)) });
+  }
+
   async exportTenant(): Promise<TenantOutcome<TenantExport>> {
     if (!this.#created) return err(NOT_FOUND);
-    return ok({ ...this.#snapshot(), created_at: this.#settings.identity().created_at, keys: this.#keys.list() });
+    const models = this.#registry.list(await loadPrices(Date.now));
+    return ok({ ...this.#snapshot(), models, created_at: this.#settings.identity().created_at, keys: this.#keys.list() });
   }
 
   async projectAgain(): Promise<TenantOutcome<null>> {
@@ -195,14 +247,19 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     if (this.#created) await this.#outbox.drain();
   }
 
+  /** Without the package's prices: they change with the day, and rows must be the same whenever they are written. */
   #snapshot(): TenantChange {
-    return { tenant: this.#settings.identity().tenant, settings: this.#settings.read(), models: this.#registry.list() };
+    return { tenant: this.#settings.identity().tenant, settings: this.#settings.read(), models: this.#registry.list(UNPRICED) };
   }
 
-  /** A wake after a deployment that brought other models changes what this tenant can name: the alarm then says so. */
+  #credentialViews(): readonly CredentialView[] {
+    return this.#credentials.list().map((credential) => ({ ...credential, models: this.#registry.usersOf(credential.name) }));
+  }
+
+  /** A wake after a deployment that brought other models or presets changes what this tenant can name: the alarm then says so. */
   #prepare(): void {
     migrate(this.#sql);
-    this.#outbox.touchIfDeploymentChanged(JSON.stringify([...this.#deployment.values()]));
+    this.#outbox.touchIfDeploymentChanged(JSON.stringify([[...this.#deployment], MODEL_PRESETS]));
   }
 
   /** One transaction with the note that the read model is behind, then the write to it in the background: D1 is never waited for. */

@@ -1,6 +1,6 @@
 /**
  * The tables of a tenant's object and their migrations. A migration is one list of statements, never changed once
- * it was released; it only adds, so that an older build can still read what a newer one left.
+ * it was released; it adds columns and loosens constraints, so that an older build can still read what a newer one left.
  */
 import type { TenantSql } from "./tenant-sql";
 
@@ -50,6 +50,47 @@ const migrations: readonly (readonly string[])[] = [
        deployment TEXT NOT NULL
      ) STRICT`,
     "INSERT INTO projection (one, revision, projected, attempts, deployment) VALUES (1, 0, 0, 0, '')",
+  ],
+  [
+    // What the tenant said of a model; null: nothing, but for a window that is said to be unknown (window_said 1, as all were before).
+    // Prices: US dollars per million tokens. capabilities: JSON. credential: a name. A provider is checked where it comes in.
+    `CREATE TABLE models_2 (
+       id TEXT PRIMARY KEY,
+       provider TEXT NOT NULL,
+       upstream_id TEXT NOT NULL,
+       base_url TEXT,
+       context_window INTEGER,
+       max_output INTEGER,
+       window_said INTEGER NOT NULL DEFAULT 1,
+       capabilities TEXT,
+       ratio REAL,
+       price_input REAL,
+       price_output REAL,
+       price_cached REAL,
+       price_cache_write REAL,
+       credential TEXT
+     ) STRICT, WITHOUT ROWID`,
+    `INSERT INTO models_2 (id, provider, upstream_id, base_url, context_window, max_output)
+       SELECT id, provider, upstream_id, base_url, context_window, max_output FROM models`,
+    "DROP TABLE models",
+    "ALTER TABLE models_2 RENAME TO models",
+    // wrapped_key, sealed: nonce and ciphertext in base64 (docs/decisions/0008). kid: the master key that wraps.
+    `CREATE TABLE credentials (
+       name TEXT PRIMARY KEY,
+       kid TEXT NOT NULL,
+       wrapped_key TEXT NOT NULL,
+       sealed TEXT NOT NULL,
+       created_at INTEGER NOT NULL,
+       updated_at INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE suggestions (
+       model TEXT NOT NULL,
+       figure TEXT NOT NULL,
+       source TEXT NOT NULL,
+       tokens INTEGER NOT NULL,
+       at INTEGER NOT NULL,
+       PRIMARY KEY (model, figure, source)
+     ) STRICT, WITHOUT ROWID`,
   ],
 ];
 

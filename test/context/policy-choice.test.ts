@@ -26,6 +26,13 @@ describe("the nearer choice", () => {
     expect(mergeChoices({ preset: "opal", keep: { ratio: 0.4 } }, named)).toEqual(named);
   });
 
+  test("that names a preset leaves who titles the sessions as it is, unless it says so itself", () => {
+    const tenant = { preset: "opal", keep: { ratio: 0.4 }, title_model: "cheap" } as const;
+    expect(mergeChoices(tenant, "yeoman")).toEqual({ preset: "yeoman", title_model: "cheap" });
+    expect(mergeChoices(tenant, { preset: "yeoman", title_model: null })).toEqual({ preset: "yeoman", title_model: null });
+    expect(resolvePolicy(mergeChoices(tenant, { keep: { ratio: 0.1 } })).title_model).toBe("cheap");
+  });
+
   test("over a bare name keeps the name", () => {
     expect(mergeChoices("retain", { keep: { max_tokens: 1_000 } })).toEqual({ preset: "retain", keep: { max_tokens: 1_000 } });
   });

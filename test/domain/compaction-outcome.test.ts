@@ -200,7 +200,7 @@ describe("what a compaction has cost", () => {
     base_epoch: 0,
     ...summaryPlan(1, 4),
   });
-  const called = (lease: number | null, input: number | null): Event => ({
+  const called = (lease: number | null, input: number | null, cost?: number): Event => ({
     type: "ModelCallFinished",
     turn: null,
     purpose: lease === null ? "turn" : "compaction",
@@ -213,13 +213,22 @@ describe("what a compaction has cost", () => {
     outcome: "stop",
     ms: 10,
     lease,
+    ...(cost === undefined ? {} : { cost }),
   });
   const spent = (...events: Event[]) => having(chat(6), ...events).compaction.requested?.spent;
 
   test("is the sum of the calls under its leases, those that were lost and those of unknown usage included", () => {
     const usage = { input: 60, output: 2, cached: 0, reasoning: 0 };
     const calls = [started(1, 1), started(1, 2), called(2, 40), called(1, 20), called(2, null)];
-    expect(spent(request(1), ...calls)).toEqual({ model: "test-model", usage, ms: 30 });
+    expect(spent(request(1), ...calls)).toEqual({ model: "test-model", usage, ms: 30, cost: null });
+  });
+
+  test("is known where it is known of each of them, also where it is nothing", () => {
+    const calls = [started(1, 1), called(1, 40, 0.1), started(1, 2), called(2, 20, 0.2)];
+    expect(spent(request(1), ...calls)?.cost).toBe(0.3);
+    expect(spent(request(1), ...calls, called(2, 10, 0))?.cost).toBe(0.3);
+    expect(spent(request(1), ...calls, called(2, 10))?.cost).toBeNull();
+    expect(spent(request(1), called(1, 10), ...calls)?.cost).toBeNull();
   });
 
   test("has neither a turn's calls in it nor a late one of the compaction before", () => {

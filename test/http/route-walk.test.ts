@@ -126,6 +126,7 @@ describe("scopes", () => {
       "GET /v1/policies",
       "GET /v1/policies/:policy_name",
       "GET /v1/models",
+      "GET /v1/models/:model_id",
       "GET /v1/tenant",
     ]);
   });

@@ -1,12 +1,16 @@
 /** Builders for the door's tests: a world of fakes that notes who was asked for whom. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import type { ModelEntry } from "../../src/app/model-entry";
 import type { RebuildRows } from "../../src/app/rebuild-ports";
+import type { CredentialSealer } from "../../src/app/rotate-credentials";
 import type { Caller } from "../../src/app/session-api";
 import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";
+import { toSums } from "../../src/app/usage-sums";
 import { toPolicyText } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
+import { NO_CALLS } from "../../src/domain/call-totals";
 import type { IdKinds, IdPrefix, SessionId, TenantId } from "../../src/domain/ids";
 import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
@@ -51,6 +55,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     notices: [],
     open_calls: [],
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
+    cost: null,
     context_window: 16_000,
     current_context_tokens: 12,
     ...changes,
@@ -77,6 +82,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     context_window: 16_000,
     current_context_tokens: { tokens: 0, source: "estimated", error_bound: 0 },
     total_tokens: 0,
+    usage: toSums(NO_CALLS),
     turn: null,
     last_turn: null,
     queued: [],
@@ -107,6 +113,7 @@ function unknownSession(): WholeSessionApi {
     stream: no,
     items: no,
     events: no,
+    usage: no,
     compactions: no,
     compaction: no,
     compact: no,
@@ -119,6 +126,30 @@ function unknownSession(): WholeSessionApi {
     exportLog: no,
   };
 }
+
+/** As the registry would show it, every figure said by the tenant. */
+export function modelEntry(changes: Partial<ModelEntry> = {}): ModelEntry {
+  return {
+    id: "m",
+    provider: "openai-compatible",
+    upstream_id: "m",
+    base_url: null,
+    context_window: null,
+    max_output: 1_000,
+    source: "tenant",
+    figures: { context_window: "tenant", max_output: "tenant", capabilities: "unknown", ratio: "unknown", prices: "unknown" },
+    suggestions: [],
+    credential_missing: false,
+    ...changes,
+  };
+}
+
+/** Seals nothing, and shows no secret. */
+const fakeSealer: CredentialSealer = {
+  currentKeyId: "k1",
+  seal: async () => ({ kid: "k1", wrapped_key: "wrapped", sealed: "sealed" }),
+  reseal: async (sealed) => ({ ...sealed, kid: "k1" }),
+};
 
 function emptyTenant(): TenantApi & TenantMaintenance {
   const settings = { name: "Acme", default_model: "embedded", default_policy: "oneclaw" };
@@ -136,8 +167,16 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     listSessions: async () => ok({ data: [], has_more: false }),
     resolveModel: async () => null,
     listModels: async () => ok([]),
-    putModel: async (id, model) => ok({ id, source: "tenant", ...model }),
+    getModel: async (model) => err({ code: "model_not_found", model }),
+    putModel: async (id, model) => ok(modelEntry({ id, ...model })),
     deleteModel: async (model) => err({ code: "model_not_found", model }),
+    suggestLimit: async () => ok([]),
+    putCredential: async ({ name, sealed }) => ok({ name, key_id: sealed.kid, created_at: NOW, updated_at: NOW, models: [] }),
+    listCredentials: async () => ok([]),
+    deleteCredential: async (credential) => err({ code: "credential_not_found", credential }),
+    sealedCredential: async () => null,
+    sealedCredentials: async () => ok([]),
+    replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
   };
@@ -224,11 +263,13 @@ export function world(input: WorldInput = {}): World {
       asked.tenants.push(tenant);
       return { ...emptyTenant(), ...input.tenant };
     },
+    usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
-    knownWindow: ({ provider, upstream_id }) => (provider === "embedded" ? 32_000 : upstream_id === "gpt-4o" ? 128_000 : null),
+    sealer: fakeSealer,
+    probeLimits: async () => err({ reason: "unsupported", status: null }),
     generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
@@ -277,6 +318,7 @@ const params: Readonly<Record<string, string>> = {
   compaction_id: makeId("cmp"),
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
+  credential_name: "openai",
   policy_name: "balanced",
   tenant_id: FOREIGN_TENANT,
 };
@@ -297,6 +339,8 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
+  if (path.endsWith("/probe") || path.endsWith("/rotate")) return undefined;
+  if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };
   return {};

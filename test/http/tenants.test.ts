@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { ModelOverride } from "../../src/app/model-entry";
 import type { RebuildRows } from "../../src/app/rebuild-ports";
 import type { SessionApi } from "../../src/app/session-api";
-import type { ModelOverride, TenantApi } from "../../src/app/tenant-api";
+import type { TenantApi } from "../../src/app/tenant-api";
 import { presets } from "../../src/context/presets";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, emptyRows, FOREIGN_TENANT, principal, problemOf, SESSION, TENANT, world } from "./support";
+import { ADMIN_KEY, emptyRows, FOREIGN_TENANT, modelEntry, principal, problemOf, SESSION, TENANT, world } from "./support";
 
 describe("keys", () => {
   it("are shown once: the tenant gets the hash, the client the key", async () => {
@@ -48,34 +49,13 @@ describe("models", () => {
     const seen: [string, ModelOverride][] = [];
     const putModel: TenantApi["putModel"] = async (id, model) => {
       seen.push([id, model]);
-      return ok({ id, source: "tenant", ...model });
+      return ok(modelEntry({ id }));
     };
 
     const response = await world({ tenant: { putModel } }).call("PUT", "/v1/models/openai%2Fgpt-4o", { body: remote });
 
     expect(response.status).toBe(200);
     expect(seen).toEqual([["openai/gpt-4o", { ...remote, upstream_id: "openai/gpt-4o" }]]);
-  });
-
-  it.each([
-    ["what is known of the upstream name", { upstream_id: "gpt-4o" }, 128_000],
-    ["unknown, if nothing is known of it", { upstream_id: "my-own" }, null],
-    ["unknown, if the client says so", { upstream_id: "gpt-4o", context_window: null }, null],
-    ["what the client says", { upstream_id: "gpt-4o", context_window: 16_000 }, 16_000],
-  ])("have for a window %s", async (_, said, context_window) => {
-    const body = { provider: remote.provider, base_url: remote.base_url, max_output: 1, ...said };
-
-    const made = await (await world().call("PUT", "/v1/models/m", { body })).json<{ context_window: number | null; warnings: string[] }>();
-
-    expect(made.context_window).toBe(context_window);
-    // Without a window most policies never compact: a client that did not say so on purpose would find out late.
-    expect(made.warnings).toEqual(context_window === null ? [expect.stringContaining("context_window is unknown")] : []);
-  });
-
-  it("that are embedded have the stand-in's window, whatever they are called", async () => {
-    const made = await world().call("PUT", "/v1/models/m", { body: { provider: "embedded", max_output: 1 } });
-
-    expect(await made.json()).toMatchObject({ context_window: 32_000, warnings: [] });
   });
 
   it("may not be inside", async () => {
@@ -95,16 +75,11 @@ describe("models", () => {
   });
 
   it("of the deployment do not say where they are", async () => {
-    const own = { id: "a", upstream_id: "a", provider: "openai-compatible" as const, context_window: null, max_output: 1 };
-    const { call } = world({
-      tenant: {
-        listModels: async () =>
-          ok([
-            { ...own, base_url: "https://inside.example.com", source: "deployment" },
-            { ...own, base_url: "https://theirs.example.com", source: "tenant" },
-          ]),
-      },
-    });
+    const entries = [
+      modelEntry({ id: "a", base_url: "https://inside.example.com", source: "deployment" }),
+      modelEntry({ id: "b", base_url: "https://theirs.example.com", source: "tenant" }),
+    ];
+    const { call } = world({ tenant: { listModels: async () => ok(entries) } });
 
     const { data } = await (await call("GET", "/v1/models")).json<{ data: { base_url: string | null }[] }>();
 

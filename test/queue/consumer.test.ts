@@ -63,6 +63,7 @@ interface World extends ConsumerDeps {
 /** `next`: what the session answers to each outcome. */
 function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
   const recorded: World["recorded"] = [];
+  const model = input.model ?? modelOf();
   const { leases, next = [] } = input;
   return {
     recorded,
@@ -70,7 +71,7 @@ function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; mod
     clock: () => NOW,
     random: () => 0,
     schedule: () => () => {},
-    model: input.model ?? modelOf(),
+    model: () => model,
     sessions: () => ({
       leaseCompaction: async (): Promise<Outcome<LeaseOutcome>> => {
         input.reach?.();

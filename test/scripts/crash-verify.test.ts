@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClientRecord } from "../../scripts/crash-test/client";
-import { createRandom } from "../../scripts/crash-test/random";
 import { faultsOf, verify } from "../../scripts/crash-test/verify";
+import { createRandom } from "../../scripts/support/random";
 
 const client = (sent: string[], acknowledged = sent): ClientRecord => ({
   name: "c",

@@ -52,7 +52,7 @@ async function listen(life: Life, input: { after: number | null; turn: TurnId | 
   return heard;
 }
 
-const WHOLE = ["message.accepted", "turn.started", "text.delta", "item.completed", "turn.completed"];
+const WHOLE = ["message.accepted", "turn.started", "text.delta", "usage.updated", "item.completed", "turn.completed"];
 
 describe("after an eviction", () => {
   test("the first answer is heard once, from its acceptance on, while the turn runs", async () => {
@@ -167,7 +167,7 @@ test("a reader of one turn is told of frames that could not be stored", async ()
 
   const heard = await listen(new Life(life.sql, "life-2"), { after: cursor, turn: turn_id });
   expect(heard).toMatchObject({
-    types: ["message.accepted", "turn.started", "stream.gap", "item.completed", "turn.completed"],
+    types: ["message.accepted", "turn.started", "stream.gap", "usage.updated", "item.completed", "turn.completed"],
     ended: true,
   });
 });

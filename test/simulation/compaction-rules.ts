@@ -27,6 +27,15 @@ interface Breaker {
   openedAt: number | null;
 }
 
+interface Spent {
+  readonly input: number;
+  readonly output: number;
+  readonly ms: number;
+  /** NaN: unknown. */
+  readonly cost: number;
+}
+const NOTHING: Spent = { input: 0, output: 0, ms: 0, cost: 0 };
+
 export class CompactionRules {
   readonly #compacted = new Set<CompactionId>();
   readonly #overlays = new Set<OverlayId>();
@@ -34,7 +43,7 @@ export class CompactionRules {
   readonly #leases = new Map<CompactionId, number>();
   /** Whose lease it is. */
   readonly #holders = new Map<number, CompactionId>();
-  readonly #spent = new Map<CompactionId, { input: number; output: number; ms: number }>();
+  readonly #spent = new Map<CompactionId, Spent>();
   #newestToken = 0;
   #usedToken = 0;
   #inTurn = 0;
@@ -69,22 +78,21 @@ export class CompactionRules {
     Object.assign(this.#breaker, { failures: 0, fruitless: 0, openedAt: null });
   }
 
-  #called({ lease, usage, ms }: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
+  #called({ lease, usage, ms, cost = Number.NaN }: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
     const holder = lease === null ? undefined : this.#holders.get(lease);
     if (!holder) return;
-    const { input, output, ms: before } = this.#spent.get(holder) ?? { input: 0, output: 0, ms: 0 };
-    this.#spent.set(holder, { input: input + (usage?.input ?? 0), output: output + (usage?.output ?? 0), ms: before + ms });
+    const before = this.#spent.get(holder) ?? NOTHING;
+    const tokens = { input: before.input + (usage?.input ?? 0), output: before.output + (usage?.output ?? 0) };
+    this.#spent.set(holder, { ...tokens, ms: before.ms + ms, cost: before.cost + cost });
   }
 
   /** A receipt has what the ledger has of its compaction's calls. */
   #checkSpent({ compaction, receipt }: EpochChanged): void {
-    const { input, output, ms } = (compaction && this.#spent.get(compaction)) ?? { input: 0, output: 0, ms: 0 };
-    const said = [receipt.usage?.input ?? 0, receipt.usage?.output ?? 0, receipt.ms].join();
-    this.world.violations.check(
-      said === [input, output, ms].join(),
-      "I18",
-      () => `a receipt says ${said} for ${[input, output, ms]} (input, output, ms)`,
-    );
+    const { input, output, ms, cost } = (compaction && this.#spent.get(compaction)) ?? NOTHING;
+    const said = [receipt.usage?.input ?? 0, receipt.usage?.output ?? 0, receipt.ms, (receipt.cost ?? Number.NaN).toFixed(9)].join();
+    const spent = [input, output, ms, cost.toFixed(9)].join();
+    this.world.violations.check(said === spent, "I18", () => `a receipt says ${said} for ${spent} (input, output, ms, cost)`);
+    if (cost > 0) this.world.stats.count("receipts with a cost");
   }
 
   #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction, view }: SessionState): void {

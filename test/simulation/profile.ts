@@ -70,6 +70,7 @@ export const MODELS: Readonly<Record<string, ModelSpec>> = Object.fromEntries(
       context_window,
       max_output: 1_024,
       source: "tenant",
+      ...(id === "big" ? { prices: { input: 3e-6, cache_write: 3.75e-6, cached: 3e-7, output: 1.5e-5 } } : {}),
     },
   ]),
 );
@@ -117,6 +118,7 @@ export function drawPolicy(random: Random): string {
     },
     ...maybe({ fallback_models: drawModels(random) }),
     ...maybe({ on_failure: random.pick(["drop", "note", "none"] as const) }),
+    ...maybe({ title_model: random.pick(["tiny", "endless", "gone"]) }),
   };
   return toPolicyText(choice);
 }

@@ -54,6 +54,8 @@ const TRIED = [
       "turn asked of another model",
       "miscounts",
       "crashes",
+      "title requests",
+      "changed: title",
     ],
   },
   {

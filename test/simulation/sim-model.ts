@@ -170,7 +170,7 @@ export class SimModel {
 
   #write(request: ModelRequest): Script {
     const { random, profile } = this.deps;
-    const chunks = request.purpose === "compaction" ? this.#summarize(request) : this.#writeReply(request);
+    const chunks = this.#saysTo(request);
     const somewhere = (): number => random.int(0, chunks.length - 1);
     if (request.model.id === profile.weakModel && random.chance(profile.weak)) return fails(this.#failure(profile.weakKind));
     if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
@@ -187,6 +187,25 @@ export class SimModel {
     const retry_after_ms = random.pick([0, 900, 8_000, 40_000, 3_600_000]);
     stats.count(`retry after ${retry_after_ms}`);
     return { kind, status: 429, retry_after_ms };
+  }
+
+  #saysTo(request: ModelRequest): ModelChunk[] {
+    switch (request.purpose) {
+      case "turn":
+        return this.#writeReply(request);
+      case "compaction":
+        return this.#summarize(request);
+      case "title":
+        return this.#entitle(request);
+    }
+  }
+
+  /** A title; a chatty one; none. */
+  #entitle(request: ModelRequest): ModelChunk[] {
+    const { random } = this.deps;
+    const text = random.pick(["A talk", "Title: A talk\nand more of it", " \n", drawText(random, 100, 600)]);
+    const chunks: ModelChunk[] = [{ type: "text", text }];
+    return [...chunks, this.#finish(request, { chunks, finish: random.chance(0.8) ? "stop" : "length" })];
   }
 
   #writeReply(request: ModelRequest): ModelChunk[] {

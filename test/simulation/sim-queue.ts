@@ -96,7 +96,7 @@ export class SimQueue {
     };
     await consumeCompactions([settled], {
       sessions: () => session(scope),
-      model: model(scope),
+      model: () => model(scope),
       clock: () => scheduler.now,
       random: () => scheduler.random.next(),
       schedule: (ms, work) => scheduler.timer(scope, { ms, label: "summary deadline" }, work),

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { createModelDirectory, MODEL_CACHE_TTL_MS } from "../../src/tenant/model-directory";
+import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
+import { createModelDirectory } from "../../src/tenant/model-directory";
 import { createTestClock } from "./support";
 
 function spec(changes: Partial<ModelSpec> = {}): ModelSpec {
@@ -26,7 +27,7 @@ describe("looking up a model", () => {
   it("asks the tenant once within the time that an answer holds", async () => {
     const { clock, resolveModel, directory } = given();
     await directory.resolve("m");
-    clock.advance(MODEL_CACHE_TTL_MS - 1);
+    clock.advance(LOOK_UP_TTL_MS - 1);
     expect(await directory.resolve("m")).toEqual(spec());
     expect(resolveModel).toHaveBeenCalledTimes(1);
   });
@@ -35,7 +36,7 @@ describe("looking up a model", () => {
     const { clock, resolveModel, directory } = given();
     await directory.resolve("m");
     resolveModel.mockResolvedValue(spec({ context_window: 4_000 }));
-    clock.advance(MODEL_CACHE_TTL_MS);
+    clock.advance(LOOK_UP_TTL_MS);
     expect((await directory.resolve("m"))?.context_window).toBe(4_000);
   });
 
@@ -68,7 +69,7 @@ describe("looking up a model", () => {
   it("a model that was removed is not brought back by a failure", async () => {
     const { clock, resolveModel, directory } = given();
     await directory.resolve("m");
-    clock.advance(MODEL_CACHE_TTL_MS);
+    clock.advance(LOOK_UP_TTL_MS);
     resolveModel.mockResolvedValueOnce(null);
     await directory.resolve("m");
     resolveModel.mockRejectedValue(new Error("unreachable"));

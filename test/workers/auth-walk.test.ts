@@ -44,6 +44,7 @@ beforeAll(async () => {
     compaction_id: newId("cmp"),
     key_id: newId("key"),
     model_id: chat.model.upstream,
+    credential_name: "openai",
     policy_name: "balanced",
     tenant_id: chat.tenant.id,
   };

@@ -59,6 +59,7 @@ describe("a turn that calls client tools", () => {
     expect(typesOf(second.seen).filter((type) => type !== "text.delta")).toEqual([
       "item.completed",
       "turn.resumed",
+      "usage.updated",
       "item.completed",
       "turn.completed",
     ]);

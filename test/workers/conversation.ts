@@ -73,6 +73,6 @@ export async function deliver(...jobs: readonly unknown[]) {
     jobs.map((body) => ({ id: `q-${++messages}`, timestamp: new Date(), attempts: 1, body })),
   );
   const context = createExecutionContext();
-  await worker.queue(batch, env);
+  await worker.queue(batch, env, context);
   return getQueueResult(batch, context);
 }

@@ -144,7 +144,7 @@ describe("a crash in the middle of the reply", () => {
     const frames = await chat.listen(offset);
     await frames.until("turn.interrupted");
 
-    expect(typesOf(frames.seen)).toEqual(["item.completed", "turn.interrupted"]);
+    expect(typesOf(frames.seen)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
     await frames.leave();
   });
 
@@ -172,7 +172,7 @@ describe("a crash in the middle of the reply", () => {
     const [rewind, ...rest] = back.seen;
     expect(spoken(frames.seen)).toBe("Stored. Only shown.");
     expect(rewind).toMatchObject({ type: "stream.rewind", to: stored.offset });
-    expect(typesOf(rest)).toEqual(["item.completed", "turn.interrupted"]);
+    expect(typesOf(rest)).toEqual(["usage.updated", "item.completed", "turn.interrupted"]);
     expect(rest.every((frame) => frame.offset > shown.offset)).toBe(true);
     expect(told(await chat.items())).toEqual(["user: hello", "assistant: Stored. "]);
     await back.leave();

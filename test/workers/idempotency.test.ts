@@ -156,7 +156,7 @@ describe("one idempotency key on POST /v1/sessions", () => {
 
 describe("one idempotency key on a retry", () => {
   it("is one retry", async () => {
-    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });
     await chat.send("hello");
 
     const [one, two] = await Promise.all([1, 2].map(async () => bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key))));
@@ -166,7 +166,7 @@ describe("one idempotency key on a retry", () => {
   });
 
   it("again after the turn has ended is the first turn, and says so", async () => {
-    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }, { text: "here" }] });
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }, { text: "here" }] });
     await chat.send("hello");
     const first = await bodyOf<TurnReport>(await chat.call("POST", "/retry", {}, key));
     const before = await chat.events();
@@ -179,7 +179,7 @@ describe("one idempotency key on a retry", () => {
   });
 
   it("with another request is refused, and nothing runs", async () => {
-    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });
     await chat.send("hello", {}, key);
     const before = await chat.events();
 

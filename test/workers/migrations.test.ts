@@ -97,6 +97,36 @@ describe("migrations", () => {
     expect(await own.first()).toEqual({ context_window_size: null });
   });
 
+  it("the ledger's on an older database keeps its calls, of unknown cost, in order of time for each tenant", async () => {
+    await applyD1Migrations(env.DB, upTo(3));
+    await env.DB.prepare(
+      `INSERT INTO usage (tenant_id, session_id, seq, purpose, model, input, output, cached, reasoning, estimate, outcome, ms, at)
+       VALUES ('ten_a', 'ses_a', 3, 'turn', 'gpt-4o', 11, 7, 3, 2, 12, 'stop', 250, 20)`,
+    ).run();
+    const old = await env.DB.prepare("SELECT * FROM usage").first();
+
+    await applyD1Migrations(env.DB, env.MIGRATIONS);
+
+    expect(await env.DB.prepare("SELECT * FROM usage").first()).toEqual({ ...old, cache_write: null, cost: null });
+    expect(
+      (await env.DB.prepare("SELECT seq FROM usage INDEXED BY usage_by_time WHERE tenant_id = 'ten_a' AND at = 20").first())?.seq,
+    ).toBe(3);
+  });
+
+  it("version 3 leaves presets and own models as they were, with nothing more known of them", async () => {
+    await applyD1Migrations(env.DB, upTo(2));
+    const own =
+      "INSERT INTO models (tenant_id, provider_id, id, source, upstream_id, max_output) VALUES ('ten_a', 'openai', 'm', 'tenant', 'm', 7)";
+    await env.DB.prepare(own).run();
+    const read = async () => (await env.DB.prepare("SELECT * FROM models ORDER BY tenant_id, id").all<Record<string, unknown>>()).results;
+    const before = await read();
+
+    await applyD1Migrations(env.DB, upTo(3));
+
+    const more = { capabilities: null, ratio: null, price_input: null, price_output: null, price_cached: null, price_cache_write: null };
+    expect(await read()).toEqual(before.map((row) => ({ ...row, ...more, credential: null })));
+  });
+
   it("applying them again changes nothing", async () => {
     await applyD1Migrations(env.DB, env.MIGRATIONS);
     await env.DB.prepare("UPDATE models SET context_window_size = 64000 WHERE id = 'o1'").run();

@@ -118,7 +118,7 @@ describe("rows", () => {
     const replies = [
       { text: "Looking.", tool_calls: [{ id: "c", name: "look", arguments: "{}" }] },
       { text: "Found." },
-      { status: 503, error: { message: "no" } },
+      { status: 402, error: { message: "no" } },
     ];
     const chat = await newChat({ system: "Be brief.", tools, replies });
     await chat.append("Background.", "system");

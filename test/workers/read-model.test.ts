@@ -75,13 +75,15 @@ describe("the rows of a session", () => {
     const log = new LogBuilder(session)
       .open()
       .event(modelCall())
-      .event(modelCall({ usage: null, outcome: "timeout" }));
+      .event(modelCall({ usage: null, outcome: "timeout" }))
+      .event(modelCall({ usage: { input: 11, output: 7, cached: 3, reasoning: 2, cache_write: 5 }, cost: 0.000123 }));
 
     await projection.write(log.batch());
 
     const { usage = {} } = await rowsOf(log);
     expect(usage["2"]).toMatchObject({ input: 11, output: 7, cached: 3, reasoning: 2, estimate: 12, outcome: "stop", ms: 250 });
-    expect(usage["3"]).toMatchObject({ input: null, output: null, outcome: "timeout" });
+    expect(usage["3"]).toMatchObject({ input: null, output: null, outcome: "timeout", cost: null });
+    expect(usage["4"]).toMatchObject({ cache_write: 5, cost: 0.000123 });
   });
 
   it("a redacted message loses its content and its preview, and is still counted", async () => {

@@ -97,6 +97,8 @@ export interface ChatInput {
   /** True tokens above which the stand-in refuses. */
   readonly limit?: number;
   readonly policy?: PolicyChoice;
+  /** A credential that the tenant has. */
+  readonly credential?: string;
 }
 
 /** One session with a model of its own. */
@@ -199,8 +201,8 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   await model.script({ replies, summaries, ...(limit !== undefined && { limit }) });
   const spec = { provider: "openai-compatible", base_url: inject("standIn").baseUrl };
   const limits = { context_window: input.window === undefined ? 16_000 : input.window, max_output: input.maxOutput ?? 1_000 };
-  await bodyOf(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits }));
-  const { system, tools } = input;
+  const { system, tools, credential } = input;
+  await bodyOf(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits, ...(credential !== undefined && { credential }) }));
   const settings = { model: name, ...(system !== undefined && { system }), ...(tools && { tools }) };
   const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
   const chat = new Chat(tenant, id, model);

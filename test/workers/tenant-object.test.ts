@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
-import type { ModelSpec } from "../../src/app/ports";
-import type { ModelOverride, Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
+import type { ModelOverride } from "../../src/app/model-entry";
+import type { Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
 import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
@@ -82,12 +82,20 @@ describe("a tenant that was never created", () => {
       stub.listSessions({ after: null, limit: 10 }),
       stub.listModels(),
       stub.putModel("m", model()),
+      stub.getModel("m"),
       stub.deleteModel("m"),
+      stub.suggestLimit({ model: "m", context_window: 4_096, source: "provider_error" }),
+      stub.putCredential({ name: "c", sealed: { kid: "k", wrapped_key: "w", sealed: "s" } }),
+      stub.listCredentials(),
+      stub.deleteCredential("c"),
+      stub.sealedCredentials(),
+      stub.replaceSealed([]),
       stub.exportTenant(),
     ]);
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, error: { code: "tenant_not_found" } });
     expect(await stub.authenticate("h")).toBeNull();
     expect(await stub.resolveModel("embedded")).toBeNull();
+    expect(await stub.sealedCredential("c")).toBeNull();
     const left = await runInDurableObject(stub, async (_, state) => ({
       tables: state.storage.sql.exec(TABLES).toArray(),
       alarm: await state.storage.getAlarm(),
@@ -217,8 +225,12 @@ describe("models", () => {
     const { tenant, stub } = await givenTenant();
     await stub.putModel("mine", model());
     const directory = createModelDirectory({ stub: { resolveModel: (id) => stubOf(tenant).resolveModel(id) }, now: Date.now });
-    const expected: ModelSpec = { ...model(), id: "mine", source: "tenant" };
-    expect(await directory.resolve("mine")).toEqual(expected);
+    expect(await directory.resolve("mine")).toEqual({
+      ...model(),
+      id: "mine",
+      source: "tenant",
+      capabilities: { tools: true, images: true, files: true, reasoning: false },
+    });
   });
 });
 
@@ -268,6 +280,35 @@ describe("the read model", () => {
       { id: "embedded", context_window_size: 32_000 },
       { id: "mine", context_window_size: 9_000 },
     ]);
+  });
+
+  it("has what was said of a model, prices per million tokens, and no price of the day", async () => {
+    const { tenant, stub } = await givenTenant();
+    const prices = { input: 0.000_003, output: 0.000_015, cached: 0.000_000_3, cache_write: 0.000_003_75 };
+    const capabilities = { tools: true, images: false, files: false, reasoning: true };
+    await stub.putModel("mine", model({ prices, capabilities, ratio: 1.2 }));
+    await stub.putModel("known", { provider: "openai", upstream_id: "gpt-4o", base_url: null });
+    await settle(stub);
+
+    const columns =
+      "id, provider_id, max_output, capabilities, ratio, price_input, price_output, price_cached, price_cache_write, credential";
+    const rows = await env.DB.prepare(`SELECT ${columns} FROM models WHERE tenant_id = ? AND id <> 'embedded' ORDER BY id`)
+      .bind(tenant)
+      .all();
+
+    expect(rows.results).toMatchObject([
+      { id: "known", provider_id: "openai", max_output: 16_384, ratio: null, price_input: null, credential: null },
+      {
+        id: "mine",
+        capabilities: JSON.stringify(capabilities),
+        ratio: 1.2,
+        price_input: 3,
+        price_output: 15,
+        price_cached: 0.3,
+        price_cache_write: 3.75,
+      },
+    ]);
+    expect(await stub.resolveModel("known")).toMatchObject({ prices: { input: 0.000_002_5 } });
   });
 
   it("out of order does not stop a change, and the alarm catches up", async () => {

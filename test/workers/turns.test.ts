@@ -33,7 +33,7 @@ describe("sending a message", () => {
   });
 
   it("a provider's failure ends the turn with its class, keeps the message, and retry answers it", async () => {
-    const chat = await newChat({ replies: [{ status: 503, error: { message: "a secret of the provider" } }, { text: "now" }] });
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "a secret of the provider" } }, { text: "now" }] });
 
     const failed = await chat.send("hello");
 
@@ -48,7 +48,7 @@ describe("sending a message", () => {
 
 describe("a retry", () => {
   it("offers the tools that the failed turn had", async () => {
-    const chat = await newChat({ replies: [{ status: 503, error: { message: "no" } }] });
+    const chat = await newChat({ replies: [{ status: 402, error: { message: "no" } }] });
     await chat.send("hello", { tools: [{ name: "look", parameters: { type: "object" } }] });
 
     await bodyOf(await chat.call("POST", "/retry"));

@@ -25,6 +25,16 @@ const list = tenantRoute({
   responses: { 200: json("All of them", listOf(modelView)) },
 });
 
+const get = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: null,
+  summary: "Read a model: its limits, and who says each",
+  request: { params },
+  responses: { 200: json("The model", modelView) },
+});
+
 const put = tenantRoute({
   method: "put",
   path,
@@ -45,6 +55,16 @@ const remove = tenantRoute({
   responses: { 204: { description: "Removed" } },
 });
 
+const probe = tenantRoute({
+  method: "post",
+  path: `${path}/probe`,
+  tag,
+  scope,
+  summary: "Ask the provider for the model's limits, and keep its answer as a suggestion",
+  request: { params },
+  responses: { 200: json("The model with what was suggested; nothing else of it has changed", modelView) },
+});
+
 /** A model's id is the client's to choose: what is wrong with it is said. */
 function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): FieldError[] {
   const name = modelName.safeParse(id);
@@ -62,9 +82,34 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     return models.ok ? c.json(toWholeList(models.value.map(toModelView)), 200) : sendProblem(c, models.error);
   });
 
+  app.openapi(get, async (c) => {
+    const model = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.getModel(c.req.valid("param").model_id),
+    );
+    return model.ok ? c.json(toModelView(model.value), 200) : sendProblem(c, model.error);
+  });
+
+  app.openapi(probe, async (c) => {
+    const { tenant } = principalOf(c);
+    const { model_id } = c.req.valid("param");
+    const model = await deps.tenants(tenant).getModel(model_id);
+    if (!model.ok) return sendProblem(c, model.error);
+    const { base_url, source } = model.value;
+    // What is allowed may have changed since the model was put.
+    const detail = base_url === null || source === "deployment" ? null : refuseModelUrl(base_url, deps.config.allowPrivateModelUrls);
+    if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "base_url", detail }] });
+    const found = await deps.probeLimits(tenant, model.value);
+    if (!found.ok) return sendProblem(c, { code: "probe_failed", ...found.error });
+    const kept = await deps.tenants(tenant).suggestLimit({ model: model_id, ...found.value, source: "provider_endpoint" });
+    if (!kept.ok) return sendProblem(c, kept.error);
+    const now = await deps.tenants(tenant).getModel(model_id);
+    return now.ok ? c.json(toModelView(now.value), 200) : sendProblem(c, now.error);
+  });
+
   app.openapi(put, async (c) => {
     const { model_id } = c.req.valid("param");
-    const model = toOverride(c.req.valid("json"), { id: model_id, knownWindow: deps.knownWindow });
+    const model = toOverride(c.req.valid("json"), model_id);
     const errors = faultsOf(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const stored = await callTwice(

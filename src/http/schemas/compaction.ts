@@ -6,7 +6,7 @@ import { documents } from "./documents";
 import { id, time } from "./ids";
 import { policyChoiceView } from "./policy";
 import { tokenFigure } from "./session";
-import { modelFailureKind, usageView } from "./turn";
+import { dollars, modelFailureKind, usageView } from "./turn";
 
 const certainty = documents<Certainty>()(
   z.object({
@@ -28,6 +28,9 @@ const receiptView = documents<Receipt>()(
     model: z.string().nullable(),
     usage: usageView.nullable(),
     ms: z.number(),
+    cost: dollars
+      .optional()
+      .openapi({ description: "US dollars of those calls; null: unknown of one of them. Absent in receipts from before it was recorded" }),
     economy: z
       .object({
         read_cost_before: z.number(),

@@ -1,9 +1,19 @@
 import { z } from "@hono/zod-openapi";
-import { type ModelSpec, PROVIDERS } from "../../app/ports";
-import type { ModelOverride } from "../../app/tenant-api";
+import {
+  FIGURE_SOURCES,
+  type FigureSources,
+  type LimitSuggestion,
+  type ModelEntry,
+  type ModelOverride,
+  SUGGESTION_SOURCES,
+} from "../../app/model-entry";
+import { type ModelCapabilities, type ModelSpec, PROVIDERS } from "../../app/ports";
+import type { Prices } from "../../context/economy";
+import { baseUrlFault, capabilitiesSchema, modelFigures, takesKey, toFigures } from "../../context/model-input";
+import { toPerMillion } from "../../context/price-units";
+import { credentialName } from "./credential";
 import { documents } from "./documents";
-
-const MIN_WINDOW = 1024;
+import { time } from "./ids";
 
 export const modelName = z
   .string()
@@ -12,45 +22,59 @@ export const modelName = z
 
 export const modelInput = z
   .strictObject({
-    provider: z.enum(["embedded", "openai-compatible"]),
+    provider: z.enum(PROVIDERS).openapi({
+      description: "openai: Responses; openai-chat: its chat completions; openai-compatible: chat completions at any other address",
+    }),
     upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for it; by default the id" }),
-    base_url: z.string().max(2048).nullable().optional(),
-    context_window: z
-      .int()
-      .min(MIN_WINDOW)
+    base_url: z
+      .string()
+      .max(2048)
       .nullable()
       .optional()
-      .openapi({ description: "Tokens; null: unknown, and nothing is ever compacted; by default what is known of the model's name" }),
-    max_output: z.int().min(1).openapi({ description: "Tokens of one reply, at most" }),
+      .openapi({ description: "Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai" }),
+    ...modelFigures,
+    credential: credentialName
+      .optional()
+      .openapi({ description: "Name of the tenant's credential; by default the deployment's key, at the provider's own address only" }),
   })
-  .superRefine(({ provider, base_url }, context) => {
-    const isRemote = provider === "openai-compatible";
-    if (isRemote === Boolean(base_url)) return;
-    context.addIssue({ code: "custom", path: ["base_url"], message: isRemote ? "needed for this provider" : "not used by this provider" });
+  .superRefine(({ provider, base_url, credential }, context) => {
+    const message = baseUrlFault(provider, base_url || null);
+    if (message) context.addIssue({ code: "custom", path: ["base_url"], message });
+    if (credential !== undefined && !takesKey(provider)) {
+      context.addIssue({ code: "custom", path: ["credential"], message: "not used by this provider" });
+    }
   })
   .openapi("PutModel");
 
-export interface ModelNaming {
-  readonly id: string;
-  readonly knownWindow: (model: Pick<ModelOverride, "provider" | "upstream_id">) => number | null;
+/** Only what was said: what is known of the name is looked up whenever it is needed. */
+export function toOverride(input: z.infer<typeof modelInput>, id: string): ModelOverride {
+  const { provider, upstream_id = id, base_url, credential, ...said } = input;
+  return { provider, upstream_id, base_url: base_url || null, ...toFigures(said), ...(credential !== undefined && { credential }) };
 }
 
-export function toOverride(input: z.infer<typeof modelInput>, { id, knownWindow }: ModelNaming): ModelOverride {
-  const named = { provider: input.provider, upstream_id: input.upstream_id ?? id };
-  return {
-    ...named,
-    base_url: input.base_url ?? null,
-    context_window: input.context_window === undefined ? knownWindow(named) : input.context_window,
-    max_output: input.max_output,
-  };
-}
-
-export interface ModelView extends ModelSpec {
+export interface ModelView
+  extends Pick<ModelSpec, "id" | "provider" | "upstream_id" | "base_url" | "context_window" | "max_output" | "source"> {
+  readonly capabilities: ModelCapabilities | null;
+  readonly ratio: number | null;
+  readonly prices: Prices | null;
+  readonly credential: string | null;
+  readonly sources: FigureSources;
   readonly warnings: readonly string[];
+  readonly suggestions: readonly LimitSuggestion[];
 }
 
 const UNKNOWN_WINDOW =
   "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
+const UNKNOWN_OUTPUT = "max_output is unknown and taken to be the figure shown";
+const MISSING_CREDENTIAL = "credential names none that is there: the model is called without a key";
+
+const from = z.enum(FIGURE_SOURCES);
+
+const pricesView = documents<Prices>()(z.object({ input: z.number(), output: z.number(), cached: z.number(), cache_write: z.number() }));
+
+const suggestionView = documents<LimitSuggestion>()(
+  z.object({ figure: z.enum(["context_window", "max_output"]), tokens: z.int(), source: z.enum(SUGGESTION_SOURCES), at: time }),
+);
 
 export const modelView = documents<ModelView>()(
   z
@@ -58,17 +82,55 @@ export const modelView = documents<ModelView>()(
       id: z.string(),
       provider: z.enum(PROVIDERS),
       upstream_id: z.string(),
-      base_url: z.string().nullable().openapi({ description: "Null too for the deployment's own models" }),
+      base_url: z
+        .string()
+        .nullable()
+        .openapi({ description: "Null: the provider's own address; null too for the deployment's own models" }),
       context_window: z.int().nullable(),
       max_output: z.int(),
+      capabilities: capabilitiesSchema.nullable().openapi({ description: "Null: unknown, and all of it is tried" }),
+      ratio: z.number().nullable().openapi({ description: "Null: 1, until a session has learned its own" }),
+      prices: pricesView.nullable().openapi({ description: "US dollars per million tokens; null: unknown, which is never free" }),
+      credential: z.string().nullable(),
       source: z.enum(["deployment", "tenant"]),
+      sources: z
+        .object({ context_window: from, max_output: from, capabilities: from, ratio: from, prices: from })
+        .openapi({ description: "Who says each figure" }),
       warnings: z.array(z.string()).readonly().openapi({ description: "What this model will not do as it is" }),
+      suggestions: z
+        .array(suggestionView)
+        .readonly()
+        .openapi({ description: "Limits that the provider named and nobody adopted; PUT the model with one to adopt it" }),
     })
     .openapi("Model"),
 );
 
+function warningsOf({ context_window, figures, credential_missing }: ModelEntry): string[] {
+  const warnings = [
+    context_window === null && UNKNOWN_WINDOW,
+    figures.max_output === "unknown" && UNKNOWN_OUTPUT,
+    credential_missing && MISSING_CREDENTIAL,
+  ];
+  return warnings.filter((warning) => warning !== false);
+}
+
 /** Where the deployment's own models are is its own business. */
-export function toModelView(model: ModelSpec): ModelView {
-  const warnings = model.context_window === null ? [UNKNOWN_WINDOW] : [];
-  return { ...model, ...(model.source === "deployment" && { base_url: null }), warnings };
+export function toModelView(model: ModelEntry): ModelView {
+  const { id, provider, upstream_id, context_window, max_output, source, figures, suggestions } = model;
+  return {
+    id,
+    provider,
+    upstream_id,
+    base_url: source === "deployment" ? null : model.base_url,
+    context_window,
+    max_output,
+    capabilities: model.capabilities ?? null,
+    ratio: model.ratio ?? null,
+    prices: model.prices ? toPerMillion(model.prices) : null,
+    credential: model.credential ?? null,
+    source,
+    sources: figures,
+    warnings: warningsOf(model),
+    suggestions,
+  };
 }

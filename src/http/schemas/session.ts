@@ -11,6 +11,7 @@ import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 import { toolCallView, toolsInput, toolView, toTools } from "./tool";
 import { turnFailureView, turnStatus } from "./turn";
+import { usageSumsView } from "./usage";
 
 const MAX_TITLE = 200;
 const MAX_METADATA = 16;
@@ -88,7 +89,10 @@ export const sessionView = documents<SessionDescription>()(
       compact_boundary_timestamp: z.int().nullable(),
       context_window: z.int().nullable(),
       current_context_tokens: tokenFigure,
-      total_tokens: z.number(),
+      total_tokens: z.number().openapi({
+        description: "What all calls read and wrote together: a billing total; how full the window is, current_context_tokens says",
+      }),
+      usage: usageSumsView,
       turn: z
         .object({
           id: id("trn"),

@@ -12,9 +12,13 @@ export const usageView = documents<CallUsage>()(
     input: z.int().openapi({ description: "Cached tokens included" }),
     output: z.int(),
     cached: z.int(),
-    reasoning: z.int(),
+    reasoning: z.int().openapi({ description: "Part of output; where it is more, beside it" }),
+    cache_write: z.int().optional().openapi({ description: "Part of input; absent: not reported" }),
   }),
 );
+
+/** US dollars; null: unknown, which is never free. */
+export const dollars = z.number().nullable();
 
 export const modelFailureKind = z.enum(FAILURE_KINDS);
 
@@ -54,6 +58,7 @@ export const turnView = documents<TurnReport>()(
         .openapi({ description: "Older ones are left out of items, for their number or their size; the list of messages has them" }),
       open_calls: z.array(toolCallView).readonly(),
       usage: usageView.nullable(),
+      cost: dollars.openapi({ description: "US dollars of its calls; null: unknown of one of them" }),
       context_window: z.int().nullable(),
       current_context_tokens: z.number(),
       notices: z

@@ -101,6 +101,7 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
 export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
     runtime.abandonLive();
+    runtime.titler.abandon();
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
     runtime.execute({ type: "EraseSession", at });
@@ -130,6 +131,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   runtime.store.forget();
   runtime.content.forget();
   runtime.buffer.forget();
+  runtime.window.forget();
   runtime.alarmRang(); // the alarm went with the rest
   migrate(runtime.deps.sql);
   writeMeta(runtime.deps.sql, BURNT, String(at));

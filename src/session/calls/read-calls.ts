@@ -4,6 +4,7 @@ import type { CompactionView } from "../../app/control-views";
 import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, policyOf } from "../../context/policy-choice";
@@ -39,9 +40,10 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     message_count: state.messages,
     epoch: state.view.epoch,
     ...summaryOf(runtime),
-    context_window: spec?.context_window ?? null,
+    context_window: spec ? spec.context_window : runtime.window.windowOf(settings.model),
     current_context_tokens: measureNext(state, settings.model),
     total_tokens: state.totals.input + state.totals.output,
+    usage: toSums(state.totals),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: openCallsOf(runtime) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
     queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),

@@ -50,18 +50,19 @@ function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
 }
 
 function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame[] {
-  const { id: turn_id, status, finish, failure, usage, message_id, context_window, current_context_tokens, open_calls } = report;
+  const { id: turn_id, status, finish, failure, usage, cost, message_id, context_window, current_context_tokens, open_calls } = report;
+  const figures = { usage, cost, context_window, current_context_tokens };
   switch (status) {
     case "completed":
-      return [{ type: "turn.completed", turn_id, finish: finish ?? "other", usage, context_window, current_context_tokens }];
+      return [{ type: "turn.completed", turn_id, finish: finish ?? "other", ...figures }];
     case "failed":
-      return [{ type: "turn.failed", turn_id, failure: failure ?? { kind: "internal", status: null } }];
+      return [{ type: "turn.failed", turn_id, failure: failure ?? { kind: "internal", status: null }, ...figures }];
     case "stopped":
       // One that never started was taken back while its message waited.
       if (attempt === 0 && message_id) return [{ type: "message.cancelled", message_id, turn_id }];
-      return [{ type: "turn.stopped", turn_id, reason: stop_reason ?? "requested" }];
+      return [{ type: "turn.stopped", turn_id, reason: stop_reason ?? "requested", ...figures }];
     case "interrupted":
-      return [{ type: "turn.interrupted", turn_id }];
+      return [{ type: "turn.interrupted", turn_id, ...figures }];
     case "awaiting_tools":
       return [{ type: "turn.awaiting_tools", turn_id, tool_calls: open_calls }];
     case "queued":

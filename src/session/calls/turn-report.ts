@@ -4,7 +4,7 @@ import type * as views from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toCallView } from "../content";
-import { readTurn, readTurnItems, type TurnRow } from "../log/log-tables";
+import { readTurn, readTurnItems, spentOf, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { TRIMMED_NOTICE } from "../stream/frames";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
@@ -24,9 +24,8 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
     items: runtime.content.display([...fitting].reverse()),
     items_truncated: truncated || fitting.length < newest.length,
     open_calls: runtime.state.turn?.id === id ? openCallsOf(runtime) : [],
-    usage: row.usage,
-    context_window: runtime.spec?.context_window ?? null,
-    current_context_tokens: runtime.contextTokens(),
+    ...spentOf(row),
+    ...runtime.contextNumbers(),
     notices: row.trimmed ? [TRIMMED_NOTICE] : [],
   });
 }

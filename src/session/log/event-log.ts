@@ -22,6 +22,23 @@ export function readEventsBackwards(sql: Sql, before: number, limit: number): St
   return sql.all<StoredRow & Record<string, string | number>>(query, before, limit).map(parseStoredEvent);
 }
 
+export type CallEvent = Extract<StoredEvent, { type: "ModelCallFinished" }>;
+
+/**
+ * The model calls after (descending: before) a seq. There is no index by type: what lies between two calls is passed over in the
+ * log's own order, which is a few events for each call.
+ */
+export function readCalls(
+  sql: Sql,
+  page: { readonly after: number | null; readonly limit: number; readonly order: "asc" | "desc" },
+): CallEvent[] {
+  const [compare, direction, start] = page.order === "asc" ? [">", "ASC", 0] : ["<", "DESC", Number.MAX_SAFE_INTEGER];
+  const query = `SELECT seq, at, type, version, data FROM events
+    WHERE type = 'ModelCallFinished' AND seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
+  const rows = sql.all<StoredRow & Record<string, string | number>>(query, page.after ?? start, page.limit);
+  return rows.map(parseStoredEvent).filter((event) => event.type === "ModelCallFinished");
+}
+
 /** Appends at `state.seq + 1` on; the database refuses any other place. */
 export function appendEvents(sql: Sql, events: readonly Event[], from: { readonly seq: number; readonly at: number }): StoredEvent[] {
   return events.map((event, index) => {

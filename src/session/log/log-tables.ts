@@ -2,6 +2,7 @@
  * What is older than the view: tables of the object, written in the same transaction as the events they come from.
  * All of it can be derived from the log again.
  */
+import { roundCost } from "../../domain/call-totals";
 import { isTrim } from "../../domain/compaction-events";
 import type { StopReason, StoredEvent, TurnFailure } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
@@ -24,6 +25,8 @@ export interface TurnRow {
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly usage: CallUsage | null;
+  /** US dollars of its calls; null: unknown of one of them. Absent: an older build wrote the row. */
+  readonly cost?: number | null;
   /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
   readonly stop_reason?: StopReason;
   /** A retry took back what it had begun to say. */
@@ -48,7 +51,7 @@ const changeTurn = (sql: Sql, id: TurnId, change: Partial<TurnRow>): void => {
   if (row) writeTurn(sql, { ...row, ...change });
 };
 
-const emptyTurn = { attempt: 0, message_id: null, from: 0, finish: null, failure: null, usage: null } as const;
+const emptyTurn = { attempt: 0, message_id: null, from: 0, finish: null, failure: null, usage: null, cost: 0 } as const;
 
 /** Items by position, both ends included. */
 export function readItems(
@@ -181,7 +184,15 @@ function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }
 
 function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
   const { turn, usage } = event;
-  const row = turn && usage ? readTurn(sql, turn) : null;
-  if (!row || !usage) return;
-  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage) });
+  const row = turn ? readTurn(sql, turn) : null;
+  if (!row) return;
+  const { cost = null } = row;
+  const sum = cost === null || event.cost === undefined ? null : roundCost(cost + event.cost);
+  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum });
 }
+
+/** What a turn's model calls came to, together. */
+export const spentOf = (row: TurnRow | null): { readonly usage: CallUsage | null; readonly cost: number | null } => ({
+  usage: row?.usage ?? null,
+  cost: row?.cost ?? null,
+});

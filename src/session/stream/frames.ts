@@ -3,7 +3,7 @@ import type { DisplayItem, Notice, ToolCallView } from "../../app/session-views"
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
-import type { CallUsage, FinishReason } from "../../domain/model-call";
+import type { CallUsage, FinishReason, UsageSource } from "../../domain/model-call";
 
 interface InTurn {
   readonly turn_id: TurnId;
@@ -13,6 +13,12 @@ interface InTurn {
 export interface ContextNumbers {
   readonly context_window: number | null;
   readonly current_context_tokens: number;
+}
+
+/** Every end of a turn says what its calls came to. `cost`: US dollars; null: unknown of one of them. */
+export interface TurnFigures extends ContextNumbers {
+  readonly usage: CallUsage | null;
+  readonly cost: number | null;
 }
 
 export type Frame =
@@ -34,10 +40,20 @@ export type Frame =
   | ({ readonly type: "reasoning.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "item.completed"; readonly item: DisplayItem } & InTurn)
   | ({ readonly type: "turn.awaiting_tools"; readonly tool_calls: readonly ToolCallView[] } & InTurn)
-  | ({ readonly type: "turn.completed"; readonly finish: FinishReason; readonly usage: CallUsage | null } & ContextNumbers & InTurn)
-  | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & InTurn)
-  | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & InTurn)
-  | ({ readonly type: "turn.interrupted" } & InTurn)
+  | ({ readonly type: "turn.completed"; readonly finish: FinishReason } & TurnFigures & InTurn)
+  | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & TurnFigures & InTurn)
+  | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & TurnFigures & InTurn)
+  | ({ readonly type: "turn.interrupted" } & TurnFigures & InTurn)
+  /** One model call is in the ledger, whatever it was for; `turn_id` null: it was no turn's. */
+  | ({
+      readonly type: "usage.updated";
+      readonly turn_id: TurnId | null;
+      readonly source: UsageSource;
+      readonly model: string;
+      readonly usage: CallUsage | null;
+      /** US dollars; null: unknown. */
+      readonly cost: number | null;
+    } & ContextNumbers)
   | { readonly type: "message.cancelled"; readonly message_id: ItemId; readonly turn_id: TurnId | null }
   | { readonly type: "compaction.started"; readonly compaction_id: CompactionId; readonly status: string }
   | {

@@ -5,18 +5,18 @@ import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { CallUsage } from "../../domain/model-call";
+import { type CallUsage, sourceOf } from "../../domain/model-call";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallView } from "../content";
-import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE } from "./frames";
+import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE, type TurnFigures } from "./frames";
 
 export interface FrameSource {
   readonly before: SessionState;
   readonly after: SessionState;
   display(item: ItemMeta): DisplayItem;
   /** What the turn's model calls reported, together. */
-  usage(turn: TurnId): CallUsage | null;
+  spent(turn: TurnId): { readonly usage: CallUsage | null; readonly cost: number | null };
   /** How full the window is now. */
   context(): ContextNumbers;
 }
@@ -40,13 +40,15 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "SessionErased":
       return [{ type: "session.erased" }];
     case "TurnCompleted":
-      return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, usage: source.usage(event.turn), ...source.context() }];
+      return [{ type: "turn.completed", turn_id: event.turn, finish: event.finish, ...figures(event.turn, source) }];
     case "TurnFailed":
-      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure }];
+      return [{ type: "turn.failed", turn_id: event.turn, failure: event.failure, ...figures(event.turn, source) }];
     case "TurnStopped":
-      return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason }];
+      return [{ type: "turn.stopped", turn_id: event.turn, reason: event.reason, ...figures(event.turn, source) }];
     case "TurnInterrupted":
-      return [{ type: "turn.interrupted", turn_id: event.turn }];
+      return [{ type: "turn.interrupted", turn_id: event.turn, ...figures(event.turn, source) }];
+    case "ModelCallFinished":
+      return [usageFrame(event, source)];
     case "CompactionStarted":
       return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
     case "CompactionFailed":
@@ -61,7 +63,6 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "SessionForked":
     case "MessageRedacted":
     case "HistoryRewound":
-    case "ModelCallFinished":
     case "ApprovalRequested":
     case "ApprovalResolved":
     case "CompactionRequested":
@@ -70,6 +71,13 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     default:
       return assertNever(event);
   }
+}
+
+const figures = (turn: TurnId, { spent, context }: FrameSource): TurnFigures => ({ ...spent(turn), ...context() });
+
+function usageFrame(event: Extract<StoredEvent, { type: "ModelCallFinished" }>, { context }: FrameSource): Frame {
+  const { turn, purpose, model, usage, cost = null } = event;
+  return { type: "usage.updated", turn_id: turn, source: sourceOf(purpose), model, usage, cost, ...context() };
 }
 
 const waited = (id: ItemId, { before }: FrameSource): boolean => before.queue.some((entry) => entry.item.id === id);

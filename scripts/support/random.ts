@@ -1,4 +1,4 @@
-/** Seeded randomness: the same seed kills at the same moments. */
+/** Seeded randomness: the same seed kills at the same moments, and writes the same texts. */
 export interface Random {
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;

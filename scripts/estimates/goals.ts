@@ -1,0 +1,26 @@
+/** What the estimator is to keep, corpus by corpus: `npm run estimates -- --check`. */
+import type { CorpusFigures } from "./figures.ts";
+
+/** Before any report: what decisions go by is never further below the truth than this. */
+export const MOST_UNDER = 0.15;
+/** After at least one report, of the estimate without padding, either way. */
+export const MEDIAN = 0.03;
+export const P95 = 0.1;
+
+type Goal = readonly [what: string, found: number, most: number];
+
+const goalsOf = ({ before, after }: CorpusFigures): Goal[] => [
+  ["planned before the first report, under", -before.planned.under, MOST_UNDER],
+  ["estimate after a report, median", after.estimate.median_size, MEDIAN],
+  ["estimate after a report, p95", after.estimate.p95_size, P95],
+];
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+/** One line for each goal that is missed; a corpus without a request shows nothing, and so it is wrong too. */
+export const findMissed = (figures: readonly CorpusFigures[]): string[] =>
+  figures.flatMap((row) => {
+    if (row.after.requests === 0) return [`${row.corpus}: no request came after a report`];
+    const missed = goalsOf(row).filter(([, found, most]) => found > most);
+    return missed.map(([what, found, most]) => `${row.corpus}: ${what}: ${percent(found)}, at most ${percent(most)} was expected`);
+  });

@@ -1,0 +1,133 @@
+/** One conversation, call by call, through the real commands, events and state; the provider counts every request with a true tokenizer. */
+import { measureNext, rawViewTokens } from "../../src/context/budget";
+import { policyOf } from "../../src/context/policy-choice";
+import { DEFAULT_POLICY } from "../../src/context/presets";
+import type { BuiltView, ViewMessage } from "../../src/context/view";
+import type { ModelCall } from "../../src/domain/commands";
+import type { Part } from "../../src/domain/message";
+import type { CallUsage } from "../../src/domain/model-call";
+import { countTokens } from "../lab/segments.ts";
+import { LabSession } from "../lab/session.ts";
+import { LAB_MODEL } from "../lab/setup.ts";
+import { type Caller, type Spoken, StepPlayer } from "../lab/step-player.ts";
+import { planSteps } from "../replay/plan.ts";
+import type { Conversation } from "../replay/recording.ts";
+import type { Corpus } from "./corpora.ts";
+
+/** One request: what the provider counts, and what was thought of it before it was sent. */
+export interface Estimate {
+  /** Requests of its session whose count was reported before it. */
+  readonly reports: number;
+  readonly counted: number;
+  /** Without padding: what it is believed to weigh. */
+  readonly expected: number;
+  /** As `measureNext` has it: what the guard and every decision go by. */
+  readonly planned: number;
+}
+
+export interface Played {
+  readonly name: string;
+  /** Each request as if nothing had been reported in its session yet: an imported history has such a first request. */
+  readonly before: readonly Estimate[];
+  /** Each request but a session's first, with the provider's count of every one before it. */
+  readonly after: readonly Estimate[];
+}
+
+/** `factor`: the provider's tokenizer counts this many times what o200k does. */
+export function playCorpus({ name, conversations }: Corpus, factor: number): Played {
+  const play = (reports: boolean) => conversations.flatMap((conversation) => playConversation(conversation, { factor, reports }));
+  return { name, before: play(false), after: play(true).filter(({ reports }) => reports > 0) };
+}
+
+interface Provider {
+  readonly factor: number;
+  /** False: it never says what it counted. */
+  readonly reports: boolean;
+}
+
+function playConversation(conversation: Conversation, provider: Provider): readonly Estimate[] {
+  const { system = null } = conversation;
+  const session = new LabSession({ model: LAB_MODEL, system, policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY) });
+  const calls = new CountedCalls(session, provider);
+  const player = new StepPlayer({ session, calls, tally: { turns: 0, refused: 0 } });
+  for (const step of planSteps(conversation)) player.play(step);
+  return calls.estimates;
+}
+
+/** Calls of a model whose window never ends. */
+class CountedCalls implements Caller {
+  readonly estimates: Estimate[] = [];
+  readonly #session: LabSession;
+  readonly #provider: Provider;
+
+  constructor(session: LabSession, provider: Provider) {
+    this.#session = session;
+    this.#provider = provider;
+  }
+
+  prepare(): boolean {
+    return true;
+  }
+
+  call({ drafts, text }: Spoken): boolean {
+    const session = this.#session;
+    const { factor, reports } = this.#provider;
+    const input = Math.round(countView(session.view()) * factor);
+    const { tokens, error_bound } = measureNext(session.state, LAB_MODEL);
+    this.estimates.push({ reports: reports ? this.estimates.length : 0, counted: input, expected: tokens - error_bound, planned: tokens });
+    const output = Math.round(countTokens(text) * factor);
+    const call = this.#callOf(reports ? { input, cached: 0, output, reasoning: 0 } : null);
+    session.tick();
+    const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
+    const calls = drafts.filter((draft) => draft.kind === "tool_call");
+    const finish = calls.length > 0 ? "tool_calls" : "stop";
+    session.execute({ at: session.now, type: "RecordAssistant", ...session.run(), call, reply, calls, finish });
+    return true;
+  }
+
+  fail(): void {
+    throw new Error("a call without a window always has room");
+  }
+
+  afterTurn(): void {
+    // Nothing is compacted: what a summary weighs is counted by its own call.
+  }
+
+  #callOf(usage: CallUsage | null): ModelCall {
+    const { state } = this.#session;
+    return {
+      turn: state.turn?.id ?? null,
+      purpose: "turn",
+      model: LAB_MODEL,
+      epoch: state.view.epoch,
+      up_to: state.next_position - 1,
+      usage,
+      estimate: rawViewTokens(state),
+      request_digest: null,
+      outcome: "stop",
+      ms: 0,
+      lease: null,
+    };
+  }
+}
+
+/** Frames and ids as `test/support/stand-in/count-tokens` counts them. */
+const FRAME_TOKENS = 4;
+
+const countPart = (part: Part): number => {
+  switch (part.type) {
+    case "text":
+      return countTokens(part.text);
+    case "tool_call":
+      return countTokens(part.call_id) + countTokens(part.name) + countTokens(part.arguments);
+    case "tool_result":
+      return countTokens(part.call_id) + countTokens(part.output);
+    default:
+      return 0;
+  }
+};
+
+const countMessage = ({ parts }: ViewMessage): number => parts.reduce((sum, part) => sum + countPart(part), FRAME_TOKENS);
+
+const countView = ({ system, messages }: BuiltView): number =>
+  (system === null ? 0 : FRAME_TOKENS + countTokens(system)) + messages.reduce((sum, message) => sum + countMessage(message), 0);

@@ -1,0 +1,149 @@
+/** Plays what a client did, and what was answered, to a session: who makes the model calls decides what they cost. */
+import type { ModelCall } from "../../src/domain/commands";
+import type { ItemDraft, ItemMeta, Part } from "../../src/domain/message";
+import type { Reply, Step } from "../replay/plan.ts";
+import { messageText } from "./segments.ts";
+import type { LabSession } from "./session.ts";
+
+/** A recorded reply, ready to be said. */
+export interface Spoken {
+  readonly drafts: readonly ItemDraft[];
+  readonly text: string;
+}
+
+export interface Caller {
+  /** Before a call. False: there is no room for it, and nothing helps. */
+  prepare(): boolean;
+  /** Makes the call and records what it said. False: the provider refused it, and the turn has failed. */
+  call(spoken: Spoken): boolean;
+  /** Ends the turn for which there is no room. */
+  fail(kind: "cannot_fit", call: ModelCall | null): void;
+  afterTurn(): void;
+}
+
+export interface Tally {
+  turns: number;
+  /** Turns for which there was no room. */
+  refused: number;
+}
+
+const toText = (text: string): Part => ({ type: "text", text });
+
+export class StepPlayer {
+  readonly #session: LabSession;
+  readonly #calls: Caller;
+  readonly #tally: Tally;
+
+  constructor(by: { readonly session: LabSession; readonly calls: Caller; readonly tally: Tally }) {
+    this.#session = by.session;
+    this.#calls = by.calls;
+    this.#tally = by.tally;
+  }
+
+  play(step: Step): void {
+    this.#session.tick();
+    switch (step.type) {
+      case "append":
+        return this.#import(step);
+      case "ask":
+        this.#tally.turns += 1;
+        this.#ask(step.content);
+        return this.#answer(step.reply);
+      case "answer":
+        return this.#giveResults(step);
+    }
+  }
+
+  /** What has no recorded answer is part of the conversation all the same. */
+  #import(step: Extract<Step, { type: "append" }>): void {
+    this.#endTurn();
+    switch (step.role) {
+      case "user":
+        return this.#append([this.#session.draft("user", [toText(step.content)], { turn: null })]);
+      case "assistant":
+        return this.#append(this.#speak({ text: step.content, calls: step.calls }));
+      case "tool":
+        return this.#append([this.#resultWithoutTurn(step.call_id, step.content)]);
+    }
+  }
+
+  #ask(text: string): void {
+    this.#endTurn();
+    const session = this.#session;
+    const { incarnation } = session;
+    const turn = session.newId("trn");
+    const message = { item: session.draft("user", [toText(text)], { turn }), rest: [], turn, tools: null };
+    const command = { type: "SubmitMessage", message, onBusy: "queue", incarnation, queueLimit: 1, partial: null, call: null } as const;
+    session.execute({ at: session.now, ...command });
+  }
+
+  /** A recording may end with results that nobody answered: then nothing was asked, and the turn is over. */
+  #endTurn(): void {
+    const session = this.#session;
+    if (session.state.turn?.phase !== "generating") return;
+    session.execute({ at: session.now, type: "StopTurn", turn: null, reason: "requested", partial: null, call: null });
+  }
+
+  #giveResults({ outputs, reply }: Extract<Step, { type: "answer" }>): void {
+    const session = this.#session;
+    if (session.state.turn === null) this.#append(outputs.map(({ call_id, output }) => this.#resultWithoutTurn(call_id, output)));
+    else {
+      const results = outputs.map(({ call_id, output }) => {
+        const item = session.draft("tool_result", [this.#toResult(call_id, output)], { turn: session.state.turn?.id ?? null });
+        return { execution: null, call_id, item, is_error: false };
+      });
+      session.execute({ at: session.now, type: "RecordToolResults", incarnation: session.incarnation, results });
+    }
+    if (reply) this.#answer(reply);
+  }
+
+  #toResult(call_id: string, output: string): Part {
+    const call = this.#session.record.findLast(({ meta }) => meta.kind === "tool_call" && meta.tool?.call_id === call_id);
+    return { type: "tool_result", call_id, name: call?.meta.tool?.name ?? "", output, is_error: false };
+  }
+
+  #resultWithoutTurn(call_id: string, output: string): ItemDraft {
+    const call = this.#session.record.findLast(({ meta }) => meta.kind === "tool_call" && meta.tool?.call_id === call_id);
+    const tool = call?.meta.tool;
+    return this.#session.draft("tool_result", [this.#toResult(call_id, output)], { turn: null, ...(tool ? { tool } : {}) });
+  }
+
+  #answer(reply: Reply): void {
+    if (this.#session.state.turn === null) return this.#append(this.#speak(reply));
+    if (!this.#calls.prepare()) {
+      this.#tally.refused += 1;
+      this.#calls.fail("cannot_fit", null);
+      return this.#append(this.#speak(reply));
+    }
+    const drafts = this.#speak(reply);
+    const answered = this.#calls.call({ drafts, text: replyText(reply) });
+    if (!answered) this.#append(drafts.map((draft) => ({ ...draft, turn: null })));
+    this.#calls.afterTurn();
+  }
+
+  /** What was recorded of a turn that failed: appended without a call, so that the conversation is the same for every policy. */
+  #append(drafts: readonly ItemDraft[]): void {
+    const first = this.#session.state.next_position;
+    const items = drafts.map((draft, index): ItemMeta => ({ ...draft, position: first + index }));
+    this.#session.apply({ type: "MessagesAppended", items, dequeued: [] });
+  }
+
+  #speak({ text, calls }: Reply): ItemDraft[] {
+    const session = this.#session;
+    const turn = session.state.turn?.id ?? null;
+    const said = text === "" ? [] : [session.draft("assistant", [toText(text)], { turn })];
+    return [
+      ...said,
+      ...calls.map(({ id, name, arguments: args }) => {
+        const tool = { execution: session.newId("exe"), call_id: id, name };
+        return session.draft("tool_call", [{ type: "tool_call", call_id: id, name, arguments: args }], { turn, tool });
+      }),
+    ];
+  }
+}
+
+const replyText = ({ text, calls }: Reply): string =>
+  messageText([
+    ...(text === "" ? [] : [toText(text)]),
+    ...calls.map((call): Part => ({ type: "tool_call", call_id: call.id, name: call.name, arguments: call.arguments })),
+  ]);

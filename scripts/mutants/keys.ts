@@ -1,0 +1,77 @@
+/** Who is called with which key, how keys are kept, and what a model's figures are. */
+import type { Mutant } from "./mutant.ts";
+
+export const keys: readonly Mutant[] = [
+  {
+    name: "a tenant's own address is called with the deployment's key",
+    breaks: "SECURITY: a tenant's base URL never sees a key of the deployment",
+    file: "src/app/key-source.ts",
+    find: 'if (source === "tenant" && (base_url !== null || provider === "openai-compatible")) return NONE;',
+    replace: 'if (source === "tenant" && provider === "openai-compatible") return NONE;',
+    tests: ["test/app/key-source.test.ts"],
+  },
+  {
+    name: "a deployment's model is called with a tenant's credential",
+    breaks: "SECURITY: a deployment's model never sees a tenant's credential",
+    file: "src/app/key-source.ts",
+    find: 'if (source === "tenant" && credential !== undefined)',
+    replace: "if (credential !== undefined)",
+    tests: ["test/app/key-source.test.ts"],
+  },
+  {
+    name: "a credential that is gone falls back to the deployment's key",
+    breaks: "decisions/0008: it is no key at all",
+    file: "src/tenant/credentials.ts",
+    find: "if (!sealed) return null;",
+    replace: "if (!sealed) return keys().deploymentKeys.openai ?? null;",
+    tests: ["test/tenant/credentials.test.ts"],
+  },
+  {
+    name: "a seal is not bound to its tenant",
+    breaks: "decisions/0008: a row that is copied elsewhere opens nothing",
+    file: "src/tenant/credential-seal.ts",
+    find: 'encode(["longhand/credential/1", layer, tenant, name].join',
+    replace: 'encode(["longhand/credential/1", layer, tenant.slice(0, 4), name].join',
+    tests: ["test/tenant/credential-seal.test.ts"],
+  },
+  {
+    name: "a rotation overwrites what was put meanwhile",
+    breaks: "decisions/0008: it writes back those that nobody has put anew",
+    file: "src/tenant/credential-store.ts",
+    find: 'WHERE name = ? AND wrapped_key = ? AND sealed = ? RETURNING name",',
+    replace: "WHERE name = ? AND ? <> '' AND ? <> '' RETURNING name\",",
+    tests: ["test/app/rotate-credentials.test.ts"],
+  },
+  {
+    name: "a window that is said to be unknown is the preset's",
+    breaks: "design §9: null is said, too",
+    file: "src/tenant/model-rows.ts",
+    find: "window_said: model.context_window === undefined ? 0 : 1,",
+    replace: "window_said: model.context_window == null ? 0 : 1,",
+    tests: ["test/tenant/registry.test.ts"],
+  },
+  {
+    name: "what a refusal names is told as the other limit",
+    breaks: "design §9: limits that providers name are suggestions",
+    file: "src/app/suggest-limits.ts",
+    find: 'return kind === "output_cap" ? { model: id, max_output: limit,',
+    replace: 'return kind === "output_cap" ? { model: id, context_window: limit,',
+    tests: ["test/app/suggest-limits.test.ts"],
+  },
+  {
+    name: "a model costs what its name costs elsewhere",
+    breaks: "design §9: never by the name alone",
+    file: "src/tenant/price-package.ts",
+    find: "if (base_url !== null) return { providerApiUrl: base_url };",
+    replace: "if (base_url !== null) return {} as Where;",
+    tests: ["test/tenant/price-package.test.ts"],
+  },
+  {
+    name: "the registry's ratio goes over a learned one",
+    breaks: "design §9: until the session has learned its own",
+    file: "src/context/start-ratio.ts",
+    find: "|| state.ratios.some((known) => known.model === model.id)) return state;",
+    replace: "|| false) return state;",
+    tests: ["test/session/start-ratio.test.ts"],
+  },
+];

@@ -1,0 +1,19 @@
+/** The admin routes of a running server. */
+import { ApiError, type Connection, callApi, type Method } from "./api-client.ts";
+import { Failure } from "./output.ts";
+
+/** Throws a `Failure` that says what the server refused, or that there is none. */
+export async function askAdmin(admin: Connection, method: Method, path: string): Promise<unknown> {
+  try {
+    return await callApi(admin, { method, path });
+  } catch (error) {
+    throw new Failure(error instanceof ApiError ? error.message : `The server at ${admin.url} does not answer. Is it running (npm start)?`);
+  }
+}
+
+/** A key names its tenant: `lh_<env>_<tenant>_<secret>`. */
+export function tenantOf(key: string): string {
+  const [, ulid] = /^lh_[^_]+_([0-9A-Z]{26})_/.exec(key) ?? [];
+  if (ulid === undefined) throw new Failure("The key in .longhand/dev.json names no tenant: give --tenant ID too.");
+  return `ten_${ulid}`;
+}

@@ -1,0 +1,83 @@
+/** Which model is tried, and what it needs before anything is started. */
+import { Failure } from "../support/output.ts";
+
+export const TRIED_PROVIDERS = ["openai", "openai-chat", "openai-compatible", "anthropic", "google", "embedded"] as const;
+type Provider = (typeof TRIED_PROVIDERS)[number];
+
+/** The deployment's own variables: src/env.ts reads the same. */
+const KEY_OF: Readonly<Record<Provider, string | null>> = {
+  openai: "OPENAI_API_KEY",
+  "openai-chat": "OPENAI_API_KEY",
+  "openai-compatible": "OPENAI_COMPATIBLE_API_KEY",
+  anthropic: "ANTHROPIC_API_KEY",
+  google: "GOOGLE_GENERATIVE_AI_API_KEY",
+  embedded: null,
+};
+
+/** Thinking counts too, whatever the window is taken to be. */
+const MAX_OUTPUT = 4_096;
+
+export interface ModelChoice {
+  /** `PROVIDER/MODEL`; a model's own name may hold slashes. */
+  readonly model: string;
+  readonly window: number;
+  readonly base_url: string | null;
+}
+
+export interface TriedModel {
+  /** As sessions name it. */
+  readonly id: string;
+  /** What the Worker is configured with: the model, and its key where it has one. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Throws a `Failure` that says what is missing and how to go on. `environment`: where keys are looked for; a key is put into no message. */
+export function chooseModel(
+  { model, window, base_url }: ModelChoice,
+  environment: Readonly<Record<string, string | undefined>>,
+): TriedModel {
+  const [named, upstream_id] = splitModel(model);
+  const provider = TRIED_PROVIDERS.find((known) => known === named);
+  if (!provider || upstream_id === "") {
+    throw new Failure(
+      `--model must be PROVIDER/MODEL, with one of the providers ${TRIED_PROVIDERS.join(", ")}; not ${JSON.stringify(model)}.`,
+    );
+  }
+  if (provider === "openai-compatible" && base_url === null) {
+    throw new Failure(
+      "openai-compatible needs an address: --base-url https://…/v1 (chat completions are asked for at /chat/completions below it).",
+    );
+  }
+  if (provider === "embedded" && base_url !== null)
+    throw new Failure("embedded runs in the Worker and has no address: leave out --base-url.");
+  const key = findKey({ provider, model, base_url }, environment);
+  const spec = { provider, upstream_id, base_url, context_window: window, max_output: Math.min(MAX_OUTPUT, window) };
+  return { id: model, variables: { MODELS: JSON.stringify({ [model]: spec }), ...key } };
+}
+
+function splitModel(model: string): [provider: string, upstream: string] {
+  const slash = model.indexOf("/");
+  return slash < 0 ? [model, ""] : [model.slice(0, slash), model.slice(slash + 1)];
+}
+
+interface Needed {
+  readonly provider: Provider;
+  readonly model: string;
+  readonly base_url: string | null;
+}
+
+/** A server on this machine mostly asks for no key; it is given the one that is set. */
+function findKey({ provider, model, base_url }: Needed, environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const name = KEY_OF[provider];
+  if (name === null) return {};
+  const value = environment[name]?.trim();
+  if (value) return { [name]: value };
+  if (provider === "openai-compatible" && base_url !== null && isLocal(base_url)) return {};
+  throw new Failure(
+    `${name} is missing: ${provider} cannot be asked without a key, and nothing was started.\n` +
+      `Set it in the environment and run the command again:\n\n  ${name}=… npm run try -- --model ${model}${base_url === null ? "" : ` --base-url ${base_url}`}\n\n` +
+      "It is given to the Worker of this run only. Without any key, --model embedded/embedded shows how a conversation goes.",
+  );
+}
+
+const isLocal = (url: string): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);

@@ -1,0 +1,59 @@
+/** What became of the context, and what it all cost, as the API says. */
+import { z } from "zod";
+import { waitForCompactions } from "../replay/settle.ts";
+import { callApi } from "../support/api-client.ts";
+import type { Talk } from "./hold-turn.ts";
+
+const page = z.object({
+  data: z.array(
+    z.object({
+      id: z.string(),
+      trigger: z.string(),
+      status: z.string(),
+      failure: z.string().nullable(),
+      ops: z.array(z.object({ op: z.string() })),
+      receipt: z
+        .object({ tokens_before: z.number(), tokens_after: z.number(), items_before: z.number(), items_after: z.number(), ms: z.number() })
+        .nullable(),
+    }),
+  ),
+});
+type Compaction = z.infer<typeof page>["data"][number];
+
+/** Those that are not in `shown` yet, oldest first; waits for what runs in the background. */
+export async function showCompactions({ connection, session, write }: Talk, shown: Set<string>): Promise<void> {
+  await waitForCompactions(connection, [session]);
+  const { data } = page.parse(
+    await callApi(connection, { method: "GET", path: `/v1/sessions/${session}/compactions?order=desc&limit=20` }),
+  );
+  for (const compaction of data.toReversed()) {
+    if (shown.has(compaction.id)) continue;
+    shown.add(compaction.id);
+    write(`  — ${describe(compaction)}\n`);
+  }
+}
+
+function describe({ trigger, status, failure, ops, receipt }: Compaction): string {
+  if (!receipt) return `compaction (${trigger}) ${status}${failure === null ? "" : `: ${failure}`}`;
+  const { tokens_before, tokens_after, items_before, items_after, ms } = receipt;
+  const what = [...new Set(ops.map(({ op }) => op))].join(", ");
+  return `compaction (${trigger}: ${what}): ${tokens_before} → ${tokens_after} tokens, ${items_before} → ${items_after} items, ${Math.round(ms)} ms`;
+}
+
+const session = z.object({
+  current_context_tokens: z.object({ tokens: z.number() }),
+  context_window: z.number().nullable(),
+  total_tokens: z.number(),
+  /** Dollars; null or absent: unknown, which is never 0. */
+  usage: z.object({ cost: z.number().nullable() }).optional(),
+});
+
+export async function showTotals(talk: Talk, turns: number): Promise<void> {
+  const { connection, write } = talk;
+  const said = session.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${talk.session}` }));
+  const cost = said.usage?.cost ?? null;
+  const paid = cost === null ? "cost unknown (no price for this model)" : `cost $${cost.toFixed(6)}`;
+  write(
+    `\n${turns} turns; ${said.total_tokens} tokens in all calls, ${paid}; context ${said.current_context_tokens.tokens} of ${said.context_window ?? "unknown"} tokens\n`,
+  );
+}

@@ -1,0 +1,8 @@
+/** The totals of model calls as clients see them: a cost that is known of no call is null, not 0. */
+import type { CallTotals } from "../domain/call-totals";
+import type { UsageSums } from "./session-views";
+
+export function toSums({ calls, failed, cost, unpriced, ...tokens }: CallTotals): UsageSums {
+  const known = calls === 0 || unpriced < calls;
+  return { calls, failed_calls: failed, ...tokens, cost: known ? cost : null, unpriced_calls: unpriced, cost_complete: unpriced === 0 };
+}

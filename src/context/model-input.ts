@@ -1,0 +1,78 @@
+/** What may be said of a model, over HTTP and in the deployment's variable alike. Prices come in US dollars per million tokens. */
+import { z } from "zod";
+import { RATIO_BOUNDS } from "../domain/learned-ratio";
+import type { Prices } from "./economy";
+import { toPerToken } from "./price-units";
+
+/** A request of fewer tokens holds no conversation. */
+const MIN_WINDOW = 1_024;
+const MAX_TOKENS = 100_000_000;
+/** US dollars per million tokens: a slip of the unit, not a price. */
+const MAX_PRICE = 100_000;
+
+const price = z.number().min(0).max(MAX_PRICE);
+
+export const capabilitiesSchema = z.strictObject({
+  tools: z.boolean(),
+  images: z.boolean(),
+  files: z.boolean(),
+  reasoning: z.boolean().describe("It can be told to think, or not to"),
+});
+
+/** US dollars per million tokens. */
+export const pricesSchema = z.strictObject({
+  input: price,
+  output: price,
+  cached: price.optional().describe("Input that is read from the provider's cache; by default as input"),
+  cache_write: price.optional().describe("Input that is written to the provider's cache; by default as input"),
+});
+
+/** Of each what is known of the model's name, where it is not said. */
+export const modelFigures = {
+  context_window: z
+    .int()
+    .min(MIN_WINDOW)
+    .max(MAX_TOKENS)
+    .nullable()
+    .optional()
+    .describe("Tokens; null: unknown, and nothing is compacted but by a policy that assumes one"),
+  max_output: z.int().min(1).max(MAX_TOKENS).optional().describe("Tokens of one reply, at most; needed where nothing is known of the name"),
+  capabilities: capabilitiesSchema.optional().describe("What a request may hold; what a model cannot read is named in words instead"),
+  ratio: z
+    .number()
+    .min(RATIO_BOUNDS.min)
+    .max(RATIO_BOUNDS.max)
+    .optional()
+    .describe("The model's tokens over estimated ones, until a session has learned its own; by default 1"),
+  prices: pricesSchema.optional().describe("US dollars per million tokens"),
+};
+
+const figures = z.object(modelFigures);
+type FiguresInput = z.infer<typeof figures>;
+
+/** Of what was not said nothing. */
+export function toFigures({ context_window, max_output, capabilities, ratio, prices }: FiguresInput) {
+  return {
+    ...(context_window !== undefined && { context_window }),
+    ...(max_output !== undefined && { max_output }),
+    ...(capabilities && { capabilities }),
+    ...(ratio !== undefined && { ratio }),
+    ...(prices && { prices: toPrices(prices) }),
+  };
+}
+
+const toPrices = ({ input, output, cached = input, cache_write = input }: z.infer<typeof pricesSchema>): Prices =>
+  toPerToken({ input, output, cached, cache_write });
+
+/** Providers that are always at an address of somebody's own, and those that are called without one. */
+const NEEDS_URL: readonly string[] = ["openai-compatible"];
+const NO_URL: readonly string[] = ["embedded", "workers-ai"];
+
+/** What is wrong with there being a base URL, or none; null: nothing. */
+export function baseUrlFault(provider: string, baseUrl: string | null): string | null {
+  if (baseUrl === null) return NEEDS_URL.includes(provider) ? "needed for this provider" : null;
+  return NO_URL.includes(provider) ? "not used by this provider" : null;
+}
+
+/** Whether a provider is called with a key at all. */
+export const takesKey = (provider: string): boolean => !NO_URL.includes(provider);

@@ -1,0 +1,94 @@
+/** A tenant's keys for its providers: put, listed by name, removed, and never shown. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { rotateCredentials } from "../../app/rotate-credentials";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
+import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
+import { id } from "../schemas/ids";
+import { listOf, toWholeList } from "../schemas/page";
+
+const tag = "credentials";
+const scope = "models:write";
+const path = "/v1/credentials/{credential_name}";
+const params = z.object({ credential_name: z.string().openapi({ example: "openai" }) });
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/credentials",
+  tag,
+  scope,
+  summary: "List credentials by name; never the keys themselves",
+  request: {},
+  responses: { 200: json("All of them", listOf(credentialView)) },
+});
+
+const put = tenantRoute({
+  method: "put",
+  path,
+  tag,
+  scope,
+  summary: "Keep a provider's API key, or replace one",
+  request: { params, body: jsonBody(credentialInput) },
+  responses: { 200: json("What is shown of it; calls follow within 30 seconds", credentialView) },
+});
+
+const remove = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope,
+  summary: "Remove a credential; models that name it are called without a key within 30 seconds",
+  request: { params },
+  responses: { 204: { description: "Removed" } },
+});
+
+const rotate = adminRoute({
+  method: "post",
+  path: "/v1/admin/tenants/{tenant_id}/credentials/rotate",
+  tag: "admin",
+  summary: "Seal a tenant's credentials under the current master key",
+  request: { params: z.object({ tenant_id: id("ten") }) },
+  responses: { 200: json("How many were, and which could not be", rotationReport) },
+});
+
+export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const credentials = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listCredentials(),
+    );
+    return credentials.ok ? c.json(toWholeList(credentials.value), 200) : sendProblem(c, credentials.error);
+  });
+
+  app.openapi(put, async (c) => {
+    const named = credentialName.safeParse(c.req.valid("param").credential_name);
+    if (!named.success) {
+      const detail = named.error.issues[0]?.message ?? "malformed";
+      return sendProblem(c, { code: "invalid_request", errors: [{ field: "credential_name", detail }] });
+    }
+    const { tenant } = principalOf(c);
+    if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
+    // Sealed here: in the clear it crosses to no object.
+    const sealed = await deps.sealer.seal(c.req.valid("json").api_key, { tenant, name: named.data });
+    const stored = await callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.putCredential({ name: named.data, sealed }),
+    );
+    return stored.ok ? c.json(stored.value, 200) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(remove, async (c) => {
+    const removed = await deps.tenants(principalOf(c).tenant).deleteCredential(c.req.valid("param").credential_name);
+    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+  });
+
+  app.openapi(rotate, async (c) => {
+    const { tenant_id: tenant } = c.req.valid("param");
+    if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
+    const rotated = await rotateCredentials({ object: () => deps.tenants(tenant), sealer: deps.sealer }, tenant);
+    return rotated.ok ? c.json(rotated.value, 200) : sendProblem(c, rotated.error);
+  });
+}

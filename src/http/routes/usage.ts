@@ -1,0 +1,60 @@
+/** What model calls used and cost: of one session call by call, and of the tenant in groups. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { reachReadModel } from "../read-model";
+import { json, tenantRoute } from "../routing";
+import { sessionPath } from "../schemas/ids";
+import { listOf, pageQuery, toList } from "../schemas/page";
+import { ledgerRowView, MAX_USAGE_DAYS, toRange, usageListView, usageQuery } from "../schemas/usage";
+import { sessionCalls } from "../session-calls";
+
+const tag = "usage";
+
+const ofTenant = tenantRoute({
+  method: "get",
+  path: "/v1/usage",
+  tag,
+  scope: "sessions:read",
+  summary: "Sum up the model calls of a time, by day, session, model and purpose",
+  request: { query: usageQuery },
+  responses: {
+    200: json("A page in order of the groups; it follows the calls with a short delay, and leaves erased sessions out", usageListView),
+  },
+});
+
+const ofSession = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/usage",
+  tag,
+  scope: "sessions:read",
+  summary: "List the session's model calls with their tokens and cost",
+  request: { params: sessionPath, query: pageQuery },
+  responses: { 200: json("A page in order of time", listOf(ledgerRowView)) },
+});
+
+export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(ofTenant, async (c) => {
+    const { group_by: groupBy, limit, after = null, session = null, model = null, purpose = null, ...asked } = c.req.valid("query");
+    const range = toRange(asked, deps.now());
+    const detail = `must not end before it begins, and be at most ${MAX_USAGE_DAYS} days`;
+    if (!range) return sendProblem(c, { code: "invalid_request", errors: [{ field: "from", detail }] });
+    const input = { tenant: principalOf(c).tenant, groupBy, ...range, session, model, purpose, limit, after };
+    const reached = await reachReadModel(c, deps, () => deps.usageList.sumUsage(input));
+    if (!reached.ok) return sendProblem(c, reached.error);
+    return reached.value.ok ? c.json({ ...reached.value.value, ...range }, 200) : sendProblem(c, reached.value.error);
+  });
+
+  app.openapi(ofSession, async (c) => {
+    const { after = null, limit, order } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const page = await calls.repeatable((api, caller) => api.usage(caller, { after, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (row) => row.seq),
+          200,
+        )
+      : sendProblem(c, page.error);
+  });
+}

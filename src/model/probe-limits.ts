@@ -1,0 +1,137 @@
+/**
+ * Asks a provider for a model's limits, at its endpoint of models: one request, no redirect, bounded in time and bytes. The
+ * answer is somebody else's word; it is only ever suggested.
+ */
+import type { Credentials, ModelSpec } from "../app/ports";
+import type { ProbedLimits, ProbeFailure, ProbeLimits } from "../app/probe-limits";
+import { assertNever } from "../lib/assert-never";
+import { err, ok, type Result } from "../lib/result";
+
+const TIMEOUT_MS = 10_000;
+/** A gateway's whole list of models is about a megabyte. */
+const MAX_BYTES = 4_194_304;
+
+export interface ProbeDeps {
+  readonly credentials: Credentials;
+  readonly fetch?: typeof fetch;
+}
+
+interface Question {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the answer; null: it does not have the model. */
+  readonly read: (answer: unknown) => ProbedLimits | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value > 0;
+
+/** The first of the named fields that is a number of tokens. */
+function countOf(fields: Fields, names: readonly string[]): number | undefined {
+  return names.map((name) => fields[name]).find(isCount);
+}
+
+function limitsOf(fields: Fields, windows: readonly string[], outputs: readonly string[]): ProbedLimits {
+  const [context_window, max_output] = [countOf(fields, windows), countOf(fields, outputs)];
+  return { ...(context_window !== undefined && { context_window }), ...(max_output !== undefined && { max_output }) };
+}
+
+/** vLLM `max_model_len`, Groq `context_window`, OpenRouter and Together `context_length`, Mistral `max_context_length`. */
+const LIST_WINDOWS = ["context_length", "max_model_len", "context_window", "max_context_length"];
+const LIST_OUTPUTS = ["max_completion_tokens", "max_output_tokens"];
+
+/** OpenRouter's `top_provider` is who would answer; what it can goes before what the model could elsewhere. */
+function readList(answer: unknown, id: string): ProbedLimits | null {
+  const entries: unknown = isFields(answer) ? answer.data : answer;
+  const found = Array.isArray(entries) ? entries.filter(isFields).find((entry) => entry.id === id) : undefined;
+  if (!found) return null;
+  const top = isFields(found.top_provider) ? found.top_provider : {};
+  return { ...limitsOf(found, LIST_WINDOWS, LIST_OUTPUTS), ...limitsOf(top, LIST_WINDOWS, LIST_OUTPUTS) };
+}
+
+const bearer = (key: string | null): Readonly<Record<string, string>> => (key === null ? {} : { authorization: `Bearer ${key}` });
+
+/** Null: this provider is not asked. */
+function questionFor({ provider, base_url, upstream_id }: ModelSpec, key: string | null): Question | null {
+  const at = (ownAddress: string, path: string): string => `${(base_url ?? ownAddress).replace(/\/+$/, "")}/${path}`;
+  switch (provider) {
+    case "openai":
+    case "openai-chat":
+    case "openai-compatible":
+      return { url: at("https://api.openai.com/v1", "models"), headers: bearer(key), read: (answer) => readList(answer, upstream_id) };
+    case "anthropic":
+      return {
+        url: at("https://api.anthropic.com/v1", `models/${encodeURIComponent(upstream_id)}`),
+        headers: { "anthropic-version": "2023-06-01", ...(key !== null && { "x-api-key": key }) },
+        read: (answer) => (isFields(answer) ? limitsOf(answer, ["max_input_tokens"], ["max_tokens"]) : null),
+      };
+    case "google":
+      return {
+        url: at("https://generativelanguage.googleapis.com/v1beta", `models/${encodeURIComponent(upstream_id.replace(/^models\//, ""))}`),
+        headers: key === null ? {} : { "x-goog-api-key": key },
+        read: (answer) => (isFields(answer) ? limitsOf(answer, ["inputTokenLimit"], ["outputTokenLimit"]) : null),
+      };
+    case "embedded":
+    case "workers-ai":
+      return null;
+    default:
+      return assertNever(provider);
+  }
+}
+
+/** Null: more than is read. */
+async function readBounded(body: ReadableStream<Uint8Array>): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let [text, size] = ["", 0];
+  const reader = body.getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    size += part.value.byteLength;
+    if (size > MAX_BYTES) {
+      await reader.cancel();
+      return null;
+    }
+    text += decoder.decode(part.value, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+const fail = (reason: ProbeFailure["reason"], status: number | null = null) => err({ reason, status });
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function ask({ url, headers, read }: Question, send: typeof fetch): Promise<Result<ProbedLimits, ProbeFailure>> {
+  const response = await send(url, {
+    headers: { accept: "application/json", ...headers },
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  const { status, body } = response;
+  if (!response.ok) {
+    await body?.cancel();
+    return fail(status === 404 ? "unknown_model" : "refused", status);
+  }
+  const answer = parse((body && (await readBounded(body))) ?? "");
+  if (answer === undefined) return fail("malformed", status);
+  const limits = read(answer);
+  if (!limits) return fail("unknown_model", status);
+  return Object.keys(limits).length > 0 ? ok(limits) : fail("no_limits", status);
+}
+
+/** Its errors are values, and quote nothing of what was sent or answered. */
+export function createProbeLimits({ credentials, fetch: send = fetch }: ProbeDeps): ProbeLimits {
+  return async (model) => {
+    try {
+      const question = questionFor(model, await credentials(model));
+      return question ? await ask(question, send) : fail("unsupported");
+    } catch {
+      return fail("unreachable");
+    }
+  };
+}

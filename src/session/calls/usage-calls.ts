@@ -1,0 +1,28 @@
+/** A session's ledger: each of its model calls, with what it used and cost. */
+import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
+import { generatedOf, sourceOf, uncachedOf } from "../../domain/model-call";
+import { type CallEvent, readCalls } from "../log/event-log";
+import type { SessionRuntime } from "../runtime";
+
+/** In order of seq, which is the order in which they ended. */
+export function listCalls({ deps }: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<views.LedgerRow> {
+  const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
+  return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };
+}
+
+const UNREPORTED = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null } as const;
+
+function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost }: CallEvent): views.LedgerRow {
+  const counts = usage
+    ? {
+        input: usage.input,
+        uncached: uncachedOf(usage),
+        cached: usage.cached,
+        cache_write: usage.cache_write ?? 0,
+        output: generatedOf(usage),
+        reasoning: usage.reasoning,
+      }
+    : UNREPORTED;
+  return { seq, at, turn_id: turn, purpose, source: sourceOf(purpose), model, ...counts, cost: cost ?? null, estimate, outcome, ms };
+}

@@ -1,0 +1,47 @@
+/**
+ * The window of the session's model as it was last known, kept durably: every figure of the context names it, also those of a life
+ * that has not looked the model up yet.
+ */
+import type { ModelSpec } from "../app/ports";
+import { readMeta, writeMeta } from "./log/log-schema";
+import type { Sql } from "./log/sql";
+
+const KEY = "context_window";
+
+interface Known {
+  readonly model: string;
+  readonly window: number | null;
+}
+
+export class WindowNote {
+  /** Undefined: not read yet. */
+  #known: Known | null | undefined;
+
+  constructor(readonly sql: Sql) {}
+
+  /** For a session that exists. Written when it changes only. */
+  learn({ id: model, context_window: window }: ModelSpec): void {
+    const known = this.#read();
+    if (known?.model === model && known.window === window) return;
+    this.#known = { model, window };
+    writeMeta(this.sql, KEY, JSON.stringify(this.#known));
+  }
+
+  /** Null: unknown, or never looked up. */
+  windowOf(model: string): number | null {
+    const known = this.#read();
+    return known?.model === model ? known.window : null;
+  }
+
+  /** After the database was emptied under it. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
+  #read(): Known | null {
+    if (this.#known !== undefined) return this.#known;
+    const text = readMeta(this.sql, KEY);
+    this.#known = text === null ? null : (JSON.parse(text) as Known);
+    return this.#known;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The `Credentials` port where models are called: the tenant's sealed credential, remembered for a while and opened for
+ * each call, or the deployment's key. What is remembered is sealed; the plain key lives for the call.
+ */
+import { type DeploymentKeys, keySourceOf } from "../app/key-source";
+import type { Clock, Credentials, Log } from "../app/ports";
+import type { TenantApi } from "../app/tenant-api";
+import { assertNever } from "../lib/assert-never";
+import type { MasterKeys } from "../lib/master-keys";
+import { openCredential } from "./credential-seal";
+import { createLookUpCache } from "./look-up-cache";
+
+export interface KnownKeys {
+  readonly masterKeys: MasterKeys;
+  readonly deploymentKeys: DeploymentKeys;
+}
+
+export interface CredentialsDeps {
+  readonly tenant: string;
+  /** An object that gets a fresh stub for each call. */
+  readonly stub: Pick<TenantApi, "sealedCredential">;
+  /** Read when a key is needed: over a wrong variable models that need none are still called. */
+  readonly keys: () => KnownKeys;
+  readonly now: Clock;
+  readonly log: Log;
+}
+
+/** A credential that is gone or cannot be opened is no key at all, never the deployment's in its place. */
+export function createCredentials({ tenant, stub, keys, now, log }: CredentialsDeps): Credentials {
+  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now });
+
+  async function open(name: string): Promise<string | null> {
+    const sealed = await find(name);
+    if (!sealed) return null;
+    const secret = await openCredential(sealed, keys().masterKeys, { tenant, name });
+    if (secret === null) log.error("credential.unreadable", { tenant, credential: name, key_id: sealed.kid });
+    return secret;
+  }
+  return async (model) => {
+    const source = keySourceOf(model);
+    switch (source.from) {
+      case "tenant":
+        return open(source.credential);
+      case "deployment":
+        return keys().deploymentKeys[source.key] ?? null;
+      case "none":
+        return null;
+      default:
+        return assertNever(source);
+    }
+  };
+}

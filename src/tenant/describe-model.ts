@@ -1,0 +1,58 @@
+/** From what was said of a model to what holds: each figure that nobody said is looked up, and says where it comes from. */
+import type { FigureSource, FigureSources, ModelOverride } from "../app/model-entry";
+import type { ModelSpec } from "../app/ports";
+import type { Prices } from "../context/economy";
+import { knownModel } from "./model-presets";
+
+/** Where neither the tenant nor a preset says it; only rows from before a preset was taken away have it. */
+const ASSUMED_MAX_OUTPUT = 4_096;
+
+export interface DescribedModel {
+  readonly spec: ModelSpec;
+  readonly figures: FigureSources;
+}
+
+/** What a package of prices says of a model, US dollars per token; null: nothing. */
+export type FindPrices = (model: Pick<ModelOverride, "provider" | "upstream_id" | "base_url">) => Prices | null;
+
+interface Said {
+  readonly id: string;
+  readonly model: ModelOverride;
+  readonly by: ModelSpec["source"];
+}
+
+/** The first that is not undefined, with its source. */
+function pick<T>(...from: readonly (readonly [T | undefined, FigureSource])[]): readonly [T | undefined, FigureSource] {
+  return from.find(([value]) => value !== undefined) ?? [undefined, "unknown"];
+}
+
+export function describeModel({ id, model, by }: Said, findPrices: FindPrices): DescribedModel {
+  const known = knownModel(model);
+  const [context_window = null, windowFrom] = pick([model.context_window, by], [known?.context_window, "preset"]);
+  const [max_output = ASSUMED_MAX_OUTPUT, outputFrom] = pick([model.max_output, by], [known?.max_output, "preset"]);
+  const [capabilities, capabilitiesFrom] = pick([model.capabilities, by], [known?.capabilities, "preset"]);
+  const [ratio, ratioFrom] = pick([model.ratio, by]);
+  const [prices, pricesFrom] = pick([model.prices, by], [model.prices ? undefined : (findPrices(model) ?? undefined), "prices_package"]);
+  const { provider, upstream_id, base_url, credential } = model;
+  const spec: ModelSpec = {
+    id,
+    provider,
+    upstream_id,
+    base_url,
+    context_window,
+    max_output,
+    ...(prices && { prices }),
+    ...(capabilities && { capabilities }),
+    ...(ratio !== undefined && { ratio }),
+    ...(credential !== undefined && by === "tenant" && { credential }),
+    source: by,
+  };
+  const figures = {
+    context_window: windowFrom,
+    max_output: outputFrom,
+    capabilities: capabilitiesFrom,
+    ratio: ratioFrom,
+    prices: pricesFrom,
+  };
+  return { spec, figures };
+}

@@ -1,0 +1,93 @@
+/**
+ * What models cost where nobody said it: the data of @pydantic/genai-prices as it was installed, without its network
+ * updates. 830 KB of source, so it is loaded by the tenant's object when it is first asked and not when a Worker starts.
+ */
+import type { ModelPrice, PriceOptions } from "@pydantic/genai-prices";
+import type { ModelOverride } from "../app/model-entry";
+import type { Clock } from "../app/ports";
+import type { Prices } from "../context/economy";
+import { perToken } from "../context/price-units";
+import type { FindPrices } from "./describe-model";
+
+type Named = Pick<ModelOverride, "provider" | "upstream_id" | "base_url">;
+type Where = { readonly providerId: string } | { readonly providerApiUrl: string };
+
+/** The package's name of the seller; null: it sells nothing. */
+const SELLERS = {
+  openai: "openai",
+  "openai-chat": "openai",
+  anthropic: "anthropic",
+  google: "google",
+  "workers-ai": "cloudflare",
+  embedded: null,
+  "openai-compatible": null,
+} as const satisfies Readonly<Record<ModelOverride["provider"], string | null>>;
+
+/** At an address of its own a model costs what that seller asks, which the package knows of some; never what its name costs elsewhere. */
+function sellerOf({ provider, base_url }: Named): Where | null {
+  if (base_url !== null) return { providerApiUrl: base_url };
+  const providerId = SELLERS[provider];
+  return providerId === null ? null : { providerId };
+}
+
+/** Of prices by size the lowest tier's. */
+function baseOf(price: ModelPrice[string]): number | null {
+  const base = typeof price === "object" ? price.base : price;
+  return base === undefined || !Number.isFinite(base) || base < 0 ? null : base;
+}
+
+/** Null: not all that is needed is known. What the cache costs, where it is not said, is what input costs. */
+function toPrices(found: ModelPrice): Prices | null {
+  const [input, output] = [baseOf(found.input_mtok), baseOf(found.output_mtok)];
+  if (input === null || output === null) return null;
+  const cached = baseOf(found.cache_read_mtok) ?? input;
+  const cache_write = baseOf(found.cache_write_mtok) ?? input;
+  return { input: perToken(input), output: perToken(output), cached: perToken(cached), cache_write: perToken(cache_write) };
+}
+
+const UNKNOWN: FindPrices = () => null;
+
+/** The package's `calcPrice`, as far as it is used: for no usage at all, what it would reckon with. */
+export type PriceOf = (usage: Record<never, never>, model: string, options: PriceOptions) => { readonly model_price: ModelPrice } | null;
+
+/** Half a millisecond a look-up, by patterns over all models: a tenant's object answers many. Some prices change with the hour. */
+const KEPT_MS = 10 * 60_000;
+const MAX_KEPT = 500;
+
+export function buildFindPrices(priceOf: PriceOf, now: Clock): FindPrices {
+  const kept = new Map<string, { readonly prices: Prices | null; readonly until: number }>();
+
+  function ask(upstreamId: string, where: Where, at: number): Prices | null {
+    try {
+      const found = priceOf({}, upstreamId, { ...where, timestamp: new Date(at) });
+      return found && toPrices(found.model_price);
+    } catch {
+      return null;
+    }
+  }
+  return (model) => {
+    const where = sellerOf(model);
+    if (!where) return null;
+    const at = now();
+    const key = JSON.stringify([where, model.upstream_id]);
+    const known = kept.get(key);
+    if (known && known.until > at) return known.prices;
+    if (kept.size >= MAX_KEPT) kept.clear();
+    const prices = ask(model.upstream_id, where, at);
+    kept.set(key, { prices, until: at + KEPT_MS });
+    return prices;
+  };
+}
+
+let loading: Promise<FindPrices> | null = null;
+
+/** Never rejects: without the package no price is known from it. */
+export async function loadPrices(now: Clock): Promise<FindPrices> {
+  try {
+    loading ??= import("@pydantic/genai-prices").then((module) => buildFindPrices(module.calcPrice, now));
+    return await loading;
+  } catch {
+    loading = null;
+    return UNKNOWN;
+  }
+}

@@ -1,0 +1,53 @@
+/** Limits that providers named and nobody adopted: one of each figure and source for a model, the newest. */
+import { FIGURES, type LimitSuggestion, SUGGESTION_SOURCES, type SuggestedLimit } from "../app/model-entry";
+import type { TenantSql } from "./tenant-sql";
+
+/** A request of fewer tokens holds no conversation; more than any model reads. What is beyond is a mistake of whoever says it. */
+const MIN_TOKENS = { context_window: 1_024, max_output: 16 } as const;
+const MAX_TOKENS = 100_000_000;
+
+type SuggestionRow = { readonly figure: string; readonly source: string; readonly tokens: number; readonly at: number };
+
+export interface Suggestions {
+  /** Call it inside a transaction. What cannot be a limit is left out. */
+  add(suggested: SuggestedLimit, at: number): void;
+  of(model: string): readonly LimitSuggestion[];
+  forget(model: string): void;
+}
+
+const isLimit = (tokens: number | undefined, least: number): tokens is number =>
+  tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= least && tokens <= MAX_TOKENS;
+
+/** A figure or source that this build does not know is not shown. */
+function toSuggestion({ figure: named, source: said, tokens, at }: SuggestionRow): readonly LimitSuggestion[] {
+  const figure = FIGURES.find((known) => known === named);
+  const source = SUGGESTION_SOURCES.find((known) => known === said);
+  return source && (figure === "context_window" || figure === "max_output") ? [{ figure, tokens, source, at }] : [];
+}
+
+export function createSuggestions(sql: TenantSql): Suggestions {
+  function set(model: string, { figure, tokens, source, at }: LimitSuggestion): void {
+    sql.rows(
+      `INSERT INTO suggestions (model, figure, source, tokens, at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (model, figure, source) DO UPDATE SET tokens = excluded.tokens, at = excluded.at`,
+      model,
+      figure,
+      source,
+      tokens,
+      at,
+    );
+  }
+  return {
+    add: ({ model, context_window, max_output, source }, at) => {
+      if (isLimit(context_window, MIN_TOKENS.context_window)) {
+        set(model, { figure: "context_window", tokens: context_window, source, at });
+      }
+      if (isLimit(max_output, MIN_TOKENS.max_output)) set(model, { figure: "max_output", tokens: max_output, source, at });
+    },
+    of: (model) =>
+      sql
+        .rows<SuggestionRow>("SELECT figure, source, tokens, at FROM suggestions WHERE model = ? ORDER BY figure, source", model)
+        .flatMap(toSuggestion),
+    forget: (model) => void sql.rows("DELETE FROM suggestions WHERE model = ?", model),
+  };
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, test } from "vitest";
+import { USAGE_GROUPS, type UsageInput } from "../../src/app/read-api";
+import { parseUsageCursor, toUsageCursor } from "../../src/read-model/usage-cursor";
+import { buildUsageQuery } from "../../src/read-model/usage-query";
+import { SESSION, TENANT } from "./builders";
+
+const folder = join(import.meta.dirname, "../../migrations");
+const database = new DatabaseSync(":memory:");
+for (const name of readdirSync(folder).sort()) database.exec(readFileSync(join(folder, name), "utf8"));
+
+const INPUT: UsageInput = {
+  tenant: TENANT,
+  groupBy: ["day"],
+  from: 0,
+  to: 1_000,
+  session: null,
+  model: null,
+  purpose: null,
+  limit: 50,
+  after: null,
+};
+
+/** How SQLite would look for the rows. The query is only built: nothing is asked of the database behind it. */
+function planOf(change: Partial<UsageInput>): string {
+  const query = buildUsageQuery({} as D1Database, { ...INPUT, ...change });
+  if (!query) throw new Error("no query");
+  const { sql, params } = query.toSQL();
+  const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(params as (string | number)[]));
+  return rows.map((row) => String(row.detail)).join("; ");
+}
+
+describe("a query of usage", () => {
+  test("reads the tenant's calls of the range, whatever the groups, and no other", () => {
+    expect(planOf({ groupBy: [...USAGE_GROUPS] })).toMatch(/^SEARCH usage USING INDEX usage_by_time \(tenant_id=\? AND at>\? AND at<\?\)/);
+    expect(planOf({ groupBy: [], model: "gpt-4o", purpose: "title" })).toMatch(
+      /^SEARCH usage USING INDEX usage_by_time \(tenant_id=\? AND at>\?/,
+    );
+  });
+
+  test("of one session reads that session's", () => {
+    expect(planOf({ session: SESSION })).toMatch(/^SEARCH usage USING PRIMARY KEY \(tenant_id=\? AND session_id=\?\)/);
+  });
+});
+
+describe("a cursor of usage", () => {
+  test("names the group it stands at, in whatever words", () => {
+    const keys = [20_779, SESSION, '模型 "x"/🙂', "turn"];
+    expect(parseUsageCursor(toUsageCursor(keys), USAGE_GROUPS)).toEqual(keys);
+    expect(toUsageCursor(keys)).toMatch(/^[\w-]+$/);
+  });
+
+  test.each([
+    ["of other groups", toUsageCursor(["gpt-4o"])],
+    ["of more groups", toUsageCursor([1, "gpt-4o"])],
+    ["that is no list", btoa("{}")],
+    ["that is no JSON", btoa("[1")],
+    ["that is no base64", "%"],
+    ["of no whole day", toUsageCursor([1.5])],
+  ])("%s is none", (_, text) => {
+    expect(parseUsageCursor(text, ["day"])).toBeNull();
+  });
+
+  test("of a list without groups is none: it has one row", () => {
+    expect(parseUsageCursor(toUsageCursor([]), [])).toBeNull();
+  });
+});

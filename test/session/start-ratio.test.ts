@@ -1,0 +1,72 @@
+/** The registry's ratio of a model: where it counts, and that no log or replay depends on it. */
+import { describe, expect, test } from "vitest";
+import { measureNext, ratioOf } from "../../src/context/budget";
+import type { StoredEvent } from "../../src/domain/events";
+import { fold } from "../../src/domain/evolve";
+import { Life, SPEC } from "./life";
+
+const RATIO = 1.5;
+const LONG = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(20);
+
+async function opened(ratio?: number): Promise<Life> {
+  const life = new Life();
+  life.models = { resolve: async () => ({ ...SPEC, ...(ratio !== undefined && { ratio }) }) };
+  await life.open();
+  return life;
+}
+
+const calls = (life: Life): readonly StoredEvent[] => life.events().filter(({ type }) => type === "ModelCallFinished");
+const replayed = (life: Life) => fold(life.events());
+
+describe("the registry's ratio", () => {
+  test("scales what is estimated, until the session has learned its own", async () => {
+    const [plain, rated] = [await opened(), await opened(RATIO)];
+    for (const life of [plain, rated]) {
+      await life.send(LONG);
+    }
+    const [one, other] = [plain, rated].map(({ runtime }) => measureNext(runtime.state, SPEC.id).tokens);
+    expect((other ?? 0) / (one ?? 1)).toBeCloseTo(RATIO, 2);
+  });
+
+  test("is what learning starts from, and the call's event says so", async () => {
+    const life = await opened(RATIO);
+    await life.send(LONG);
+
+    await life.answer("noted", Math.round(life.runtime.state.view.tokens * RATIO));
+
+    expect(calls(life)).toMatchObject([{ ratio: RATIO }]);
+    expect(ratioOf(life.runtime.state, SPEC.id)).toBeCloseTo(RATIO, 2);
+    expect(life.runtime.state.ratios).toEqual([{ model: SPEC.id, value: expect.any(Number) }]);
+  });
+
+  test("is in no stored state: a replay of the log, which asks no registry, comes to the same", async () => {
+    const life = await opened(RATIO);
+    await life.send(LONG);
+    expect(replayed(life).ratios).toEqual([]);
+    expect(life.runtime.store.state).toEqual(replayed(life));
+
+    await life.answer("noted", 900);
+
+    expect(life.runtime.store.state).toEqual(replayed(life));
+    expect(replayed(life).ratios).toEqual(life.runtime.state.ratios);
+  });
+
+  test("that changes later does not touch what was learned", async () => {
+    const life = await opened(RATIO);
+    await life.send(LONG);
+    await life.answer("noted", 900);
+    const learned = ratioOf(life.runtime.state, SPEC.id);
+    life.models = { resolve: async () => ({ ...SPEC, ratio: 0.5 }) };
+    await life.send("and now?");
+
+    expect(ratioOf(life.runtime.state, SPEC.id)).toBe(learned);
+  });
+
+  test("that nobody says leaves every event as it was", async () => {
+    const life = await opened();
+    await life.send(LONG);
+    await life.answer("noted", 900);
+
+    expect(calls(life)[0]).not.toHaveProperty("ratio");
+  });
+});

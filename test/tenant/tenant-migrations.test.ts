@@ -1,0 +1,49 @@
+/** What an earlier build left in a tenant's object, taken on by this one. */
+import { DatabaseSync } from "node:sqlite";
+import { expect, it } from "vitest";
+import { createCredentialStore } from "../../src/tenant/credential-store";
+import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
+import { migrate } from "../../src/tenant/tenant-schema";
+import type { SqlRow, SqlValue, TenantSql } from "../../src/tenant/tenant-sql";
+
+/** The table of models of version 1, with the rows that it could hold. */
+const VERSION_1 = `
+  CREATE TABLE models (
+    id TEXT PRIMARY KEY,
+    provider TEXT NOT NULL CHECK (provider IN ('embedded', 'openai-compatible')),
+    upstream_id TEXT NOT NULL,
+    base_url TEXT,
+    context_window INTEGER,
+    max_output INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
+  INSERT INTO schema_version VALUES (1, 1);
+  INSERT INTO models VALUES
+    ('mine', 'openai-compatible', 'gpt-4o', 'https://llm.example.com/v1', 100000, 2000),
+    ('open', 'openai-compatible', 'gpt-4o', 'https://llm.example.com/v1', NULL, 2000),
+    ('small', 'embedded', 'small', NULL, 9000, 500);
+`;
+
+function sqlOf(database: DatabaseSync): TenantSql {
+  return {
+    rows: <Row extends SqlRow>(statement: string, ...params: SqlValue[]) => database.prepare(statement).all(...params) as Row[],
+    transaction: (body) => body(),
+  };
+}
+
+it("keeps its models with the very limits that they had: a window that was unknown stays so", () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(VERSION_1);
+  const sql = sqlOf(database);
+
+  migrate(sql);
+
+  const registry = createRegistry({ sql, deployment: buildDeploymentModels({}), credentials: createCredentialStore(sql) });
+  const unpriced = () => null;
+  expect(registry.list(unpriced).filter(({ source }) => source === "tenant")).toMatchObject([
+    { id: "mine", provider: "openai-compatible", base_url: "https://llm.example.com/v1", context_window: 100_000, max_output: 2_000 },
+    { id: "open", context_window: null, figures: { context_window: "tenant" } },
+    { id: "small", provider: "embedded", base_url: null, context_window: 9_000, max_output: 500 },
+  ]);
+  expect(registry.put("new", { provider: "anthropic", upstream_id: "claude-opus-5-5", base_url: null }).ok).toBe(true);
+});

@@ -1,0 +1,214 @@
+/** Tenants' keys for their providers: where they go, and all the places where they are not. */
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { tenantObjectName } from "../../src/app/object-name";
+import type { RotationReport } from "../../src/app/rotate-credentials";
+import type { CredentialView } from "../../src/app/tenant-api";
+import { sealCredential } from "../../src/tenant/credential-seal";
+import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
+import { advanceClock } from "./clock";
+import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
+import { bodyOf, migrate, newChat, newTenant, request, type Tenant } from "./support";
+
+const SECRET = "sk-proj-d0-n0t-leak-4f1a";
+const OLD_KEY = { kid: "old", bytes: new Uint8Array(32).fill(1) };
+
+beforeAll(migrate);
+afterEach(() => vi.restoreAllMocks());
+
+const stubOf = (tenant: Tenant) => env.TENANTS.getByName(tenantObjectName(tenant.id));
+
+async function putCredential(tenant: Tenant, api_key = SECRET, name = "mine"): Promise<CredentialView> {
+  return bodyOf(await tenant.call("PUT", `/v1/credentials/${name}`, { api_key }));
+}
+
+async function chatWithCredential() {
+  const tenant = await newTenant();
+  await putCredential(tenant);
+  return newChat({ tenant, credential: "mine" });
+}
+
+/** Every value of every row of every table of an object, as one text. */
+const dump = (stub: DurableObjectStub): Promise<string> =>
+  runInDurableObject(stub, (_, { storage }) => {
+    const names = storage.sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
+    const own = names.filter(({ name }) => !name.startsWith("_cf_"));
+    return JSON.stringify(own.map(({ name }) => storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));
+  });
+
+/** Every row of every table of D1. */
+async function dumpD1(): Promise<string> {
+  const { results } = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'",
+  ).all<{
+    name: string;
+  }>();
+  const rows = await env.DB.batch(results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`)));
+  return JSON.stringify(rows.map((table) => table.results));
+}
+
+/** What is written to the console from now on. */
+function listenToLogs(): readonly unknown[] {
+  const lines: unknown[] = [];
+  for (const method of ["log", "info", "warn", "error", "debug"] as const) {
+    vi.spyOn(console, method).mockImplementation((...line: unknown[]) => void lines.push(line));
+  }
+  return lines;
+}
+
+describe("a tenant's credential", () => {
+  it("is sent to the tenant's own model, in a turn and in the background's compaction", async () => {
+    const queue = holdQueue();
+    const tenant = await newTenant();
+    await putCredential(tenant);
+    const chat = await newChat({ tenant, credential: "mine", window: WINDOW, maxOutput: 100, summaries: [{ text: words(60, "SUMMARY") }] });
+    const frames = await chat.listen(0);
+
+    await talk(chat, 1, TURNS);
+    await deliver(await queue.next());
+    await frames.until("compaction.completed");
+
+    const heard = await chat.model.heard();
+    expect(new Set(heard.map(({ kind }) => kind))).toEqual(new Set(["turn", "compaction"]));
+    expect(new Set(heard.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${SECRET}`]));
+    await frames.leave();
+  });
+
+  it("is not sent by a model that does not name it", async () => {
+    const tenant = await newTenant();
+    await putCredential(tenant);
+    const chat = await newChat({ tenant });
+
+    await chat.say("hello");
+
+    expect(await chat.model.heard()).toMatchObject([{ authorization: null }]);
+  });
+
+  it("that is replaced or removed is followed within the stated time", async () => {
+    const chat = await chatWithCredential();
+    await chat.say("one");
+    await putCredential(chat.tenant, "sk-another");
+    advanceClock(LOOK_UP_TTL_MS);
+    await chat.say("two");
+    expect((await chat.tenant.call("DELETE", "/v1/credentials/mine")).status).toBe(204);
+    advanceClock(LOOK_UP_TTL_MS);
+    await chat.say("three");
+
+    const heard = await chat.model.heard();
+    expect(heard.map(({ authorization }) => authorization)).toEqual([`Bearer ${SECRET}`, "Bearer sk-another", null]);
+    const model = await bodyOf<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
+    expect(model.warnings).toEqual([expect.stringContaining("credential names none")]);
+  });
+
+  it("is shown by name, time, master key and the models that use it, and survives eviction", async () => {
+    const chat = await chatWithCredential();
+    await evictDurableObject(stubOf(chat.tenant));
+
+    const { data } = await bodyOf<{ data: CredentialView[] }>(await chat.tenant.call("GET", "/v1/credentials"));
+
+    expect(data).toEqual([
+      { name: "mine", key_id: "new", created_at: expect.any(Number), updated_at: expect.any(Number), models: [chat.model.upstream] },
+    ]);
+  });
+
+  it("of one tenant is nobody else's", async () => {
+    await chatWithCredential();
+    const other = await newTenant();
+
+    expect(await bodyOf(await other.call("GET", "/v1/credentials"))).toMatchObject({ data: [] });
+    expect((await other.call("PUT", "/v1/models/m", { provider: "openai", max_output: 1, credential: "mine" })).status).toBe(400);
+  });
+
+  it("is in no log line, no answer, no event, no row of any database and no export", async () => {
+    const lines = listenToLogs();
+    const chat = await chatWithCredential();
+    const { tenant } = chat;
+    await chat.model.says({ status: 401, error: { code: "invalid_api_key", message: `Incorrect API key provided: ${SECRET}` } });
+    const failed = await (await chat.send("hello")).text();
+    await chat.say("again");
+    const answers = await Promise.all([
+      tenant.call("GET", "/v1/credentials"),
+      tenant.call("GET", "/v1/models"),
+      tenant.call("GET", `/v1/models/${chat.model.upstream}`),
+      tenant.call("POST", `/v1/models/${chat.model.upstream}/probe`),
+      chat.call("GET", "/context"),
+      chat.call("GET", "/events?limit=200"),
+      chat.call("GET", "/messages?limit=200"),
+      chat.call("GET"),
+      request("GET", `/v1/admin/tenants/${tenant.id}`, { key: env.ADMIN_KEY }),
+      request("GET", `/v1/admin/tenants/${tenant.id}/sessions/${chat.id}/log?after=0&limit=100`, { key: env.ADMIN_KEY }),
+      request("POST", `/v1/admin/tenants/${tenant.id}/credentials/rotate`, { key: env.ADMIN_KEY }),
+      request("POST", `/v1/admin/tenants/${tenant.id}/rebuild`, { key: env.ADMIN_KEY }),
+    ]);
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+
+    const places = {
+      logs: JSON.stringify(lines),
+      failed,
+      answers: texts.join("\n"),
+      export: JSON.stringify(await stubOf(tenant).exportTenant()),
+      rpc: JSON.stringify(await stubOf(tenant).sealedCredential("mine")),
+      tenant: await dump(stubOf(tenant)),
+      session: await dump(chat.stub),
+      d1: await dumpD1(),
+    };
+
+    expect((await chat.model.heard()).every(({ authorization }) => authorization === `Bearer ${SECRET}`)).toBe(true);
+    expect(places.tenant).toContain('"mine"');
+    expect(places.d1).toContain('"mine"');
+    for (const [place, text] of Object.entries(places)) {
+      for (const form of [SECRET, btoa(SECRET), SECRET.slice(8)]) expect([place, text.includes(form)]).toEqual([place, false]);
+    }
+  });
+});
+
+describe("the rotation of master keys", () => {
+  const rotate = async (tenant: Tenant): Promise<RotationReport> =>
+    bodyOf(await request("POST", `/v1/admin/tenants/${tenant.id}/credentials/rotate`, { key: env.ADMIN_KEY }));
+
+  it("seals all anew under the current key; what an older one sealed is used until then, and after", async () => {
+    const tenant = await newTenant();
+    const sealed = await sealCredential(SECRET, OLD_KEY, { tenant: tenant.id, name: "mine" });
+    await stubOf(tenant).putCredential({ name: "mine", sealed });
+    await putCredential(tenant, "sk-current", "current");
+    const chat = await newChat({ tenant, credential: "mine" });
+    await chat.say("before");
+
+    expect(await rotate(tenant)).toEqual({ key_id: "new", total: 2, current: 1, resealed: 1, changed: 0, unreadable: [] });
+    expect(await rotate(tenant)).toMatchObject({ current: 2, resealed: 0 });
+    advanceClock(LOOK_UP_TTL_MS);
+    await chat.say("after");
+
+    expect((await chat.model.heard()).map(({ authorization }) => authorization)).toEqual([`Bearer ${SECRET}`, `Bearer ${SECRET}`]);
+    expect(await stubOf(tenant).sealedCredential("mine")).toMatchObject({ kid: "new" });
+  });
+
+  it("names what no known key opens, and whose calls go without a key", async () => {
+    const tenant = await newTenant();
+    const lost = { kid: "lost", bytes: new Uint8Array(32).fill(9) };
+    await stubOf(tenant).putCredential({ name: "mine", sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }) });
+    const lines = listenToLogs();
+    const chat = await newChat({ tenant, credential: "mine" });
+
+    await chat.say("hello");
+
+    expect(await rotate(tenant)).toMatchObject({ total: 1, resealed: 0, unreadable: ["mine"] });
+    expect(await chat.model.heard()).toMatchObject([{ authorization: null }]);
+    expect(JSON.stringify(lines)).toContain("credential.unreadable");
+  });
+});
+
+it("a tenant's credential moved to another tenant opens nothing", async () => {
+  const chat = await chatWithCredential();
+  const thief = await newTenant();
+  const stolen = await stubOf(chat.tenant).sealedCredential("mine");
+  if (!stolen) throw new Error("no credential");
+  await stubOf(thief).putCredential({ name: "mine", sealed: stolen });
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const theirs = await newChat({ tenant: thief, credential: "mine" });
+
+  await theirs.say("hello");
+
+  expect(await theirs.model.heard()).toMatchObject([{ authorization: null }]);
+});

@@ -1,0 +1,200 @@
+import { applyD1Migrations, type D1Migration } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { UsageInput, UsagePage } from "../../src/app/read-api";
+import type { LedgerRow, Page, SessionDescription } from "../../src/app/session-views";
+import type { SessionId, TenantId } from "../../src/domain/ids";
+import type { CallPurpose } from "../../src/domain/model-call";
+import { createUsageList } from "../../src/read-model/usage-query";
+import { createProjection } from "../../src/read-model/writer";
+import { idOf, LogBuilder, modelCall } from "../read-model/builders";
+import { bodyOf, Model, newChat, newTenant } from "./support";
+
+declare global {
+  namespace Cloudflare {
+    interface Env {
+      readonly DB: D1Database;
+      readonly MIGRATIONS: D1Migration[];
+    }
+  }
+}
+
+const DAY = 24 * 60 * 60 * 1_000;
+/** 2023-11-14, in the middle of the day. */
+const NOON = Math.floor(1_700_000_000_000 / DAY) * DAY + DAY / 2;
+
+let tenants = 700;
+let tenant: TenantId;
+beforeAll(() => applyD1Migrations(env.DB, env.MIGRATIONS));
+beforeEach(() => {
+  tenant = idOf("ten", ++tenants);
+});
+
+interface Call {
+  readonly at?: number;
+  readonly model?: string;
+  readonly purpose?: CallPurpose;
+  readonly cost?: number;
+  readonly failed?: boolean;
+}
+
+const USAGE = { input: 100, output: 10, cached: 60, reasoning: 4, cache_write: 30 };
+
+/** A session that made these calls. */
+async function session(number: number, calls: readonly Call[], owner = tenant): Promise<SessionId> {
+  const log = new LogBuilder(idOf("ses", number), owner).open();
+  for (const { at = NOON, model = "gpt-4o", purpose = "turn", cost, failed = false } of calls) {
+    const ended = failed ? { usage: null, outcome: "timeout" as const } : { usage: USAGE };
+    log.event(modelCall({ model, purpose, ...ended, ...(cost === undefined ? {} : { cost }) }));
+    const last = log.events.pop();
+    if (last) log.events.push({ ...last, at });
+  }
+  await createProjection(env.DB).write(log.batch());
+  return log.session;
+}
+
+async function sum(change: Partial<UsageInput> = {}): Promise<UsagePage> {
+  const all = { session: null, model: null, purpose: null, limit: 50, after: null };
+  const page = await createUsageList(env).sumUsage({ tenant, groupBy: [], from: NOON - DAY, to: NOON + 10 * DAY, ...all, ...change });
+  if (!page.ok) throw new Error(page.error.code);
+  return page.value;
+}
+
+describe("the sums", () => {
+  it("are those of each count, with the calls that failed and those whose cost is unknown beside", async () => {
+    await session(1, [{ cost: 0.1 }, { cost: 0.2 }, { failed: true }]);
+
+    expect((await sum()).data).toEqual([
+      {
+        ...{ day: null, session_id: null, model: null, purpose: null, source: null },
+        ...{ calls: 3, failed_calls: 1, input: 200, uncached: 20, cached: 120, cache_write: 60, output: 20, reasoning: 8 },
+        ...{ cost: 0.3, unpriced_calls: 1, cost_complete: false },
+      },
+    ]);
+  });
+
+  it("of calls whose cost is known of none have none; of no calls they are zeros", async () => {
+    await session(1, [{}]);
+    expect((await sum()).data).toMatchObject([{ calls: 1, cost: null, unpriced_calls: 1 }]);
+    expect((await sum({ model: "another" })).data).toMatchObject([{ calls: 0, input: 0, cost: 0, cost_complete: true }]);
+  });
+
+  it("have thinking that was counted beside the output in it, and a doubtful input's rest at 0", async () => {
+    const log = new LogBuilder(idOf("ses", 1), tenant).open();
+    log.event(modelCall({ usage: { input: 10, output: 5, cached: 40, reasoning: 7 } }));
+    await createProjection(env.DB).write(log.batch());
+
+    expect((await sum({ from: 0, to: NOON + DAY })).data).toMatchObject([{ uncached: 0, output: 12, cache_write: 0 }]);
+  });
+
+  it("are in order of their groups, and each group is told", async () => {
+    const one = await session(1, [{ at: NOON + DAY, model: "b" }, { model: "a" }, { model: "b", purpose: "compaction" }]);
+    const two = await session(2, [{ model: "a" }, { model: "a" }]);
+
+    const by = async (...groupBy: UsageInput["groupBy"]) =>
+      (await sum({ groupBy })).data.map(({ day, session_id, model, purpose, calls }) =>
+        [day, session_id, model, purpose, calls].filter((key) => key !== null),
+      );
+    expect(await by("day")).toEqual([
+      ["2023-11-14", 4],
+      ["2023-11-15", 1],
+    ]);
+    expect(await by("session")).toEqual([
+      [one, 3],
+      [two, 2],
+    ]);
+    expect(await by("model", "purpose")).toEqual([
+      ["a", "turn", 3],
+      ["b", "compaction", 1],
+      ["b", "turn", 1],
+    ]);
+    expect((await sum({ groupBy: ["purpose"] })).data.map(({ source }) => source)).toEqual(["context_compaction", "turn"]);
+  });
+
+  it("begin with their first moment and end before their last", async () => {
+    await session(1, [{ at: NOON - 1 }, { at: NOON }, { at: NOON + 9 }, { at: NOON + 10 }]);
+    expect((await sum({ from: NOON, to: NOON + 10 })).data).toMatchObject([{ calls: 2 }]);
+  });
+
+  it("are of one session, model or purpose where asked", async () => {
+    const one = await session(1, [{ model: "a" }, { model: "b", purpose: "title" }]);
+    await session(2, [{ model: "a" }]);
+
+    expect((await sum({ session: one })).data).toMatchObject([{ calls: 2 }]);
+    expect((await sum({ model: "a" })).data).toMatchObject([{ calls: 2 }]);
+    expect((await sum({ session: one, purpose: "title" })).data).toMatchObject([{ calls: 1 }]);
+  });
+
+  it.each([
+    ["of one day", 0],
+    ["of several days", DAY],
+  ])("%s are read page by page, each group once", async (_, apart) => {
+    const models = ["a", "b", 'ç "d"', "日本"];
+    await session(
+      1,
+      models.map((model, index) => ({ model, at: NOON + index * apart })),
+    );
+    const seen: (string | null)[] = [];
+    let after: string | null = null;
+    for (;;) {
+      const page: UsagePage = await sum({ groupBy: ["day", "model"], limit: 2, after });
+      seen.push(...page.data.map(({ model }) => model));
+      after = page.next_cursor;
+      expect(page.has_more).toBe(after !== null);
+      if (after === null) break;
+    }
+    expect(seen).toEqual(models);
+  });
+
+  it("are of one tenant, and neither of another nor of a rebuild's scratch rows", async () => {
+    await session(1, [{}]);
+    await session(1, [{}, {}], idOf("ten", ++tenants));
+    const log = new LogBuilder(idOf("ses", 1), tenant).open().event(modelCall());
+    await createProjection(env.DB, { scratch: true }).write(log.batch());
+
+    expect((await sum({ from: 0, to: NOON + DAY })).data).toMatchObject([{ calls: 1 }]);
+  });
+
+  it("leave an erased session out", async () => {
+    const gone = await session(1, [{}]);
+    await createProjection(env.DB).erase({ tenant, session: gone, at: NOON });
+    expect((await sum()).data).toMatchObject([{ calls: 0 }]);
+  });
+});
+
+describe("over HTTP", () => {
+  it("a turn's call is in the session's ledger at once, and in the tenant's usage soon", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["hello"] }] });
+    const turn = await chat.say("hi");
+
+    const { data } = await chat.read<Page<LedgerRow>>("/usage");
+    expect(data).toMatchObject([{ turn_id: turn.id, purpose: "turn", source: "turn", model: chat.model.upstream, outcome: "stop" }]);
+    expect(data[0]?.input).toBeGreaterThan(0);
+    const usageOf = async () => (await bodyOf<UsagePage>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model"))).data;
+    await expect.poll(usageOf).toMatchObject([{ session_id: chat.id, model: chat.model.upstream, calls: 1, input: data[0]?.input }]);
+    expect((await chat.describe()).usage).toMatchObject({ calls: 1, input: data[0]?.input });
+  });
+
+  it("a session is titled by the model that its tenant's policy names, and the list shows it", async () => {
+    const tenantOf = await newTenant();
+    const cheap = new Model(`cheap-${tenantOf.id}`);
+    await cheap.script({ replies: [{ deltas: ["A short hello"] }] });
+    const spoken = await newChat({ tenant: tenantOf, replies: [{ deltas: ["hello"] }] });
+    const base = (await bodyOf<Page<{ id: string; base_url: string }>>(await tenantOf.call("GET", "/v1/models"))).data.find(
+      ({ id }) => id === spoken.model.upstream,
+    )?.base_url;
+    const spec = { provider: "openai-compatible", base_url: base, context_window: 8_000, max_output: 500 };
+    await bodyOf(await tenantOf.call("PUT", `/v1/models/${cheap.upstream}`, spec));
+    await bodyOf(await tenantOf.call("PATCH", "/v1/tenant", { default_policy: { title_model: cheap.upstream } }));
+    const made = await tenantOf.call("POST", "/v1/sessions", { model: spoken.model.upstream, policy: "balanced" });
+    const { id } = await bodyOf<SessionDescription>(made, 201);
+    await bodyOf(await tenantOf.call("POST", `/v1/sessions/${id}/messages`, { content: "hi" }));
+
+    const titleOf = async () => (await bodyOf<SessionDescription>(await tenantOf.call("GET", `/v1/sessions/${id}`))).title;
+    await expect.poll(titleOf).toBe("A short hello");
+    const [asked] = await cheap.heard(1);
+    expect(JSON.stringify(asked)).toContain("User: hi");
+    const ledger = await bodyOf<Page<LedgerRow>>(await tenantOf.call("GET", `/v1/sessions/${id}/usage?order=desc&limit=1`));
+    expect(ledger.data).toMatchObject([{ purpose: "title", source: "title", model: cheap.upstream, turn_id: null }]);
+  });
+});
