@@ -12,7 +12,7 @@ import { assertNever } from "../lib/assert-never";
 import { buildRequest, limitsOf } from "./build-request";
 import { CallUnderWay, type LiveTurn } from "./live-turn";
 import { isCurrent } from "./make-room";
-import type { ModelChunk, ModelSpec } from "./ports";
+import type { CallOptions, ModelChunk, ModelSpec } from "./ports";
 import type { SessionPorts } from "./session-ports";
 import { watchDeadlines } from "./watch-deadlines";
 
@@ -46,7 +46,8 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const onRequest = (body: string): void => {
     noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
   };
-  const heard = await listen(live, (signal, onProgress) => ports.model.stream(request, { signal, onRequest, onProgress }), ports);
+  const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
+  const heard = await listen(live, { ask, spec }, ports);
   await noted;
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
@@ -65,25 +66,25 @@ interface Heard {
   outcome: Answer["outcome"];
 }
 
-type Ask = (signal: AbortSignal, onProgress: () => void) => AsyncIterable<ModelChunk>;
+type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelChunk>;
 
 /** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
-async function listen(live: LiveTurn, ask: Ask, ports: SessionPorts): Promise<Heard> {
+async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readonly spec: ModelSpec }, ports: SessionPorts): Promise<Heard> {
   const heard: Heard = { silent: true, outcome: failed("unavailable") };
   const call = new AbortController();
   const stop = (): void => call.abort();
   live.abort.signal.addEventListener("abort", stop, { once: true });
   if (live.abort.signal.aborted) stop();
-  const watch = watchDeadlines(ports, call);
+  const watch = watchDeadlines(ports, { abort: call, spec });
   let wrote = false;
   const onProgress = (): void => {
     wrote = true;
     watch.heard();
   };
   try {
-    for await (const chunk of ask(call.signal, onProgress)) {
+    for await (const chunk of ask({ signal: call.signal, onProgress, onAlive: () => watch.heard() })) {
       if (call.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
-      watch.heard();
+      watch.heard(chunk.type === "text");
       take(chunk, heard, live);
       if (live.spoken.units > MAX_REPLY_UNITS) {
         call.abort();

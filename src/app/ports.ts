@@ -108,6 +108,8 @@ export interface CallOptions {
   readonly onRequest?: (body: string) => void;
   /** Told whenever the provider is heard to write, also where nothing comes out of it yet, as of a call's arguments before their end. */
   readonly onProgress?: () => void;
+  /** Told whenever anything comes from the provider, also what says nothing of the reply: the answer's headers, pings, comments. */
+  readonly onAlive?: () => void;
 }
 
 /** The exact request that would be sent. */

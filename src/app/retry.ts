@@ -47,6 +47,8 @@ export const CALLS_OF_ONE_MODEL = 3;
 export const FAILED_CALLS = 8;
 /** Raw tokens that calls which came to nothing asked for one answer: a request of a full large window is not sent many times. */
 export const FAILED_TOKENS = 2_000_000;
+/** How long the calls of one answer that came to nothing may have taken before no model is asked the same again. */
+export const FAILED_MS = 5 * 60_000;
 /** A person waits: all waits for one answer together. */
 export const PATIENCE_MS = 60_000;
 
@@ -60,10 +62,13 @@ export class Efforts {
   calls = 0;
   tokens = 0;
   waitedMs = 0;
+  tookMs = 0;
 
-  failed(estimate: number): void {
+  /** `ms`: how long the call took. */
+  failed(estimate: number, ms: number): void {
     this.calls += 1;
     this.tokens += estimate;
+    this.tookMs += ms;
   }
 
   get isSpent(): boolean {
@@ -75,7 +80,7 @@ export class Efforts {
    * full jitter; what the provider asks for is waited in full, or not at all where it is longer than anybody waits.
    */
   nextWait(failure: TurnFailure, by: { readonly calls: number; readonly random: () => number }): number | null {
-    if (!mayHelpAgain(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.isSpent) return null;
+    if (!mayHelpAgain(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.tookMs >= FAILED_MS || this.isSpent) return null;
     const ms = waitOf(failure.retry_after_ms ?? null, by);
     if (this.waitedMs + ms > PATIENCE_MS) return null;
     this.waitedMs += ms;

@@ -52,10 +52,12 @@ export interface LiveOutput {
 }
 
 export interface Deadlines {
-  /** From the call to its first chunk. */
+  /** From the call to the first that is heard of the provider. */
   readonly firstTokenMs: number;
-  /** Between two chunks. */
+  /** Without a byte after that. */
   readonly idleMs: number;
+  /** In place of both where the model is known to think, but after a piece of text. */
+  readonly thinkingMs: number;
   /** The whole call. */
   readonly totalMs: number;
 }

@@ -24,7 +24,7 @@ export async function waitAfter(
   { schedule, random }: WaitPorts,
 ): Promise<void> {
   if (outcome.ok || (outcome.failure !== "rate_limit" && outcome.failure !== "unavailable")) return;
-  efforts.failed(outcome.estimate);
+  efforts.failed(outcome.estimate, outcome.ms);
   const { failure: kind, retry_after_ms } = outcome;
   const failure = { kind, status: null, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
   const ms = efforts.nextWait(failure, { calls: efforts.calls, random });

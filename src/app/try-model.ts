@@ -87,7 +87,7 @@ async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, po
     const ended = await rescue(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
     return ended ? inVain(ended, true) : "again";
   }
-  efforts.failed(call.estimate);
+  efforts.failed(call.estimate, call.ms);
   one.calls += 1;
   const isShorter = !efforts.isSpent && shrink(failure, one, ports);
   const wait = isShorter ? 0 : efforts.nextWait(failure, { calls: one.calls, random: ports.random });

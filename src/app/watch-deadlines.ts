@@ -1,28 +1,34 @@
-/** A call's three deadlines: first token, idle between tokens, total. One timer at a time, none of them per chunk. */
+/**
+ * How long a call may be silent, and how long it may take. A model that thinks may show nothing of it for minutes (OpenAI and Google send no
+ * byte meanwhile), before its first word and after a thought alike; after a piece of text, silence is a stall whoever speaks. One timer at a time, none of them per chunk.
+ */
+import type { ModelSpec } from "./ports";
 import type { SessionPorts } from "./session-ports";
 
 export interface Watch {
-  /** The provider wrote something, whether a chunk came out of it or not. */
-  readonly heard: () => void;
+  /** Something came from the provider, also what says nothing, as a ping does. `isText`: a piece of the reply's words. */
+  heard(isText?: boolean): void;
   end(): void;
   /** A deadline passed, and the call was aborted for it. */
   readonly expired: boolean;
 }
 
-export function watchDeadlines(
-  { clock, schedule, deadlines }: Pick<SessionPorts, "clock" | "schedule" | "deadlines">,
-  abort: AbortController,
-): Watch {
-  const startedAt = clock();
-  let lastAt: number | null = null;
+type WatchPorts = Pick<SessionPorts, "clock" | "schedule" | "deadlines">;
+
+export interface Watched {
+  readonly abort: AbortController;
+  readonly spec: Pick<ModelSpec, "capabilities">;
+}
+
+export function watchDeadlines({ clock, schedule, deadlines }: WatchPorts, { abort, spec }: Watched): Watch {
+  const thinkingMs = spec.capabilities?.reasoning === true ? deadlines.thinkingMs : 0;
+  const endsAt = clock() + deadlines.totalMs;
+  let silentUntil = clock() + Math.max(deadlines.firstTokenMs, thinkingMs);
   let expired = false;
   let ringsAt = Number.POSITIVE_INFINITY;
   let cancel: () => void = () => {};
 
-  const dueAt = (): number => {
-    const next = lastAt === null ? startedAt + deadlines.firstTokenMs : lastAt + deadlines.idleMs;
-    return Math.min(next, startedAt + deadlines.totalMs);
-  };
+  const dueAt = (): number => Math.min(silentUntil, endsAt);
   const arm = (): void => {
     ringsAt = dueAt();
     cancel = schedule(ringsAt - clock(), look);
@@ -34,9 +40,9 @@ export function watchDeadlines(
   };
   arm();
   return {
-    heard() {
-      lastAt = clock();
-      // A deadline that moves away is seen when the timer rings; only after the first token is there one that comes nearer.
+    heard(isText = false) {
+      silentUntil = clock() + (isText ? deadlines.idleMs : Math.max(deadlines.idleMs, thinkingMs));
+      // A deadline that moves away is seen when the timer rings; only the first token, or words after a thought, bring it nearer.
       if (dueAt() >= ringsAt) return;
       cancel();
       arm();

@@ -50,6 +50,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChun
     const decoder = wire.newDecoder();
     while (!decoder.over) {
       const { done, value } = await reader.read();
+      call.onAlive?.();
       const { deltas } = decoder;
       const chunks = done ? decoder.end() : decoder.read(value);
       if (decoder.deltas > deltas) call.onProgress?.();
@@ -74,6 +75,7 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);
   const response = await wire.send(built, call.signal);
+  call.onAlive?.();
   if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
   call.signal.throwIfAborted();
   if (isFailure(response)) return readFailure(response);

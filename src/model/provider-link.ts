@@ -17,6 +17,8 @@ export interface LinkOptions {
   /** Puts the key where the provider wants it, and takes out whatever the package put there. */
   readonly authorize: (headers: Headers) => Promise<void>;
   readonly onRequest?: ((body: string) => void) | undefined;
+  /** The answer's headers came, or bytes of it. */
+  readonly onAlive?: (() => void) | undefined;
 }
 
 /** Ends the package's call: the provider's answer was a failure, which `refusal` holds. */
@@ -44,6 +46,7 @@ export class ProviderLink {
     if (!this.#told) this.#options.onRequest?.(body);
     this.#told = true;
     const response = await this.#options.fetch(url, { method: "POST", headers, body, signal, redirect: "manual" });
+    this.#options.onAlive?.();
     if (signal.aborted) void response.body?.cancel().catch(() => undefined);
     signal.throwIfAborted();
     if (isFailure(response)) this.refusal = await readFailure(response);
@@ -68,6 +71,7 @@ export class ProviderLink {
       {
         pull: async (controller) => {
           const { done, value } = await reader.read();
+          this.#options.onAlive?.();
           if (done) return controller.close();
           this.#bytes += value.byteLength;
           if (this.#bytes <= MAX_EVENT_BYTES) return controller.enqueue(value);

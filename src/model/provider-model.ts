@@ -74,7 +74,7 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
   const { signal } = call;
   const { adapter, credentials } = options;
   const authorize = async (headers: Headers) => adapter.authorize(headers, await credentials(request.model));
-  const link = new ProviderLink({ fetch: options.fetch, signal, authorize, onRequest: call.onRequest });
+  const link = new ProviderLink({ fetch: options.fetch, signal, authorize, onRequest: call.onRequest, onAlive: call.onAlive });
   let parts: Parts | null = null;
   const close = (): void => {
     link.close();

@@ -29,7 +29,7 @@ import { createObjectSql } from "./log/do-sql";
 import { SessionRuntime } from "./runtime";
 import { SessionService } from "./service";
 
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
 export class SessionObject extends DurableObject<Env> implements WholeSessionApi {
   readonly #runtime: SessionRuntime;

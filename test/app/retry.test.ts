@@ -1,7 +1,16 @@
 /** What is left to do after a call that failed: again, elsewhere, or nothing. */
 import { describe, expect, test } from "vitest";
 import { shrinkCap } from "../../src/app/reply-caps";
-import { CALLS_OF_ONE_MODEL, Efforts, FAILED_CALLS, FAILED_TOKENS, mayHelpAgain, mayHelpElsewhere, PATIENCE_MS } from "../../src/app/retry";
+import {
+  CALLS_OF_ONE_MODEL,
+  Efforts,
+  FAILED_CALLS,
+  FAILED_MS,
+  FAILED_TOKENS,
+  mayHelpAgain,
+  mayHelpElsewhere,
+  PATIENCE_MS,
+} from "../../src/app/retry";
 import { waitFor } from "../../src/app/wait";
 import type { TurnFailureKind } from "../../src/domain/events";
 import { FakeSchedule } from "../support/fake-schedule";
@@ -72,12 +81,21 @@ describe("the wait before the next call", () => {
   });
 
   test.each([
-    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS }, () => efforts.failed(1))],
-    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS)]],
+    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS }, () => efforts.failed(1, 0))],
+    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS, 0)]],
   ])("is not begun once the answer has cost so many %s in vain", (_, spend) => {
     const efforts = new Efforts();
     spend(efforts);
     expect([efforts.isSpent, efforts.nextWait(failed("unavailable"), { calls: 1, random: always(0) })]).toEqual([true, null]);
+  });
+
+  test("is not begun for the same again once calls have taken so long in vain; another model may still be asked", () => {
+    const efforts = new Efforts();
+    const next = () => efforts.nextWait(failed("timeout"), { calls: 1, random: always(0) });
+    efforts.failed(1, FAILED_MS - 1);
+    expect(next()).toBe(0);
+    efforts.failed(1, 1);
+    expect([next(), efforts.isSpent]).toEqual([null, false]);
   });
 
   test("ends at once when it is stopped", async () => {

@@ -1,11 +1,13 @@
 /** When a model call is given up: the first token, the idle time between two and the total, each a deadline of its own. */
 import { describe, expect, test } from "vitest";
+import type { ModelCapabilities } from "../../src/app/ports";
 import { watchDeadlines } from "../../src/app/watch-deadlines";
 import { FakeSchedule } from "../support/fake-schedule";
 
-const DEADLINES = { firstTokenMs: 300, idleMs: 100, totalMs: 1_000 } as const;
+const DEADLINES = { firstTokenMs: 300, idleMs: 100, thinkingMs: 600, totalMs: 1_000 } as const;
+const THINKS = { tools: true, images: true, files: true, reasoning: true } as const;
 
-function watching(change: { readonly firstTokenMs?: number } = {}) {
+function watching(change: { readonly firstTokenMs?: number } = {}, capabilities?: ModelCapabilities) {
   const time = new FakeSchedule();
   const abort = new AbortController();
   let armed = 0;
@@ -13,7 +15,10 @@ function watching(change: { readonly firstTokenMs?: number } = {}) {
     armed += 1;
     return time.schedule(ms, work);
   };
-  const watch = watchDeadlines({ clock: time.now, schedule, deadlines: { ...DEADLINES, ...change } }, abort);
+  const watch = watchDeadlines(
+    { clock: time.now, schedule, deadlines: { ...DEADLINES, ...change } },
+    { abort, spec: capabilities ? { capabilities } : {} },
+  );
   const begun = time.now();
   /** How long the call lasted; null: it goes on. */
   const lived = (ms: number): number | null => {
@@ -59,6 +64,31 @@ describe("a model call is given up", () => {
 
   test("at the total, though the first token may take longer", () => {
     expect(watching({ firstTokenMs: 5_000 }).lived(5_000)).toBe(1_000);
+  });
+
+  test("later when it is known to think: before its first word, and after a thought", () => {
+    expect(watching({}, THINKS).lived(1_000)).toBe(600);
+    const { watch, lived } = watching({}, THINKS);
+    lived(50);
+    watch.heard();
+    expect(lived(1_000)).toBe(650);
+    expect(watching({}, { ...THINKS, reasoning: false }).lived(1_000)).toBe(300);
+  });
+
+  test("as soon as any other once it has begun to write, though it thinks", () => {
+    const { watch, lived } = watching({}, THINKS);
+    lived(400);
+    watch.heard();
+    watch.heard(true);
+    expect(lived(1_000)).toBe(500);
+  });
+
+  test("not while it says that it is there after a word, as between two thoughts", () => {
+    const { watch, lived } = watching({}, THINKS);
+    watch.heard(true);
+    watch.heard();
+    expect(lived(599)).toBeNull();
+    expect(lived(1)).toBe(600);
   });
 
   test("with one timer, which no token but the first can move", () => {

@@ -57,6 +57,21 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     expect(ends.at(-1)).toBe("finish");
   });
 
+  it("tells that the provider is there, by its headers and by a comment, though it writes nothing", async () => {
+    bench.standIn.enqueue({ blocks: [], mishap: { type: "stall" } });
+    const caller = new AbortController();
+    const alive = Promise.withResolvers<void>();
+    let signs = 0;
+    const onAlive = (): void => {
+      signs += 1;
+      if (signs === 2) alive.resolve();
+    };
+    const heard = ask(bench, {}, { signal: caller.signal, onAlive });
+    await alive.promise;
+    caller.abort();
+    expect(await heard).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
+  });
+
   it("goes on past an event that is newer than we are", async () => {
     bench.standIn.enqueue({ blocks: [say(TEXT)], mishap: { type: "news", event: provider.news } });
     const chunks = await ask(bench);

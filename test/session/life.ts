@@ -1,5 +1,5 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
-import type { ChatModel, ModelChunk, ModelDirectory, ModelRequest, ModelSpec, Projection } from "../../src/app/ports";
+import type { CallOptions, ChatModel, ModelChunk, ModelDirectory, ModelRequest, ModelSpec, Projection } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
@@ -36,11 +36,20 @@ export class ModelCall {
   constructor(
     readonly request: ModelRequest,
     readonly signal: AbortSignal,
-    /** The provider writes what makes no chunk yet. */
-    readonly progress: () => void = () => {},
+    readonly signs: Pick<CallOptions, "onProgress" | "onAlive"> = {},
   ) {
     // A turn's late chunks are a test's to send; a summariser that is given up just ends.
     if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
+  }
+
+  /** The provider writes what makes no chunk yet. */
+  progress(): void {
+    this.signs.onProgress?.();
+  }
+
+  /** The provider says no more than that it is there. */
+  ping(): void {
+    this.signs.onAlive?.();
   }
 
   /** What it is asked, as `role: text`. */
@@ -100,15 +109,15 @@ export class Life {
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: async () => "digest",
-      deadlines: { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 900_000 },
+      deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
       log: { info: () => {}, warn: () => {}, error: () => {} },
     });
     this.service = new SessionService(this.runtime);
   }
 
   readonly #model: ChatModel = {
-    stream: (request, { signal, onRequest, onProgress }) => {
-      const call = new ModelCall(request, signal, onProgress);
+    stream: (request, { signal, onRequest, ...signs }) => {
+      const call = new ModelCall(request, signal, signs);
       onRequest?.("body");
       this.calls.push(call);
       return call.stream();

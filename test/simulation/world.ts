@@ -41,7 +41,7 @@ export interface Life {
 
 /** Longer than a lease and the wake-up after it: another worker may have taken over meanwhile. */
 const SLOWEST_MS = 100_000;
-const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 15 * 60_000 } as const;
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
 export class World {
   readonly random: Random;
