@@ -5,7 +5,7 @@
 import type { ModelChunk, ModelFailure } from "../app/ports";
 import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
-import { readRetryAfter, readRetryDelay } from "./retry-after";
+import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
 import { asObject } from "./wire-chunk";
 
 /** The stream ended too early, or held more than a reply may. */
@@ -16,11 +16,13 @@ export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted"
 export const isFailure = (response: Response): boolean =>
   !response.ok || (response.headers.get("content-type")?.startsWith("application/json") ?? false);
 
-export async function readFailure(response: Response): Promise<ModelFailure> {
+/** `signal` ends the wait for a body that does not end. */
+export async function readFailure(response: Response, signal: AbortSignal): Promise<ModelFailure> {
   const { status, headers } = response;
-  const text = await readErrorText(response);
-  const failure = toModelFailure({ status, ...describeError(text) });
-  const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text);
+  const text = await readErrorText(response, signal);
+  const error = describeError(text);
+  const failure = toModelFailure({ status, ...error });
+  const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text) ?? readRetryWords(error.message);
   return { ...failure, ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 
@@ -29,7 +31,7 @@ export function toEventFailure(text: string): ModelFailure {
   const error = describeError(text);
   const code = Number(error.code);
   const status = Number.isInteger(code) && code >= 400 && code < 600 ? code : null;
-  const wait = readRetryDelay(text);
+  const wait = readRetryDelay(text) ?? readRetryWords(error.message);
   return { ...toModelFailure({ status, ...error }), ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 

@@ -78,6 +78,6 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.onAlive?.();
   if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
   call.signal.throwIfAborted();
-  if (isFailure(response)) return readFailure(response);
+  if (isFailure(response)) return readFailure(response, call.signal);
   return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
 }

@@ -96,17 +96,23 @@ function parse(text: string): unknown {
   }
 }
 
-/** The start of a failed reply's body; what follows is not waited for. */
-export async function readErrorText(response: Response): Promise<string> {
+/** The start of a failed reply's body; what follows is not waited for. Aborted, it is closed: not every body heeds the signal of its request. */
+export async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
   if (!response.body) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const close = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", close, { once: true });
   const decoder = new TextDecoder();
   let text = "";
-  while (text.length < ERROR_TEXT_LIMIT) {
-    const { done, value } = await reader.read();
-    if (done) return text;
-    text += decoder.decode(value, { stream: true });
+  try {
+    while (text.length < ERROR_TEXT_LIMIT && !signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) return text;
+      text += decoder.decode(value, { stream: true });
+    }
+    return text;
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
   }
-  await reader.cancel();
-  return text;
 }

@@ -49,7 +49,7 @@ export class ProviderLink {
     this.#options.onAlive?.();
     if (signal.aborted) void response.body?.cancel().catch(() => undefined);
     signal.throwIfAborted();
-    if (isFailure(response)) this.refusal = await readFailure(response);
+    if (isFailure(response)) this.refusal = await readFailure(response, signal);
     else if (!response.body) this.refusal = { kind: "unavailable", status: response.status };
     if (this.refusal || !response.body) throw new Refused();
     return new Response(this.#watch(response.body), { headers: { "content-type": "text/event-stream" } });

@@ -26,6 +26,19 @@ export function readRetryDelay(text: string): number | null {
   return delay === undefined ? null : Math.min(Math.ceil(Number(delay) * 1_000), MOST_MS);
 }
 
+/** OpenAI, Groq, Azure, Google: hours, minutes, then seconds or milliseconds, of which some are left out. */
+const IN_WORDS =
+  /\b(?:try again|retry) (?:in|after) (?=\d)(?:(\d{1,4})h)?(?:(\d{1,5})m(?![a-z]))?(?:(\d{1,9}(?:\.\d{1,9})?) ?(ms|s(?:econds?)?)\b)?/i;
+
+/** What some say in words: "Please try again in 1m12.5s". Of an error inside a stream it is all there is. Null: no such words. */
+export function readRetryWords(message: string): number | null {
+  const found = IN_WORDS.exec(message);
+  if (!found || found.slice(1).every((each) => each === undefined)) return null;
+  const [, hours = "0", minutes = "0", rest = "0", unit = "s"] = found;
+  const ms = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(rest) * (unit.toLowerCase() === "ms" ? 1 : 1_000);
+  return Math.min(Math.ceil(ms), MOST_MS);
+}
+
 /** Begins with the name of a day, as all three forms do: `Date.parse` takes a bare number for a year. */
 const IS_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 

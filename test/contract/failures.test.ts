@@ -4,6 +4,9 @@ import { ask, endOf, requestTo, textOf } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const say = (text: string) => ({ type: "text", text }) as const;
+/** Those that the provider said. */
+const withFigures = (figures: { readonly retry_after_ms: number | undefined; readonly limit: number | undefined }) =>
+  Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
 const begun = { blocks: [say("As I was saying")] };
 
 describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
@@ -17,21 +20,16 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
   it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit }) => {
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
     const chunks = await ask(bench);
-    const failure = {
-      kind,
-      status: refusal.status,
-      ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
-      ...(limit === undefined ? {} : { limit }),
-    };
+    const failure = { kind, status: refusal.status, ...withFigures({ retry_after_ms, limit }) };
     expect(chunks).toEqual([{ type: "failure", failure }]);
   });
 
   const inStream = provider.failures.events.map((failure) => [failure.kind, failure.title, failure] as const);
-  it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event }) => {
+  it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event, status = null, retry_after_ms, limit }) => {
     bench.standIn.enqueue({ ...begun, mishap: { type: "error", event } });
     const chunks = await ask(bench);
     expect(textOf(chunks)).toBe("As I was saying");
-    expect(endOf(chunks)).toMatchObject({ type: "failure", failure: { kind } });
+    expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind, status, ...withFigures({ retry_after_ms, limit }) } });
     expect(chunks.filter(({ type }) => type === "failure" || type === "finish")).toHaveLength(1);
   });
 
@@ -81,6 +79,18 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
       expect(await heard.closed).toBe("left");
     },
   );
+
+  it("is aborted when the caller aborts while an error's body does not end, and the provider's socket closes", async () => {
+    const before = bench.standIn.log.length;
+    const refusal = { status: 500, body: { error: { message: "It" } }, endless: true } as const;
+    bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
+    const caller = new AbortController();
+    // Its headers are there, and the body is being read.
+    const onAlive = () => void setImmediate(() => caller.abort());
+    const chunks = await ask(bench, {}, { signal: caller.signal, onAlive });
+    expect(chunks).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
+    expect(await bench.standIn.log[before]?.closed).toBe("left");
+  });
 
   it("is aborted before anything is sent, when the signal was aborted before", async () => {
     const before = bench.standIn.log.length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRetryAfter } from "../../src/model/retry-after";
+import { readRetryAfter, readRetryWords } from "../../src/model/retry-after";
 
 const NOW = Date.parse("2026-11-22T03:00:00Z");
 const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), NOW);
@@ -27,6 +27,28 @@ describe("the wait that a provider asks for", () => {
     "%o says none",
     (headers) => {
       expect(read(headers)).toBeNull();
+    },
+  );
+});
+
+describe("the wait that a provider asks for in words", () => {
+  it.each([
+    ["Please try again in 1.8s. Visit the site.", 1_800],
+    ["Please try again in 340ms.", 340],
+    ["Please try again in 6m0s.", 360_000],
+    ["Please try again in 2m59.56s.", 179_560],
+    ["Please try again in 1h12m.", 4_320_000],
+    ["Please retry after 7 seconds.", 7_000],
+    ["Please retry in 27s.", 27_000],
+    ["Please try again in 99999999s.", 86_400_000],
+  ])("%s", (message, ms) => {
+    expect(readRetryWords(message)).toBe(ms);
+  });
+
+  it.each(["Please try again later.", "Try again in a while.", "Try again in 5 days.", "retry after 3 attempts", "in 5s"])(
+    "%s says none",
+    (message) => {
+      expect(readRetryWords(message)).toBeNull();
     },
   );
 });

@@ -68,11 +68,25 @@ export const compatibleFailures: ProviderFailures = {
     {
       kind: "unavailable",
       title: "OpenRouter: an upstream that went away",
+      status: 502,
       event: {
         id: "gen-1",
         object: "chat.completion.chunk",
         error: { code: 502, message: "Provider disconnected" },
         choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }],
+      },
+    },
+    {
+      kind: "overflow",
+      title: "vLLM: a prompt above the window, seen when the answer had begun",
+      status: 400,
+      limit: 32_768,
+      event: {
+        error: {
+          message: "This model's maximum context length is 32768 tokens. However, your messages resulted in 40000 tokens.",
+          type: "BadRequestError",
+          code: 400,
+        },
       },
     },
   ],

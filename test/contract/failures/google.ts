@@ -120,12 +120,20 @@ export const googleFailures: ProviderFailures = {
     {
       kind: "unavailable",
       title: "overload",
+      status: 503,
       event: errorBody({ code: 503, status: "UNAVAILABLE", message: "The model is overloaded. Please try again later." }),
     },
     {
       kind: "rate_limit",
       title: "requests a minute",
-      event: errorBody({ code: 429, status: "RESOURCE_EXHAUSTED", message: "Resource has been exhausted (e.g. check quota)." }),
+      status: 429,
+      retry_after_ms: 27_400,
+      event: errorBody({
+        code: 429,
+        status: "RESOURCE_EXHAUSTED",
+        message: "Resource has been exhausted (e.g. check quota).",
+        details: [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "27.4s" }],
+      }),
     },
     {
       kind: "refused",

@@ -34,9 +34,11 @@ export const responsesFailures: ProviderFailures = {
       event: {
         type: "error",
         code: "rate_limit_exceeded",
-        message: "Rate limit reached for gpt-6-sol on tokens per min (TPM): Limit 30000, Used 30000.",
+        message:
+          "Rate limit reached for gpt-6-sol on tokens per min (TPM): Limit 30000, Used 30000, Requested 900. Please try again in 1.8s. Visit https://platform.openai.com/account/rate-limits to learn more.",
         param: null,
       },
+      retry_after_ms: 1_800,
     },
     {
       kind: "unavailable",
@@ -70,7 +72,12 @@ export const chatFailures: ProviderFailures = {
     {
       kind: "rate_limit",
       title: "tokens a minute",
-      event: openAiError({ message: "Rate limit reached for gpt-4o.", type: "tokens", code: "rate_limit_exceeded" }),
+      event: openAiError({
+        message: "Rate limit reached for gpt-4o. Please try again in 340ms.",
+        type: "tokens",
+        code: "rate_limit_exceeded",
+      }),
+      retry_after_ms: 340,
     },
   ],
 };

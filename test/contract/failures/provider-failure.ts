@@ -18,6 +18,10 @@ export interface EventFailure {
   readonly kind: FailureKind;
   readonly title: string;
   readonly event: unknown;
+  /** Default: null. An event has none but what it says itself. */
+  readonly status?: number;
+  readonly retry_after_ms?: number;
+  readonly limit?: number;
 }
 
 export interface ProviderFailures {

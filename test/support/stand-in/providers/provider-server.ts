@@ -106,10 +106,12 @@ function sinkOf(response: ServerResponse) {
   return { sink, closed };
 }
 
-function sendRefusal(response: ServerResponse, { status, body, headers }: Refusal): void {
+function sendRefusal(response: ServerResponse, { status, body, headers, endless }: Refusal): void {
   const plain = typeof body === "string";
   response.writeHead(status, { "content-type": plain ? "text/html" : "application/json; charset=utf-8", ...headers });
-  response.end(plain ? body : JSON.stringify(body));
+  const text = plain ? body : JSON.stringify(body);
+  if (endless) response.write(text);
+  else response.end(text);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -13,6 +13,8 @@ export interface Refusal {
   /** Sent as JSON; a string as it is. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body does not end. */
+  readonly endless?: true;
 }
 
 /** What goes wrong. Everything but the first three comes after the blocks and before the reply's end. */

@@ -117,15 +117,30 @@ async function answer({ received, taken, options, desk }: Run): Promise<unknown>
     ...(isRefusal(taken) ? { refusal: taken, usage: null } : { refusal: null, usage: taken.usage }),
   };
   desk.note(heard);
-  options.signal?.addEventListener("abort", () => closed.resolve("left"));
   if (isRefusal(taken)) return fail(taken, options);
   const reply = desk.next();
-  if (reply.mishap?.type === "refuse") return fail(reply.mishap.refusal, options);
+  if (reply.mishap?.type === "refuse") return refuseAs(reply.mishap.refusal, { options, closed });
   if (reply.mishap?.type === "hang_up") throw new Error("Network connection lost.");
-  if (reply.mishap?.type === "silence") return untilAborted(options.signal);
+  if (reply.mishap?.type === "silence") {
+    options.signal?.addEventListener("abort", () => closed.resolve("left"));
+    return untilAborted(options.signal);
+  }
   const { readable, sink } = pipe(closed, options.signal);
   void playReply({ accepted: taken, reply, sink }).catch(() => undefined);
   return options.returnRawResponse ? new Response(readable, { headers: { "content-type": "text/event-stream" } }) : readable;
+}
+
+/** A body that does not end is left by whoever reads it: the signal is not heeded once there is an answer. */
+function refuseAs(
+  refusal: Refusal,
+  { options, closed }: { options: AiOptions; closed: PromiseWithResolvers<"answered" | "cut" | "left"> },
+) {
+  if (!refusal.endless) return fail(refusal, options);
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode(JSON.stringify(refusal.body))),
+    cancel: () => closed.resolve("left"),
+  });
+  return new Response(body, { status: refusal.status, headers: { "content-type": "application/json", ...refusal.headers } });
 }
 
 function fail({ status, body, headers }: Refusal, { returnRawResponse }: AiOptions): Response {
