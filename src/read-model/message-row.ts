@@ -1,6 +1,7 @@
 /** An item as a row: its content within what a D1 row can hold, and the preview that lists show. Pure. */
 import { headOf } from "../context/tool-results";
 import type { ItemKind, ItemMeta, Part } from "../domain/message";
+import { toShownParts } from "../domain/shown-parts";
 import type { MessageRow } from "./row-ops";
 
 /** D1: a row, and a string in it, is at most 2,000,000 bytes. The rest of the row needs little. */
@@ -43,7 +44,7 @@ function parseParts(body: string | undefined): readonly Part[] | null {
   if (body === undefined) return null;
   try {
     const value: unknown = JSON.parse(body);
-    return Array.isArray(value) ? (value as Part[]) : null;
+    return Array.isArray(value) ? toShownParts(value as Part[]) : null;
   } catch {
     return null;
   }
@@ -62,7 +63,7 @@ export function toPreview(parts: readonly Part[]): string | null {
 const encoder = new TextEncoder();
 const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
-/** The parts as JSON of at most `maxBytes`: opaque metadata goes first, then the longest texts lose their ends. */
+/** The parts as JSON of at most `maxBytes`: the longest texts lose their ends. */
 export function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(parts);
   // Three bytes is the most that one UTF-16 unit takes: most content is seen to fit without being encoded.

@@ -6,6 +6,7 @@ import { policyOf } from "../context/policy-choice";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
+import { toShownParts } from "../domain/shown-parts";
 import { offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
 import { readBodies } from "./log/bodies";
@@ -130,7 +131,7 @@ function toDisplay({ meta, parts }: ViewEntry): DisplayItem {
     kind: meta.kind,
     turn_id: meta.turn,
     created_at: meta.at,
-    parts,
+    parts: toShownParts(parts),
     execution_id: meta.tool?.execution ?? null,
     incomplete: meta.incomplete ?? false,
     tokens: meta.tokens,

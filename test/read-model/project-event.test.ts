@@ -75,9 +75,13 @@ describe("content of a message's row", () => {
     expect(part.text.isWellFormed()).toBe(true);
   });
 
-  test("loses opaque metadata before text", () => {
-    const row = rowOf([{ type: "text", text: "short", provider_metadata: { blob: { signature: "s".repeat(2_000_000) } } }]);
-    expect(row).toMatchObject({ content: '[{"type":"text","text":"short"}]', content_state: "cut" });
+  test("holds nothing that is only its provider's, and is whole without it", () => {
+    const provider_metadata = { blob: { signature: "s".repeat(2_000_000) } };
+    const row = rowOf([
+      { type: "reasoning", text: "", provider_metadata },
+      { type: "text", text: "short", provider_metadata },
+    ]);
+    expect(row).toMatchObject({ content: '[{"type":"text","text":"short"}]', content_state: "full" });
   });
 
   test("is empty and marked when the body was erased or is no list of parts", () => {

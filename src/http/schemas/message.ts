@@ -95,13 +95,12 @@ export function toSubmitInput(input: z.infer<typeof messageInput>, idempotency: 
 const toText = (content: Content): string =>
   typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-const metadata = { provider_metadata: z.record(z.string(), z.unknown()).readonly().optional() };
 const partView = documents<Part>()(
   z.union([
-    text.extend(metadata),
-    reasoning.extend(metadata),
-    media.extend(metadata),
-    z.object({ type: z.literal("tool_call"), call_id: z.string(), name: z.string(), arguments: z.string(), ...metadata }),
+    text,
+    reasoning,
+    media,
+    z.object({ type: z.literal("tool_call"), call_id: z.string(), name: z.string(), arguments: z.string() }),
     z.object({ type: z.literal("tool_result"), call_id: z.string(), name: z.string(), output: z.string(), is_error: z.boolean() }),
   ]),
 );
