@@ -4,7 +4,7 @@
  */
 import { measureNext } from "../context/budget";
 import type { SessionState } from "../domain/state";
-import type { ModelFailure, ModelSpec } from "./ports";
+import type { ModelFailure, ModelSpec, Provider } from "./ports";
 
 /** Tokens of a reply by the model's id. */
 export type ReplyCaps = Map<string, number>;
@@ -25,11 +25,16 @@ interface Known {
   readonly state: SessionState;
 }
 
+/** Who must be told a length: Anthropic refuses a request without one, Workers AI ends its reply after 256 tokens. */
+const WANTS_LENGTH: ReadonlySet<Provider> = new Set(["anthropic", "workers-ai"]);
+
 /**
- * What the next request asks for at most, with a cap that was found; null: there is none, and the reply has what the window still holds.
- * Request and reply together stay within the window, as providers check it where a length is named.
+ * What the next request asks for at most, with a cap that was found; null: none is named, and the reply has what the window still holds.
+ * Request and reply together stay within the window, as providers check it where a length is named: their refusal is an overflow, and an
+ * overflow costs history.
  */
-export function askedLength(cap: number | null, { spec, state }: Known): number | null {
+export function askedLength(found: number | null, { spec, state }: Known): number | null {
+  const cap = found ?? (WANTS_LENGTH.has(spec.provider) ? spec.max_output : null);
   if (cap === null || spec.context_window === null) return cap;
   return Math.max(1, Math.min(cap, spec.context_window - measureNext(state, spec.id).tokens));
 }

@@ -1,5 +1,6 @@
 /** A conversation as a session holds it: what a model says becomes parts, and the parts go back with the next request. */
 import type { CallOptions, ChatMessage, ModelChunk, ModelRequest } from "../../src/app/ports";
+import { Spoken } from "../../src/app/spoken";
 import type { Part, ToolCallPart, ToolDefinition } from "../../src/domain/message";
 import type { Bench } from "./providers.ts";
 
@@ -50,31 +51,15 @@ export async function ask(
   return chunks;
 }
 
-type Said = Extract<ModelChunk, { type: "text" | "reasoning" }>;
-
-/** Pieces of one type and block that follow one another are one part; later metadata goes over earlier (`SpokenPiece`). */
+/** As a session keeps a reply (`Spoken`) and sends it back: the words, then each call with the thinking that led to it. */
 export function toParts(chunks: readonly ModelChunk[]): readonly Part[] {
-  const parts: Part[] = [];
-  let open: Said[] = [];
-  const close = (): void => {
-    const [first] = open;
-    if (first) parts.push(joined(first, open));
-    open = [];
-  };
+  const spoken = new Spoken();
   for (const chunk of chunks) {
-    const said = chunk.type === "text" || chunk.type === "reasoning";
-    const [first] = open;
-    if (!said || (first && (first.type !== chunk.type || first.block !== chunk.block))) close();
-    if (said) open.push(chunk);
-    if (chunk.type === "tool_call") parts.push(chunk.call);
+    if (chunk.type === "text" || chunk.type === "reasoning") spoken.add(chunk.type, chunk);
+    if (chunk.type === "tool_call") spoken.addCall(chunk.call);
   }
-  close();
-  return parts;
-}
-
-function joined({ type }: Said, pieces: readonly Said[]): Part {
-  const metadata = pieces.findLast(({ provider_metadata }) => provider_metadata)?.provider_metadata;
-  return { type, text: pieces.map(({ text }) => text).join(""), ...(metadata ? { provider_metadata: metadata } : {}) };
+  const { words, calls } = spoken.whole;
+  return [...words, ...calls.flatMap(({ thinking, call }) => [...thinking, call])];
 }
 
 export const textOf = (chunks: readonly ModelChunk[], type: "text" | "reasoning" = "text"): string =>

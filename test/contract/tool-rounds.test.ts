@@ -61,6 +61,21 @@ describe.each(PROVIDERS_UNDER_TEST)("rounds of tools with $name", (provider) => 
     else expect(seals).toEqual([0, 0, 0, 0]);
   });
 
+  it.each([
+    ["between two calls", [think("First."), call("one"), think("Second."), call("two")]],
+    ["and words between two calls", [think("First."), say("Looking."), call("one"), think("Second."), say("And there."), call("two")]],
+    ["that is hidden, and a call, after a call", [call("one"), { type: "redacted" }, call("two")]],
+  ] as const)("go on after a reply with thinking %s", async (_, blocks) => {
+    const start = bench.standIn.log.length;
+    bench.standIn.enqueue({ blocks }, { blocks: [say("Done.")] });
+    await runTurn(bench, [user("Look it up.")]);
+    expect(bench.standIn.log.slice(start).map(({ refusal }) => refusal?.body)).toEqual([undefined, undefined]);
+    const raw = bench.standIn.log.at(-1)?.raw ?? "";
+    const [seal = ""] = sealsIn(raw).slice(-1);
+    expect(raw.indexOf("two")).toBeGreaterThan(raw.indexOf("one"));
+    if (provider.takesThinkingBack) expect(seal).not.toBe("");
+  });
+
   it("can be followed by another turn, with all of it in the request", async () => {
     bench.standIn.enqueue(...rounds);
     const messages = await runTurn(bench, [user("Look all of it up.")]);
