@@ -11,6 +11,22 @@ export const failures: readonly Mutant[] = [
     tests: ["test/session/retries.test.ts"],
   },
   {
+    name: "the same is asked again however long the calls in vain took",
+    breaks: "design §5: when a call fails",
+    file: "src/app/retry.ts",
+    find: "this.tookMs >= FAILED_MS || ",
+    replace: "",
+    tests: ["test/session/deadlines.test.ts"],
+  },
+  {
+    name: "a growing request asks Anthropic for the model's most",
+    breaks: "design §9: request and reply stay within the window",
+    file: "src/app/reply-caps.ts",
+    find: "if (cap === null || spec",
+    replace: "if (found === null || spec",
+    tests: ["test/session/reply-length.test.ts"],
+  },
+  {
     name: "one answer asks without an end",
     breaks: "I26: at most eight calls fail for one answer",
     file: "src/app/retry.ts",
