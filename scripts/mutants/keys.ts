@@ -20,10 +20,10 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a credential that is gone falls back to the deployment's key",
-    breaks: "decisions/0008: it is no key at all",
+    breaks: "decisions/0010: it is never the deployment's in its place",
     file: "src/tenant/credentials.ts",
-    find: "if (!sealed) return null;",
-    replace: "if (!sealed) return keys().deploymentKeys.openai ?? null;",
+    find: "if (!sealed) return MISSING;",
+    replace: "if (!sealed) return keys().deploymentKeys.openai ?? MISSING;",
     tests: ["test/tenant/credentials.test.ts"],
   },
   {

@@ -141,7 +141,7 @@ export interface TenantApi {
   putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
   /** By name. */
   listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>>;
-  /** Models that name it are called without a key from then on, never with the deployment's. */
+  /** Models that name it are not called any more, never with the deployment's in its place. */
   deleteCredential(name: string): Promise<TenantOutcome<null>>;
   /** For where a model is called; null: there is none of that name. */
   sealedCredential(name: string): Promise<SealedCredential | null>;

@@ -66,7 +66,8 @@ export interface ModelView
 const UNKNOWN_WINDOW =
   "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
 const UNKNOWN_OUTPUT = "max_output is unknown and taken to be the figure shown";
-const MISSING_CREDENTIAL = "credential names none that is there: the model is called without a key";
+const MISSING_CREDENTIAL = "credential names none that is there: calls of this model fail";
+const MISSING_KEY = "no credential is named, and the deployment has no key for this provider: calls of this model fail";
 
 const from = z.enum(FIGURE_SOURCES);
 
@@ -105,11 +106,12 @@ export const modelView = documents<ModelView>()(
     .openapi("Model"),
 );
 
-function warningsOf({ context_window, figures, credential_missing }: ModelEntry): string[] {
+function warningsOf({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
   const warnings = [
     context_window === null && UNKNOWN_WINDOW,
     figures.max_output === "unknown" && UNKNOWN_OUTPUT,
     credential_missing && MISSING_CREDENTIAL,
+    key_missing && MISSING_KEY,
   ];
   return warnings.filter((warning) => warning !== false);
 }
