@@ -36,6 +36,8 @@ export type TenantError =
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
+  /** The deployment's, which a tenant can override and not remove. */
+  | { readonly code: "model_not_own"; readonly model: string }
   | { readonly code: "credential_not_found"; readonly credential: string }
   | { readonly code: "credential_limit"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }

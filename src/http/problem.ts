@@ -170,6 +170,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
+  model_not_own: () =>
+    conflict("Not the tenant's", "The model is the deployment's; only a model or an override of the tenant's own can be removed."),
   credential_not_found: () => ({
     ...NOT_FOUND,
     detail: "credential_name: no such credential.",

@@ -139,7 +139,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     },
     remove: (id) => {
       const removed = sql.rows("DELETE FROM models WHERE id = ? RETURNING id", id);
-      if (removed.length === 0) return err({ code: "model_not_found", model: id });
+      if (removed.length === 0) return err({ code: deployment.has(id) ? "model_not_own" : "model_not_found", model: id });
       suggestions.forget(id);
       return ok(null);
     },

@@ -102,7 +102,8 @@ describe("the models of a tenant", () => {
 
   it("the deployment's own cannot be removed by a tenant", () => {
     const registry = given({ models: { fast: model() } });
-    expect(registry.remove("fast")).toEqual({ ok: false, error: { code: "model_not_found", model: "fast" } });
+    expect(registry.remove("fast")).toEqual({ ok: false, error: { code: "model_not_own", model: "fast" } });
+    expect(registry.remove("nope")).toEqual({ ok: false, error: { code: "model_not_found", model: "nope" } });
     expect(registry.resolve("fast")).not.toBeNull();
   });
 
