@@ -154,7 +154,7 @@ export interface TenantChange {
   readonly tenant: TenantId;
   readonly settings: TenantSettings;
   /** What the tenant can name: its own overrides and the deployment's models that they leave standing, by id. */
-  readonly models: readonly ModelSpec[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** The read model of tenants. A write replaces what the tenant's last one said; it may throw, and is then repeated. */
@@ -163,8 +163,7 @@ export interface TenantProjection {
 }
 
 /** Everything that a tenant's object knows but its directory of sessions (`listSessions`), the hashes of its keys and its credentials. */
-export interface TenantExport extends Omit<TenantChange, "models"> {
-  readonly models: readonly ModelEntry[];
+export interface TenantExport extends TenantChange {
   readonly created_at: number;
   readonly keys: readonly KeyView[];
 }

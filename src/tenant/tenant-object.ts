@@ -248,7 +248,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     if (this.#created) await this.#outbox.drain();
   }
 
-  /** Without the package's prices: they change with the day, and rows must be the same whenever they are written. */
+  /** Without the package's prices, which are in no row: a change need not load them. */
   #snapshot(): TenantChange {
     return { tenant: this.#settings.identity().tenant, settings: this.#settings.read(), models: this.#registry.list(UNPRICED) };
   }
