@@ -26,12 +26,10 @@ export const modelInput = z
       description: "openai: Responses; openai-chat: its chat completions; openai-compatible: chat completions at any other address",
     }),
     upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for it; by default the id" }),
-    base_url: z
-      .string()
-      .max(2048)
-      .nullable()
-      .optional()
-      .openapi({ description: "Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai" }),
+    base_url: z.string().max(2048).nullable().optional().openapi({
+      description:
+        "With its version, as in https://gateway.example/v1 (google: /v1beta); the wire's paths are added to it. Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai",
+    }),
     ...modelFigures,
     credential: credentialName
       .optional()
