@@ -27,6 +27,14 @@ export const keys: readonly Mutant[] = [
     tests: ["test/tenant/credentials.test.ts"],
   },
   {
+    name: "a model whose key is missing is called without one",
+    breaks: "decisions/0010: nothing is sent",
+    file: "src/model/call-failure.ts",
+    find: 'if (typeof key === "object" && key !== null) return NO_KEY;',
+    replace: 'if (typeof key === "object" && key !== null) key = null;',
+    tests: ["test/model/anthropic.test.ts", "test/model/openai-compatible.test.ts"],
+  },
+  {
     name: "a seal is not bound to its tenant",
     breaks: "decisions/0008: a row that is copied elsewhere opens nothing",
     file: "src/tenant/credential-seal.ts",
