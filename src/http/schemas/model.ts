@@ -9,16 +9,21 @@ import {
 } from "../../app/model-entry";
 import { type ModelCapabilities, type ModelSpec, PROVIDERS } from "../../app/ports";
 import type { Prices } from "../../context/economy";
-import { baseUrlFault, capabilitiesSchema, modelFigures, takesKey, toFigures } from "../../context/model-input";
+import {
+  baseUrlFault,
+  capabilitiesSchema,
+  MODEL_NAME,
+  MODEL_NAME_RULE,
+  modelFigures,
+  takesKey,
+  toFigures,
+} from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
 import { time } from "./ids";
 
-export const modelName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/, "1 to 128 letters, digits and . _ : / @ -, a letter or digit first")
-  .openapi({ example: "embedded" });
+export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
 
 export const modelInput = z
   .strictObject({
