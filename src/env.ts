@@ -4,7 +4,7 @@ import type { WholeSessionApi } from "./app/control-api";
 import type { DeploymentKeys } from "./app/key-source";
 import type { ModelOverride } from "./app/model-entry";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
-import { baseUrlFault, modelFigures, toFigures } from "./context/model-input";
+import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, toFigures } from "./context/model-input";
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
 import { parseMasterKeys } from "./lib/master-keys";
@@ -81,7 +81,7 @@ const config = z.object({
         return z.NEVER;
       }
     })
-    .pipe(z.record(z.string(), deploymentModel)),
+    .pipe(z.record(z.string().regex(MODEL_NAME, MODEL_NAME_RULE), deploymentModel)),
   /** What a session gets whose tenant and client name none: a preset's name, or JSON that names what differs from one. */
   POLICY: z
     .string()

@@ -58,6 +58,11 @@ describe("the deployment's models", () => {
   });
 });
 
+test.each(["", "my model", "模型", "m".repeat(129)])("a model of the deployment is called as sessions can name it, and not %j", (id) => {
+  const MODELS = JSON.stringify({ [id]: { provider: "embedded", upstream_id: "x" } });
+  expect(() => configured({ MODELS })).toThrow(/letters, digits/);
+});
+
 describe("the deployment's keys", () => {
   test("that are set and empty are not set", () => {
     expect(deploymentKeysOf(configured({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "sk-ant" }))).toEqual({

@@ -20,11 +20,19 @@ export const keys: readonly Mutant[] = [
   },
   {
     name: "a credential that is gone falls back to the deployment's key",
-    breaks: "decisions/0008: it is no key at all",
+    breaks: "decisions/0010: it is never the deployment's in its place",
     file: "src/tenant/credentials.ts",
-    find: "if (!sealed) return null;",
-    replace: "if (!sealed) return keys().deploymentKeys.openai ?? null;",
+    find: "if (!sealed) return MISSING;",
+    replace: "if (!sealed) return keys().deploymentKeys.openai ?? MISSING;",
     tests: ["test/tenant/credentials.test.ts"],
+  },
+  {
+    name: "a model whose key is missing is called without one",
+    breaks: "decisions/0010: nothing is sent",
+    file: "src/model/call-failure.ts",
+    find: 'if (typeof key === "object" && key !== null) return NO_KEY;',
+    replace: 'if (typeof key === "object" && key !== null) key = null;',
+    tests: ["test/model/anthropic.test.ts", "test/model/openai-compatible.test.ts"],
   },
   {
     name: "a seal is not bound to its tenant",

@@ -1,5 +1,8 @@
 /** One turn as a person sees it: the answer as it comes, the calls and what they gave back, and what it weighed. */
 import { z } from "zod";
+import { defined } from "../../src/http/schemas/documents";
+import { turnFailureView } from "../../src/http/schemas/turn";
+import { describeFailure } from "../../src/http/turn-failure";
 import { type Call, type Connection, streamApi } from "../support/api-client.ts";
 import type { ServerSentEvent } from "../support/event-stream.ts";
 import { Failure } from "../support/output.ts";
@@ -21,7 +24,7 @@ const frames = z.discriminatedUnion("type", [
     context_window: z.number().nullable(),
     current_context_tokens: z.number(),
   }),
-  z.object({ type: z.literal("turn.failed"), failure: z.looseObject({ kind: z.string() }) }),
+  z.object({ type: z.literal("turn.failed"), failure: turnFailureView }),
   z.object({ type: z.literal("turn.stopped"), reason: z.string() }),
   z.object({ type: z.literal("turn.interrupted") }),
   z.object({ type: z.literal("compaction.started"), status: z.string() }),
@@ -50,7 +53,7 @@ export async function holdTurn(talk: Talk, content: string): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const end = await readAnswer(talk, call);
     if (end.type === "turn.completed") return talk.write(`\n${describe(end)}\n`);
-    if (end.type !== "turn.awaiting_tools") throw new Failure(`The turn ended without an answer: ${JSON.stringify(end)}`);
+    if (end.type !== "turn.awaiting_tools") throw new Failure(`The turn ended without an answer: ${describeEnd(end)}`);
     const results = end.tool_calls.map(({ execution_id, name, arguments: input }) => {
       const result = answerCall(name, input);
       talk.write(`  [${name}(${input}) → ${result.output}]\n`);
@@ -89,6 +92,12 @@ async function readAnswer({ connection, write }: Talk, call: Call): Promise<Endi
 }
 
 const readFrame = ({ event, data }: ServerSentEvent): Frame | null => (KNOWN.has(event) ? frames.parse(JSON.parse(data)) : null);
+
+function describeEnd(end: Exclude<Ending, { type: "turn.completed" | "turn.awaiting_tools" }>): string {
+  return end.type === "turn.failed"
+    ? `${describeFailure(defined(end.failure)).detail} ${JSON.stringify(end.failure)}`
+    : JSON.stringify(end);
+}
 
 function describe({ finish, usage: used, context_window, current_context_tokens }: Extract<Frame, { type: "turn.completed" }>): string {
   const spent =

@@ -44,16 +44,21 @@ const session = z.object({
   current_context_tokens: z.object({ tokens: z.number() }),
   context_window: z.number().nullable(),
   total_tokens: z.number(),
-  /** Dollars; null or absent: unknown, which is never 0. */
-  usage: z.object({ cost: z.number().nullable() }).optional(),
+  /** Dollars of the calls whose cost is known; null: of none, which is never 0. */
+  usage: z.object({ cost: z.number().nullable(), unpriced_calls: z.number() }),
 });
+type Spent = z.infer<typeof session>["usage"];
+
+export function describeCost({ cost, unpriced_calls }: Spent): string {
+  if (cost === null) return "cost unknown (no price for this model, or no count of what it used)";
+  const calls = unpriced_calls === 1 ? "1 call" : `${unpriced_calls} calls`;
+  return `cost $${cost.toFixed(6)}${unpriced_calls === 0 ? "" : `, without ${calls} of unknown cost`}`;
+}
 
 export async function showTotals(talk: Talk, turns: number): Promise<void> {
   const { connection, write } = talk;
   const said = session.parse(await callApi(connection, { method: "GET", path: `/v1/sessions/${talk.session}` }));
-  const cost = said.usage?.cost ?? null;
-  const paid = cost === null ? "cost unknown (no price for this model)" : `cost $${cost.toFixed(6)}`;
   write(
-    `\n${turns} turns; ${said.total_tokens} tokens in all calls, ${paid}; context ${said.current_context_tokens.tokens} of ${said.context_window ?? "unknown"} tokens\n`,
+    `\n${turns} turns; ${said.total_tokens} tokens in all calls, ${describeCost(said.usage)}; context ${said.current_context_tokens.tokens} of ${said.context_window ?? "unknown"} tokens\n`,
   );
 }

@@ -29,6 +29,9 @@ export function keySourceOf({ provider, base_url, credential, source }: ModelSpe
   return { from: "deployment", key };
 }
 
+/** Whether a call without a key is in vain: at a provider's own address it is, at another one there may be none to show. */
+export const needsKey = (model: ModelSpec): boolean => model.base_url === null && keySourceOf(model).from !== "none";
+
 /** Null: called without a key. */
 function deploymentKeyOf(provider: Provider): DeploymentKey | null {
   switch (provider) {

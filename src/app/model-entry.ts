@@ -52,4 +52,6 @@ export interface ModelEntry extends ModelSpec {
   readonly suggestions: readonly LimitSuggestion[];
   /** It names a credential that the tenant does not have. */
   readonly credential_missing: boolean;
+  /** It is called with the deployment's key of its provider, needs one, and there is none. */
+  readonly key_missing: boolean;
 }

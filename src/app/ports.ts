@@ -44,12 +44,17 @@ export interface ModelSpec {
   readonly ratio?: number;
   /** Name of the tenant's credential; absent: the deployment's key, where the model is at the provider's own address or the deployment's. */
   readonly credential?: string;
-  /** Who configured it: only a deployment's own models are called with the deployment's credentials. */
+  /** Who configured it, which decides whose key it is called with (`key-source`). */
   readonly source: "deployment" | "tenant";
 }
 
-/** The key that a model is called with; null: none is needed, or none is known. May throw when the tenant's object is out of reach. */
-export type Credentials = (model: ModelSpec) => Promise<string | null>;
+/** The model is called with a key, and there is none: it is not called at all. */
+export interface MissingKey {
+  readonly missing: true;
+}
+
+/** The key that a model is called with; null: it is called without one. May throw when the tenant's object is out of reach. */
+export type Credentials = (model: ModelSpec) => Promise<string | MissingKey | null>;
 
 /** One message as a provider reads it. Tool results are messages of role `tool`, right after the calls. */
 export interface ChatMessage {

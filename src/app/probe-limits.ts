@@ -9,11 +9,11 @@ export interface ProbedLimits {
 }
 
 /**
- * `unsupported`: this provider is not asked (embedded, Workers AI). `unreachable`: no answer in time. `refused`: an answer
+ * `unsupported`: this provider is not asked (embedded, Workers AI). `no_key`: there is none to ask with. `unreachable`: no answer in time. `refused`: an answer
  * that is no success, a redirect among them. `malformed`: not JSON, or more than is read. `unknown_model`: its list does not
  * have the model. `no_limits`: it has, and names no limit.
  */
-export const PROBE_FAULTS = ["unsupported", "unreachable", "refused", "malformed", "unknown_model", "no_limits"] as const;
+export const PROBE_FAULTS = ["unsupported", "no_key", "unreachable", "refused", "malformed", "unknown_model", "no_limits"] as const;
 
 export interface ProbeFailure {
   readonly reason: (typeof PROBE_FAULTS)[number];

@@ -36,6 +36,8 @@ export type TenantError =
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
+  /** The deployment's, which a tenant can override and not remove. */
+  | { readonly code: "model_not_own"; readonly model: string }
   | { readonly code: "credential_not_found"; readonly credential: string }
   | { readonly code: "credential_limit"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
@@ -141,7 +143,7 @@ export interface TenantApi {
   putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
   /** By name. */
   listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>>;
-  /** Models that name it are called without a key from then on, never with the deployment's. */
+  /** Models that name it are not called any more, never with the deployment's in its place. */
   deleteCredential(name: string): Promise<TenantOutcome<null>>;
   /** For where a model is called; null: there is none of that name. */
   sealedCredential(name: string): Promise<SealedCredential | null>;
@@ -152,7 +154,7 @@ export interface TenantChange {
   readonly tenant: TenantId;
   readonly settings: TenantSettings;
   /** What the tenant can name: its own overrides and the deployment's models that they leave standing, by id. */
-  readonly models: readonly ModelSpec[];
+  readonly models: readonly ModelEntry[];
 }
 
 /** The read model of tenants. A write replaces what the tenant's last one said; it may throw, and is then repeated. */
@@ -161,8 +163,7 @@ export interface TenantProjection {
 }
 
 /** Everything that a tenant's object knows but its directory of sessions (`listSessions`), the hashes of its keys and its credentials. */
-export interface TenantExport extends Omit<TenantChange, "models"> {
-  readonly models: readonly ModelEntry[];
+export interface TenantExport extends TenantChange {
   readonly created_at: number;
   readonly keys: readonly KeyView[];
 }

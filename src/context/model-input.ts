@@ -12,6 +12,10 @@ const MAX_PRICE = 100_000;
 
 const price = z.number().min(0).max(MAX_PRICE);
 
+/** What a model may be called, over HTTP and in the deployment's variable alike. */
+export const MODEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;
+export const MODEL_NAME_RULE = "1 to 128 letters, digits and . _ : / @ -, a letter or digit first";
+
 export const capabilitiesSchema = z.strictObject({
   tools: z.boolean(),
   images: z.boolean(),

@@ -87,7 +87,8 @@ const notRetryable = (status: string | null): string =>
 
 /** 422: asking again would be answered the same. */
 const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
-  unsupported: [422, "A model of this provider cannot be asked for."],
+  unsupported: [422, "This provider says nothing of its models' limits."],
+  no_key: [422, "There is no key to ask with: the model's credential is gone or cannot be opened, or the deployment has none."],
   unreachable: [502, "The provider did not answer in time."],
   refused: [502, "The provider refused to say."],
   malformed: [502, "The provider's answer cannot be read."],
@@ -169,6 +170,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
+  model_not_own: () =>
+    conflict("Not the tenant's", "The model is the deployment's; only a model or an override of the tenant's own can be removed."),
   credential_not_found: () => ({
     ...NOT_FOUND,
     detail: "credential_name: no such credential.",

@@ -31,7 +31,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   payload: "The provider refused the request as too large.",
   output_cap: "The reply was longer than one may be, or the provider refused the length asked of it.",
   invalid_param: "The provider refused a parameter of the request.",
-  auth: "The provider refused the credentials configured for the model.",
+  auth: "The provider refused the key that the model is called with.",
   rate_limit: "The provider's rate limit was reached.",
   quota: "The provider's quota is used up.",
   unavailable: "The provider could not be reached, or failed.",
@@ -41,9 +41,14 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   internal: "The turn failed on this side.",
 };
 
+/** No provider said so: nothing was sent. */
+const NO_KEY =
+  "There is no key to call the model with: the credential that it names is gone or cannot be opened, or the deployment has none for its provider.";
+
 /** What a retry needs first, where the same request again would fail again. */
 const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   cannot_fit: "it fits only on a model with a larger window, or with less in the system prompt, tools, pins and this message",
+  auth: "once the model has a key that its provider takes (PUT /v1/credentials/{name}, named by the model), the turn can be retried",
   unknown_model: "once the session has a model again, the turn can be retried",
 };
 
@@ -62,5 +67,6 @@ const secondsOf = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms =
 export function describeFailure(failure: TurnFailure): FailureAnswer {
   const status = statuses[failure.kind];
   const remedy = remedies[failure.kind] ?? "the turn can be retried";
-  return { status, detail: details[failure.kind], remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
+  const detail = failure.kind === "auth" && failure.status === null ? NO_KEY : details[failure.kind];
+  return { status, detail, remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
 }

@@ -2,7 +2,7 @@
  * What went wrong with a call, as `ModelFailure`: of a provider's answer, of an event inside its stream, of what was
  * thrown on the way. Nothing of an error leaves here but its class: its message may hold the prompt.
  */
-import type { ModelChunk, ModelFailure } from "../app/ports";
+import type { MissingKey, ModelChunk, ModelFailure } from "../app/ports";
 import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
@@ -11,6 +11,16 @@ import { asObject } from "./wire-chunk";
 /** The stream ended too early, or held more than a reply may. */
 export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
+
+/** No key to call with: nothing was sent, and no provider said so. */
+const NO_KEY: ModelFailure = { kind: "auth", status: null };
+
+/** Hands the key on, or says why the model is not called; null: it may be. */
+export function withKey(key: string | MissingKey | null, set: (key: string | null) => void): ModelFailure | null {
+  if (typeof key === "object" && key !== null) return NO_KEY;
+  set(key);
+  return null;
+}
 
 /** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */
 export const isFailure = (response: Response): boolean =>

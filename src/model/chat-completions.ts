@@ -12,8 +12,8 @@ import { untilAborted } from "./until-aborted";
 export interface ChatWire {
   /** Throws where the model cannot be asked at all. */
   build(request: ModelRequest): Promise<BuiltRequest>;
-  /** Puts the key in, just before the request is sent. */
-  authorize(built: BuiltRequest, model: ModelSpec): Promise<void>;
+  /** Puts the key in, just before the request is sent; else why it may not be. */
+  authorize(built: BuiltRequest, model: ModelSpec): Promise<ModelFailure | null>;
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
   newDecoder(): ReplyDecoder;
 }
@@ -71,7 +71,8 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChun
 async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFailure> {
   call.signal.throwIfAborted();
   const built = await wire.build(request);
-  await wire.authorize(built, request.model);
+  const refusal = await wire.authorize(built, request.model);
+  if (refusal) return refusal;
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);
   const response = await wire.send(built, call.signal);

@@ -87,12 +87,15 @@ function replyTo(request: ModelRequest, estimate: EstimateTokens): string {
   const asked = request.messages.findLast((message) => message.role === "user");
   const question = asked ? textOf(asked) : "";
   if (request.purpose === "compaction") return summaryOf(request, estimate);
-  if (request.purpose === "title") return topicOf(question);
+  if (request.purpose === "title") return topicOf(toldIn(question));
   const result = request.messages.at(-1)?.parts.findLast((part) => part.type === "tool_result");
   if (result) return answerFromResult(question, result);
   if (!isQuestion(question)) return `Noted: "${topicOf(question)}". ${STAND_IN}, so I keep this in mind but have nothing to add.`;
   return answerFromView(question, request, asked);
 }
+
+/** What the first speaker of the conversation in a question for a title says. */
+const toldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
 
 /** From a tagged transcript, or from the conversation itself when the instruction was only added to it. */
 function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {

@@ -1,5 +1,6 @@
 /** `ChatModel` for any OpenAI-compatible chat-completions endpoint, and OpenAI's own. */
 import type { ChatModel, Credentials } from "../app/ports";
+import { withKey } from "./call-failure";
 import { createChatCompletions } from "./chat-completions";
 import { buildChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
@@ -14,7 +15,7 @@ export interface OpenAiCompatibleOptions {
 export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompatibleOptions): ChatModel =>
   createChatCompletions({
     build: buildChatRequest,
-    authorize: async ({ headers }, model) => setBearer(headers, await credentials(model)),
+    authorize: async ({ headers }, model) => withKey(await credentials(model), (key) => setBearer(headers, key)),
     // Redirects are not followed: a key or a conversation must not end up at an address that nobody configured.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
     newDecoder: () => new ReplyDecoder(),

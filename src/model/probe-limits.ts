@@ -128,7 +128,9 @@ async function ask({ url, headers, read }: Question, send: typeof fetch): Promis
 export function createProbeLimits({ credentials, fetch: send = fetch }: ProbeDeps): ProbeLimits {
   return async (model) => {
     try {
-      const question = questionFor(model, await credentials(model));
+      const key = await credentials(model);
+      if (typeof key === "object" && key !== null) return fail("no_key");
+      const question = questionFor(model, key);
       return question ? await ask(question, send) : fail("unsupported");
     } catch {
       return fail("unreachable");

@@ -14,14 +14,14 @@ const MAX_EVENT_BYTES = 4_000_000;
 export interface LinkOptions {
   readonly fetch: FetchFunction;
   readonly signal: AbortSignal;
-  /** Puts the key where the provider wants it, and takes out whatever the package put there. */
-  readonly authorize: (headers: Headers) => Promise<void>;
+  /** Puts the key where the provider wants it, and takes out whatever the package put there; else why nothing may be sent. */
+  readonly authorize: (headers: Headers) => Promise<ModelFailure | null>;
   readonly onRequest?: ((body: string) => void) | undefined;
   /** The answer's headers came, or bytes of it. */
   readonly onAlive?: (() => void) | undefined;
 }
 
-/** Ends the package's call: the provider's answer was a failure, which `refusal` holds. */
+/** Ends the package's call: there is no stream, and `refusal` says why. */
 class Refused extends Error {}
 
 export class ProviderLink {
@@ -41,7 +41,8 @@ export class ProviderLink {
     const { url, headers, body } = readRequest(input, init);
     const { signal } = this.#options;
     signal.throwIfAborted();
-    await this.#options.authorize(headers);
+    this.refusal = await this.#options.authorize(headers);
+    if (this.refusal) throw new Refused();
     signal.throwIfAborted();
     if (!this.#told) this.#options.onRequest?.(body);
     this.#told = true;

@@ -5,7 +5,7 @@
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest, ModelSpec, RenderedRequest } from "../app/ports";
-import { ABORTED, toEventFailure, toThrownFailure } from "./call-failure";
+import { ABORTED, toEventFailure, toThrownFailure, withKey } from "./call-failure";
 import { type FetchFunction, ProviderLink, readRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
 import type { SdkCall } from "./sdk-prompt";
@@ -73,7 +73,7 @@ interface Call {
 async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelChunk, void, undefined> {
   const { signal } = call;
   const { adapter, credentials } = options;
-  const authorize = async (headers: Headers) => adapter.authorize(headers, await credentials(request.model));
+  const authorize = async (headers: Headers) => withKey(await credentials(request.model), (key) => adapter.authorize(headers, key));
   const link = new ProviderLink({ fetch: options.fetch, signal, authorize, onRequest: call.onRequest, onAlive: call.onAlive });
   let parts: Parts | null = null;
   const close = (): void => {

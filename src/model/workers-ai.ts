@@ -26,7 +26,7 @@ export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
   return createChatCompletions({
     build: buildInputs,
     // The binding is the credential.
-    authorize: async () => undefined,
+    authorize: async () => null,
     async send(built, signal) {
       if (!ai) throw new TypeError("The binding AI is missing.");
       return toResponse(await runInputs(ai, built, signal));

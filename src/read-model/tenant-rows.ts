@@ -2,7 +2,7 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Row, RowSnapshot } from "../app/diff-rows";
-import type { ModelSpec } from "../app/ports";
+import type { ModelEntry } from "../app/model-entry";
 import type { TenantChange, TenantRows } from "../app/tenant-api";
 import { toPerMillion } from "../context/price-units";
 import { sessions } from "./schema";
@@ -44,8 +44,9 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
   };
 }
 
-function toModelRow(model: ModelSpec): Row {
-  const prices = model.prices && toPerMillion(model.prices);
+/** A package's prices change with the day, and rows must be the same whenever they are written: only what was said is in them. */
+function toModelRow(model: ModelEntry): Row {
+  const prices = model.prices && model.figures.prices !== "prices_package" ? toPerMillion(model.prices) : null;
   return {
     provider_id: model.provider,
     id: model.id,

@@ -2,8 +2,8 @@
  * The `Credentials` port where models are called: the tenant's sealed credential, remembered for a while and opened for
  * each call, or the deployment's key. What is remembered is sealed; the plain key lives for the call.
  */
-import { type DeploymentKeys, keySourceOf } from "../app/key-source";
-import type { Clock, Credentials, Log } from "../app/ports";
+import { type DeploymentKeys, keySourceOf, needsKey } from "../app/key-source";
+import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { assertNever } from "../lib/assert-never";
 import type { MasterKeys } from "../lib/master-keys";
@@ -25,16 +25,18 @@ export interface CredentialsDeps {
   readonly log: Log;
 }
 
-/** A credential that is gone or cannot be opened is no key at all, never the deployment's in its place. */
+const MISSING: MissingKey = { missing: true };
+
+/** A credential that is gone or cannot be opened is missing, never the deployment's in its place (docs/decisions/0010). */
 export function createCredentials({ tenant, stub, keys, now, log }: CredentialsDeps): Credentials {
   const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now });
 
-  async function open(name: string): Promise<string | null> {
+  async function open(name: string): Promise<string | MissingKey> {
     const sealed = await find(name);
-    if (!sealed) return null;
+    if (!sealed) return MISSING;
     const secret = await openCredential(sealed, keys().masterKeys, { tenant, name });
     if (secret === null) log.error("credential.unreadable", { tenant, credential: name, key_id: sealed.kid });
-    return secret;
+    return secret ?? MISSING;
   }
   return async (model) => {
     const source = keySourceOf(model);
@@ -42,7 +44,7 @@ export function createCredentials({ tenant, stub, keys, now, log }: CredentialsD
       case "tenant":
         return open(source.credential);
       case "deployment":
-        return keys().deploymentKeys[source.key] ?? null;
+        return keys().deploymentKeys[source.key] ?? (needsKey(model) ? MISSING : null);
       case "none":
         return null;
       default:

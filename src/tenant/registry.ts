@@ -1,5 +1,6 @@
 /** The models that a tenant can name: its own overrides, then those of the deployment, then the embedded one. */
 import { ZodError } from "zod";
+import { type DeploymentKeys, keySourceOf, needsKey } from "../app/key-source";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import type { ModelSpec } from "../app/ports";
 import type { TenantError } from "../app/tenant-api";
@@ -66,6 +67,7 @@ export interface RegistryDeps {
   readonly sql: TenantSql;
   readonly deployment: DeploymentModels;
   readonly credentials: KnownCredentials;
+  readonly deploymentKeys: DeploymentKeys;
 }
 
 interface Named {
@@ -74,7 +76,7 @@ interface Named {
   readonly by: ModelSpec["source"];
 }
 
-export function createRegistry({ sql, deployment, credentials }: RegistryDeps): Registry {
+export function createRegistry({ sql, deployment, credentials, deploymentKeys }: RegistryDeps): Registry {
   const suggestions = createSuggestions(sql);
   const columns = MODEL_COLUMNS.join(", ");
 
@@ -101,7 +103,9 @@ export function createRegistry({ sql, deployment, credentials }: RegistryDeps): 
   function toEntry({ spec, figures }: DescribedModel): ModelEntry {
     const differing = suggestions.of(spec.id).filter(({ figure, tokens }) => spec[figure] !== tokens);
     const credential_missing = spec.credential !== undefined && !credentials.has(spec.credential);
-    return { ...spec, figures, suggestions: differing, credential_missing };
+    const source = keySourceOf(spec);
+    const key_missing = source.from === "deployment" && needsKey(spec) && deploymentKeys[source.key] === undefined;
+    return { ...spec, figures, suggestions: differing, credential_missing, key_missing };
   }
   function faultOf(id: string, model: ModelOverride): TenantError | null {
     const { credential } = model;
@@ -135,7 +139,7 @@ export function createRegistry({ sql, deployment, credentials }: RegistryDeps): 
     },
     remove: (id) => {
       const removed = sql.rows("DELETE FROM models WHERE id = ? RETURNING id", id);
-      if (removed.length === 0) return err({ code: "model_not_found", model: id });
+      if (removed.length === 0) return err({ code: deployment.has(id) ? "model_not_own" : "model_not_found", model: id });
       suggestions.forget(id);
       return ok(null);
     },

@@ -26,7 +26,7 @@ import type {
 } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
-import { type Env, parseConfig } from "../env";
+import { deploymentKeysOf, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { databaseFor } from "../read-model/database-for";
@@ -85,7 +85,8 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     this.#requests = createRequests(this.#sql);
     this.#keys = createKeys(this.#sql);
     this.#credentials = createCredentialStore(this.#sql);
-    this.#registry = createRegistry({ sql: this.#sql, deployment: this.#deployment, credentials: this.#credentials });
+    const deploymentKeys = deploymentKeysOf(config);
+    this.#registry = createRegistry({ sql: this.#sql, deployment: this.#deployment, credentials: this.#credentials, deploymentKeys });
     this.#directory = createDirectory(this.#sql);
     this.#outbox = createProjectionOutbox({
       sql: this.#sql,
@@ -247,7 +248,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     if (this.#created) await this.#outbox.drain();
   }
 
-  /** Without the package's prices: they change with the day, and rows must be the same whenever they are written. */
+  /** Without the package's prices, which are in no row: a change need not load them. */
   #snapshot(): TenantChange {
     return { tenant: this.#settings.identity().tenant, settings: this.#settings.read(), models: this.#registry.list(UNPRICED) };
   }

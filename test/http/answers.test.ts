@@ -85,6 +85,16 @@ describe.each(starters)("POST …/%s", (path, body) => {
     expect(problem.failure).toEqual({ kind, status: null });
   });
 
+  it("tells a key that its provider refused from one that was never there, and what to do about both", async () => {
+    const says = async (status: number | null) => {
+      const failed = turn({ status: "failed", finish: null, failure: { kind: "auth", status } });
+      const { call } = world({ session: accepting({ waitForTurn: async () => ok(failed) }) });
+      return (await problemOf(await call("POST", `${base}/${path}`, { body }))).detail;
+    };
+    expect(await says(401)).toMatch(/^The provider refused the key .*PUT \/v1\/credentials/);
+    expect(await says(null)).toMatch(/^There is no key .*PUT \/v1\/credentials/);
+  });
+
   it.each(["stopped", "interrupted", "awaiting_tools"] as const)("answers a turn that is %s with the turn", async (status) => {
     const { call } = world({ session: accepting({ waitForTurn: async () => ok(turn({ status })) }) });
 

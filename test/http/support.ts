@@ -140,6 +140,7 @@ export function modelEntry(changes: Partial<ModelEntry> = {}): ModelEntry {
     figures: { context_window: "tenant", max_output: "tenant", capabilities: "unknown", ratio: "unknown", prices: "unknown" },
     suggestions: [],
     credential_missing: false,
+    key_missing: false,
     ...changes,
   };
 }

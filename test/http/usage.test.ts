@@ -73,6 +73,8 @@ describe("the usage of a tenant", () => {
     ["?from=yesterday", "from"],
     ["?from=2026-02-30x", "from"],
     ["?from=2026-13-01", "from"],
+    ["?from=2025-02-30", "from"],
+    ["?from=2025-02-30&to=2025-03-05", "from"],
     [`?from=${NOW}&to=${NOW - 1}`, "from"],
     [`?from=${NOW - 92 * DAY - 1}&to=${NOW}`, "from"],
     ["?session=ses_1", "session"],

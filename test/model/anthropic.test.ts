@@ -309,6 +309,15 @@ describe("the request", () => {
     expect(provider.sent[0]?.headers.has("x-api-key")).toBe(false);
   });
 
+  it("is not called where the key that it needs is missing: nothing is sent", async () => {
+    const provider = scripted(
+      () => streamed(),
+      async () => ({ missing: true }),
+    );
+    expect(await provider.ask(request({}))).toEqual([{ type: "failure", failure: { kind: "auth", status: null } }]);
+    expect(provider.sent).toEqual([]);
+  });
+
   it("asks for as many tokens as the model may say where there is no cap, since the provider wants a number", async () => {
     expect((await sentFor({ maxOutput: null })).body.max_tokens).toBe(1_000);
     expect((await sentFor({ maxOutput: 77 })).body.max_tokens).toBe(77);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallOptions, ModelRequest, ModelSpec } from "../../src/app/ports";
 import { createChatModel } from "../../src/model/chat-model";
 import { type StandIn, startStandIn } from "../support/stand-in/stand-in.ts";
@@ -233,6 +233,15 @@ describe("a failure is the last chunk", () => {
     expect(await ask({}, { signal: AbortSignal.abort() })).toEqual([{ type: "failure", failure: { kind: "aborted", status: null } }]);
     expect(standIn.log).toHaveLength(0);
   });
+});
+
+it("an endpoint whose key is missing is not asked", async () => {
+  const fetch = vi.fn<() => Promise<Response>>();
+  const own = createChatModel({ credentials: async () => ({ missing: true }), fetch, estimate: (text) => text.length });
+  const heard = [];
+  for await (const chunk of own.stream(request(), { signal: never() })) heard.push(chunk);
+  expect(heard).toEqual([{ type: "failure", failure: { kind: "auth", status: null } }]);
+  expect(fetch).not.toHaveBeenCalled();
 });
 
 /** Asks an endpoint that sends `reads`, one a read; what the caller was told, in order. */

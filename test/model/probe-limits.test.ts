@@ -81,6 +81,12 @@ describe("a provider that is asked for a model's limits", () => {
     expect(heard[0]?.headers).not.toHaveProperty("authorization");
   });
 
+  it("whose key is missing is not asked", async () => {
+    const asked = await createProbeLimits({ credentials: async () => ({ missing: true }) })(spec({ provider: "openai-compatible" }));
+    expect(asked).toEqual({ ok: false, error: { reason: "no_key", status: null } });
+    expect(heard).toEqual([]);
+  });
+
   it.each(["embedded", "workers-ai"] as const)("is not asked: %s", async (provider) => {
     expect(await asked(provider, {})).toEqual({ ok: false, error: { reason: "unsupported", status: null } });
     expect(heard).toEqual([]);

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { chooseModel, TRIED_PROVIDERS } from "../../scripts/try/provider";
+import { describeCost } from "../../scripts/try/receipts";
 import { answerCall, SCRIPT } from "../../scripts/try/script";
 import { startStandIn } from "../support/stand-in/stand-in";
 
@@ -98,6 +99,19 @@ describe("the model that is tried", () => {
   });
 });
 
+describe("what a conversation cost", () => {
+  test.each([
+    [null, 3, "cost unknown"],
+    [0, 0, "cost $0.000000"],
+    [0.5, 0, "cost $0.500000"],
+    [0.5, 1, "cost $0.500000, without 1 call of unknown cost"],
+    [0.5, 2, "cost $0.500000, without 2 calls of unknown cost"],
+  ])("%j with %i unpriced", (cost, unpriced_calls, said) => {
+    const told = describeCost({ cost, unpriced_calls });
+    expect(cost === null ? told.slice(0, said.length) : told).toBe(said);
+  });
+});
+
 describe("a conversation", () => {
   const stops: (() => Promise<void>)[] = [];
   afterAll(() => Promise.all(stops.map((stop) => stop())));
@@ -130,10 +144,10 @@ describe("a conversation", () => {
     expect(new Set(provider.log.map(({ authorization, body }) => `${body.model} ${authorization}`))).toEqual(
       new Set(["stand-in Bearer a-key-for-this-test"]),
     );
-    expect([code, said.includes("The turn ended without an answer"), `${out}${said}`.includes("a-key-for-this-test")]).toEqual([
-      1,
-      true,
-      false,
-    ]);
+    expect([
+      code,
+      said.includes("The turn ended without an answer: The provider refused the key"),
+      `${out}${said}`.includes("a-key-for-this-test"),
+    ]).toEqual([1, true, false]);
   });
 });

@@ -8,6 +8,7 @@ import { createCredentials } from "../../src/tenant/credentials";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
 import { createTestClock } from "./support";
 
+const MISSING = { missing: true };
 const SECRET = "sk-the-tenants-own";
 const key = (kid: string, fill: number): MasterKey => ({ kid, bytes: new Uint8Array(32).fill(fill) });
 const KEY = key("k1", 1);
@@ -54,21 +55,29 @@ describe("the key of a call", () => {
     const { credentials, sealedCredential } = given();
     const { credential: _, ...model } = spec();
     expect(await credentials(model)).toBe("sk-the-deployments");
-    expect(await credentials({ ...model, provider: "anthropic" })).toBeNull();
     expect(sealedCredential).not.toHaveBeenCalled();
   });
 
-  it("is none where the credential is gone: never the deployment's in its place", async () => {
-    expect(await given().credentials(spec({ credential: "gone" }))).toBeNull();
+  it("is missing where the deployment has none for the provider's own address; elsewhere none may be needed", async () => {
+    const { credential: _, ...model } = spec({ provider: "anthropic" });
+    expect(await given().credentials(model)).toEqual(MISSING);
+    expect(await given().credentials({ ...model, base_url: "https://llm.example.com", source: "deployment" })).toBeNull();
+    expect(await given().credentials({ ...model, base_url: "https://llm.example.com" })).toBeNull();
+    expect(await given().credentials({ ...model, provider: "embedded" })).toBeNull();
+  });
+
+  it("is missing where the credential is gone: never the deployment's in its place", async () => {
+    expect(await given().credentials(spec({ credential: "gone" }))).toEqual(MISSING);
+    expect(await given().credentials(spec({ credential: "gone", base_url: "https://llm.example.com" }))).toEqual(MISSING);
   });
 
   it.each<[string, Parameters<typeof given>[0]]>([
     ["under a master key that is not known here any more", { masterKeys: [key("k2", 1)] }],
     ["under another key of the same name", { masterKeys: [key("k1", 2)] }],
     ["of another tenant", { tenant: "ten_b" }],
-  ])("is none where it was sealed %s, and that is said without it", async (_, input) => {
+  ])("is missing where it was sealed %s, and that is said without it", async (_, input) => {
     const { credentials, lines } = given(input);
-    expect(await credentials(spec())).toBeNull();
+    expect(await credentials(spec())).toEqual(MISSING);
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).toContain("credential.unreadable");
     expect(JSON.stringify(lines)).not.toContain(SECRET);
@@ -84,7 +93,7 @@ describe("looking a credential up", () => {
     expect(sealedCredential).toHaveBeenCalledTimes(1);
     clock.advance(1);
     sealedCredential.mockResolvedValue(null);
-    expect(await credentials(spec())).toBeNull();
+    expect(await credentials(spec())).toEqual(MISSING);
   });
 
   it("goes on with the last known one while the tenant is out of reach, and throws for one never seen", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ZodError } from "zod";
+import type { DeploymentKeys } from "../../src/app/key-source";
 import type { ModelOverride } from "../../src/app/model-entry";
 import type { Prices } from "../../src/context/economy";
 import type { FindPrices } from "../../src/tenant/describe-model";
@@ -28,9 +29,18 @@ const named = (upstream_id: string, changes: Partial<ModelOverride> = {}): Model
   ...changes,
 });
 
-function given({ models = {}, credentials = [] }: { models?: Record<string, ModelOverride>; credentials?: readonly string[] } = {}) {
+const NO_KEYS: DeploymentKeys = { openai: undefined, anthropic: undefined, google: undefined, "openai-compatible": undefined };
+
+interface Given {
+  readonly models?: Record<string, ModelOverride>;
+  readonly credentials?: readonly string[];
+  readonly keys?: Partial<DeploymentKeys>;
+}
+
+function given({ models = {}, credentials = [], keys = {} }: Given = {}) {
   const known = new Set(credentials);
-  const registry = createRegistry({ sql: createMigratedSql(), deployment: buildDeploymentModels(models), credentials: known });
+  const deployment = buildDeploymentModels(models);
+  const registry = createRegistry({ sql: createMigratedSql(), deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });
   return { ...registry, known, resolve: (id: string) => registry.resolve(id, UNPRICED), show: (id: string) => registry.find(id, UNPRICED) };
 }
 
@@ -92,7 +102,8 @@ describe("the models of a tenant", () => {
 
   it("the deployment's own cannot be removed by a tenant", () => {
     const registry = given({ models: { fast: model() } });
-    expect(registry.remove("fast")).toEqual({ ok: false, error: { code: "model_not_found", model: "fast" } });
+    expect(registry.remove("fast")).toEqual({ ok: false, error: { code: "model_not_own", model: "fast" } });
+    expect(registry.remove("nope")).toEqual({ ok: false, error: { code: "model_not_found", model: "nope" } });
     expect(registry.resolve("fast")).not.toBeNull();
   });
 
@@ -169,6 +180,20 @@ describe("a credential that a model names", () => {
     expect(registry.show("m")).toMatchObject({ credential: "mine", credential_missing: false });
     registry.known.delete("mine");
     expect(registry.show("m")).toMatchObject({ credential: "mine", credential_missing: true });
+  });
+});
+
+describe("a key of the deployment's that a model needs", () => {
+  it.each<[string, Partial<ModelOverride>, Partial<DeploymentKeys>, boolean]>([
+    ["is missing where there is none", {}, {}, true],
+    ["is there", {}, { openai: "sk-1" }, false],
+    ["is not another provider's", {}, { anthropic: "sk-1" }, true],
+    ["is not looked for beside a credential", { credential: "mine" }, {}, false],
+    ["is not looked for at an address of its own", { base_url: "https://llm.example.com/v1" }, {}, false],
+  ])("%s", (_, changes, keys, key_missing) => {
+    const registry = given({ credentials: ["mine"], keys });
+    registry.put("m", named("gpt-4o-mini", changes));
+    expect(registry.show("m")).toMatchObject({ key_missing });
   });
 });
 

@@ -38,7 +38,8 @@ it("keeps its models with the very limits that they had: a window that was unkno
 
   migrate(sql);
 
-  const registry = createRegistry({ sql, deployment: buildDeploymentModels({}), credentials: createCredentialStore(sql) });
+  const deploymentKeys = { openai: undefined, anthropic: undefined, google: undefined, "openai-compatible": undefined };
+  const registry = createRegistry({ sql, deployment: buildDeploymentModels({}), credentials: createCredentialStore(sql), deploymentKeys });
   const unpriced = () => null;
   expect(registry.list(unpriced).filter(({ source }) => source === "tenant")).toMatchObject([
     { id: "mine", provider: "openai-compatible", base_url: "https://llm.example.com/v1", context_window: 100_000, max_output: 2_000 },

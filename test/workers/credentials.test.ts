@@ -9,7 +9,7 @@ import { sealCredential } from "../../src/tenant/credential-seal";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
 import { advanceClock } from "./clock";
 import { deliver, holdQueue, TURNS, talk, WINDOW, words } from "./conversation";
-import { bodyOf, migrate, newChat, newTenant, request, type Tenant } from "./support";
+import { bodyOf, type Chat, migrate, newChat, newTenant, request, type Tenant } from "./support";
 
 const SECRET = "sk-proj-d0-n0t-leak-4f1a";
 const OLD_KEY = { kid: "old", bytes: new Uint8Array(32).fill(1) };
@@ -57,6 +57,18 @@ function listenToLogs(): readonly unknown[] {
   return lines;
 }
 
+/** A turn that has no key to be asked with: it fails as `auth`, says what to do, and nothing is sent. */
+async function expectNoKey(chat: Chat, content: string): Promise<void> {
+  const before = (await chat.model.heard()).length;
+  const answer = await chat.send(content);
+  expect(answer.status).toBe(502);
+  expect(await answer.json()).toMatchObject({
+    detail: expect.stringMatching(/^There is no key .*PUT \/v1\/credentials\/\{name\}/),
+    failure: { kind: "auth", status: null },
+  });
+  expect(await chat.model.heard()).toHaveLength(before);
+}
+
 describe("a tenant's credential", () => {
   it("is sent to the tenant's own model, in a turn and in the background's compaction", async () => {
     const queue = holdQueue();
@@ -93,10 +105,14 @@ describe("a tenant's credential", () => {
     await chat.say("two");
     expect((await chat.tenant.call("DELETE", "/v1/credentials/mine")).status).toBe(204);
     advanceClock(LOOK_UP_TTL_MS);
-    await chat.say("three");
+    await expectNoKey(chat, "three");
+    await putCredential(chat.tenant, "sk-a-third");
+    expect((await chat.call("POST", "/retry")).status).toBe(200);
 
     const heard = await chat.model.heard();
-    expect(heard.map(({ authorization }) => authorization)).toEqual([`Bearer ${SECRET}`, "Bearer sk-another", null]);
+    const keys = [SECRET, "sk-another", "sk-a-third"];
+    expect(heard.map(({ authorization }) => authorization)).toEqual(keys.map((key) => `Bearer ${key}`));
+    expect((await chat.tenant.call("DELETE", "/v1/credentials/mine")).status).toBe(204);
     const model = await bodyOf<{ warnings: string[] }>(await chat.tenant.call("GET", `/v1/models/${chat.model.upstream}`));
     expect(model.warnings).toEqual([expect.stringContaining("credential names none")]);
   });
@@ -184,17 +200,16 @@ describe("the rotation of master keys", () => {
     expect(await stubOf(tenant).sealedCredential("mine")).toMatchObject({ kid: "new" });
   });
 
-  it("names what no known key opens, and whose calls go without a key", async () => {
+  it("names what no known key opens, and whose calls are not made", async () => {
     const tenant = await newTenant();
     const lost = { kid: "lost", bytes: new Uint8Array(32).fill(9) };
     await stubOf(tenant).putCredential({ name: "mine", sealed: await sealCredential(SECRET, lost, { tenant: tenant.id, name: "mine" }) });
     const lines = listenToLogs();
     const chat = await newChat({ tenant, credential: "mine" });
 
-    await chat.say("hello");
+    await expectNoKey(chat, "hello");
 
     expect(await rotate(tenant)).toMatchObject({ total: 1, resealed: 0, unreadable: ["mine"] });
-    expect(await chat.model.heard()).toMatchObject([{ authorization: null }]);
     expect(JSON.stringify(lines)).toContain("credential.unreadable");
   });
 });
@@ -208,7 +223,5 @@ it("a tenant's credential moved to another tenant opens nothing", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const theirs = await newChat({ tenant: thief, credential: "mine" });
 
-  await theirs.say("hello");
-
-  expect(await theirs.model.heard()).toMatchObject([{ authorization: null }]);
+  await expectNoKey(theirs, "hello");
 });

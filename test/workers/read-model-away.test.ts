@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { rebuildSession } from "../read-model/rows";
 import { smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { bodyOf, type Chat, migrate, newChat, newTenant } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -67,6 +67,24 @@ describe("with the database gone for the whole conversation", () => {
     expect(list.headers.get("retry-after")).toBe("1");
     giveBack();
     await frames.leave();
+  });
+
+  it("models, credentials, titles and a session's own usage are there; only the sums of the tenant are not", async () => {
+    const giveBack = takeAway();
+    const tenant = await newTenant();
+    await bodyOf(await tenant.call("PUT", "/v1/credentials/mine", { api_key: "sk-1" }));
+    const chat = await newChat({ tenant, credential: "mine" });
+    await bodyOf(await tenant.call("PUT", "/v1/models/titles", { provider: "embedded" }));
+    await bodyOf(await chat.call("PATCH", "", { policy: { title_model: "titles" } }));
+
+    await chat.say("Where is the lighthouse?");
+
+    await expect.poll(async () => (await chat.describe()).title).toBe("Where is the lighthouse?");
+    expect(await chat.model.heard()).toMatchObject([{ authorization: "Bearer sk-1" }]);
+    const ledger = await bodyOf<{ data: { purpose: string }[] }>(await chat.call("GET", "/usage"));
+    expect(ledger.data.map(({ purpose }) => purpose)).toEqual(["turn", "title"]);
+    expect((await tenant.call("GET", "/v1/usage")).status).toBe(503);
+    giveBack();
   });
 
   it("and back, the rows catch up by the alarm and equal a rebuild from the log", async () => {

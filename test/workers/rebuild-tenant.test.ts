@@ -38,6 +38,25 @@ describe("the rows of a tenant", () => {
     expect(await rebuild(tenant)).toEqual({ tenant: tenant.id, differences: [], repaired: true, rows: expect.any(Number) });
   });
 
+  it("hold no price of the package's, which changes with the day, and those that were said", async () => {
+    const tenant = await givenTenant();
+    const said = { input: 3, output: 15, cached: 0.3, cache_write: 3.75 };
+    const named = { provider: "openai", upstream_id: "gpt-4o-mini" };
+    const known = await bodyOf(await tenant.call("PUT", "/v1/models/known", named));
+    await bodyOf(await tenant.call("PUT", "/v1/models/said", { ...named, prices: said }));
+    await rebuild(tenant);
+
+    expect(known).toMatchObject({ sources: { prices: "prices_package" } });
+    expect(await rebuild(tenant)).toMatchObject({ differences: [], repaired: true });
+    const rows = await env.DB.prepare("SELECT id, price_input FROM models WHERE tenant_id = ? AND upstream_id = 'gpt-4o-mini' ORDER BY id")
+      .bind(tenant.id)
+      .all();
+    expect(rows.results).toEqual([
+      { id: "known", price_input: null },
+      { id: "said", price_input: 3 },
+    ]);
+  });
+
   it("are mended and reported where one is missing, changed or does not belong there", async () => {
     const tenant = await givenTenant();
     await run("UPDATE tenants SET name = 'Eve' WHERE tenant_id = ?", tenant.id);

@@ -1,7 +1,7 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { ModelSpec } from "../../src/app/ports";
+import type { ModelEntry } from "../../src/app/model-entry";
 import type { SessionListPage } from "../../src/app/read-api";
 import type { SessionId, TenantId } from "../../src/domain/ids";
 import { createSessionList } from "../../src/read-model/queries";
@@ -113,7 +113,7 @@ describe("the list of sessions", () => {
 });
 
 describe("the rows of a tenant", () => {
-  const model = (id: string): ModelSpec => ({
+  const model = (id: string): ModelEntry => ({
     id,
     provider: "openai-compatible",
     upstream_id: `${id}-up`,
@@ -121,6 +121,10 @@ describe("the rows of a tenant", () => {
     context_window: null,
     max_output: 4096,
     source: "tenant",
+    figures: { context_window: "tenant", max_output: "tenant", capabilities: "unknown", ratio: "unknown", prices: "unknown" },
+    suggestions: [],
+    credential_missing: false,
+    key_missing: false,
   });
   const settings = { name: "Acme 株式会社", default_model: "b", default_policy: "oneclaw" };
   const modelsOf = async () =>

@@ -40,7 +40,7 @@ const remove = tenantRoute({
   path,
   tag,
   scope,
-  summary: "Remove a credential; models that name it are called without a key within 30 seconds",
+  summary: "Remove a credential; calls of models that name it fail within 30 seconds",
   request: { params },
   responses: { 204: { description: "Removed" } },
 });

@@ -38,7 +38,7 @@ export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(ofTenant, async (c) => {
     const { group_by: groupBy, limit, after = null, session = null, model = null, purpose = null, ...asked } = c.req.valid("query");
     const range = toRange(asked, deps.now());
-    const detail = `must not end before it begins, and be at most ${MAX_USAGE_DAYS} days`;
+    const detail = `the time from it to \`to\` must not be negative, and at most ${MAX_USAGE_DAYS} days`;
     if (!range) return sendProblem(c, { code: "invalid_request", errors: [{ field: "from", detail }] });
     const input = { tenant: principalOf(c).tenant, groupBy, ...range, session, model, purpose, limit, after };
     const reached = await reachReadModel(c, deps, () => deps.usageList.sumUsage(input));

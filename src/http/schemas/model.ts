@@ -9,16 +9,21 @@ import {
 } from "../../app/model-entry";
 import { type ModelCapabilities, type ModelSpec, PROVIDERS } from "../../app/ports";
 import type { Prices } from "../../context/economy";
-import { baseUrlFault, capabilitiesSchema, modelFigures, takesKey, toFigures } from "../../context/model-input";
+import {
+  baseUrlFault,
+  capabilitiesSchema,
+  MODEL_NAME,
+  MODEL_NAME_RULE,
+  modelFigures,
+  takesKey,
+  toFigures,
+} from "../../context/model-input";
 import { toPerMillion } from "../../context/price-units";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
 import { time } from "./ids";
 
-export const modelName = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/, "1 to 128 letters, digits and . _ : / @ -, a letter or digit first")
-  .openapi({ example: "embedded" });
+export const modelName = z.string().regex(MODEL_NAME, MODEL_NAME_RULE).openapi({ example: "embedded" });
 
 export const modelInput = z
   .strictObject({
@@ -26,12 +31,10 @@ export const modelInput = z
       description: "openai: Responses; openai-chat: its chat completions; openai-compatible: chat completions at any other address",
     }),
     upstream_id: z.string().min(1).max(256).optional().openapi({ description: "The provider's name for it; by default the id" }),
-    base_url: z
-      .string()
-      .max(2048)
-      .nullable()
-      .optional()
-      .openapi({ description: "Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai" }),
+    base_url: z.string().max(2048).nullable().optional().openapi({
+      description:
+        "With its version, as in https://gateway.example/v1 (google: /v1beta); the wire's paths are added to it. Needed for openai-compatible; by default the provider's own address. None for embedded and workers-ai",
+    }),
     ...modelFigures,
     credential: credentialName
       .optional()
@@ -66,7 +69,8 @@ export interface ModelView
 const UNKNOWN_WINDOW =
   "context_window is unknown: a conversation with this model is compacted only under a policy that assumes one (unknown_window)";
 const UNKNOWN_OUTPUT = "max_output is unknown and taken to be the figure shown";
-const MISSING_CREDENTIAL = "credential names none that is there: the model is called without a key";
+const MISSING_CREDENTIAL = "credential names none that is there: calls of this model fail";
+const MISSING_KEY = "no credential is named, and the deployment has no key for this provider: calls of this model fail";
 
 const from = z.enum(FIGURE_SOURCES);
 
@@ -105,11 +109,12 @@ export const modelView = documents<ModelView>()(
     .openapi("Model"),
 );
 
-function warningsOf({ context_window, figures, credential_missing }: ModelEntry): string[] {
+function warningsOf({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
   const warnings = [
     context_window === null && UNKNOWN_WINDOW,
     figures.max_output === "unknown" && UNKNOWN_OUTPUT,
     credential_missing && MISSING_CREDENTIAL,
+    key_missing && MISSING_KEY,
   ];
   return warnings.filter((warning) => warning !== false);
 }

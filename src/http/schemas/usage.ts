@@ -80,11 +80,17 @@ export const MAX_USAGE_DAYS = 92;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_DAYS = 30;
 
+/** NaN: not a day. `Date.parse` takes 30 February for one in March. */
+function dayOf(text: string): number {
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(at) || new Date(at).toISOString().startsWith(text) ? at : Number.NaN;
+}
+
 /** Epoch milliseconds, or a day, of which its beginning is meant. */
 const moment = z
   .string()
   .regex(/^(?:\d{1,15}|\d{4}-\d{2}-\d{2})$/, "epoch milliseconds, or a day as 2026-11-22")
-  .transform((text) => (text.includes("-") ? Date.parse(`${text}T00:00:00Z`) : Number(text)))
+  .transform((text) => (text.includes("-") ? dayOf(text) : Number(text)))
   .refine((at) => Number.isSafeInteger(at), "not a day of any month");
 
 const groups = z
