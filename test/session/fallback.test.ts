@@ -40,7 +40,8 @@ describe("a turn whose model fails before its first word", () => {
         [SPEC.id, kind],
         ["second", "stop"],
       ]);
-      expect(lastTurn(life)).toMatchObject({ status: "completed" });
+      const ended = lastTurn(life);
+      expect(ended && (await life.service.turn(CALLER, ended.id))).toMatchObject({ value: { status: "completed", model: "second" } });
     },
   );
 
