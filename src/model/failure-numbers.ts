@@ -46,7 +46,7 @@ const NO_SIZE_BEFORE =
   /\bby (?:about )?$|window exceeds limit \($|\b(?:http|status|code|(?:request |trace |log )?id)['"]?\s?[:=]?\s?['"]?$/;
 /** "got N", "requested: N": what was sent, though a limit is named before it. */
 const SENT_BEFORE =
-  /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+  /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:context|window|length)[:;,] (?:input|prompt) $|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
 /** "and max_tokens N": the reply's, though both are spoken of. */
 const OUTPUT_NAMED = /max_(?:completion_|output_|new_)?tokens['"`]? ?[(=:]{0,1} ?$/;
 /** "completion tokens (N)": the reply's. */

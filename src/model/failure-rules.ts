@@ -120,7 +120,7 @@ export const outputs: readonly Rule[] = [
 ];
 
 const overflows: readonly RegExp[] = [
-  /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed|model'?s? context\b|model (?:token )?limit)/,
+  /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed|model'?s? context\b|max(?:imum)? context\b|model (?:token )?limit)/,
   /context (?:length|window|size|limit)[^.]{0,60}(?:exceed|too (?:small|long)|overflow)|mid-generation context overflow/,
   /(?:prompt|input|inputs|conversation|chat history|messages|context)(?: tokens?)?(?: length)? (?:is |are |was |were )?too (?:long|large for)|message you submitted was too long/,
   /(?:prompt|input)(?: tokens?| token count| length){0,2} exceeds?\b/,
@@ -130,7 +130,7 @@ const overflows: readonly RegExp[] = [
   /reduce the (?:length|size) of (?:the |your )?(?:messages|prompt|input|conversation|context)/,
   /range of input length|tokens to keep from the initial prompt|provide a shorter (?:input|prompt)|use a shorter (?:input|prompt)/,
   /(?:context_?length|context_?window)_?exceeded/,
-  /too (?:large|long)[^!?]{0,48}(?:max|limit)[^.]{0,24}\d{3,9} tokens|(?:messages|prompt|input|conversation|request)[^.]{0,40} (?:larger|longer|more|greater) than (?:this|the) model/,
+  /too (?:large|long)[^!?]{0,48}(?:max|limit)[^.]{0,24}\d{3,9} tokens|(?:messages|prompt|input|conversation|request)[^.]{0,40} (?:larger|longer|more|greater) than (?:this|the) model|(?:tokens|conversation|prompt)[^.]{0,40} exceeds? (?:this |the )?model'?s? limit/,
   /(?:超出|超过|超過)[^。]{0,16}(?:上下文|(?:模型|最大|输入|輸入)[^。]{0,8}token|(?:模型|输入|輸入|token)[^。]{0,10}(?:长度|長度))/,
   /(?:prompt|(?:输入|輸入)(?!参数|參數|的)|上下文|提示词|提示詞)[^。]{0,12}(?:超(?!时|時)|过长|過長)|tokens?[^。]{0,8}(?:超出|超过|超過)[^。]{0,10}(?:限制|最大|上限|长度|長度|模型)/,
   /(?:コンテキスト|トークン|プロンプト|入力)[^。]{0,40}(?:超え|超過|長すぎ)|(?:컨텍스트|토큰|프롬프트|입력)[^.]{0,40}(?:초과|너무 (?:깁|길|긴))/,

@@ -14,7 +14,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
   afterAll(() => bench.standIn.close());
 
   const named = provider.failures.refusals.map((failure) => [failure.kind, failure.title, failure] as const);
-  it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit }) => {
+  it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit, window }) => {
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
     const chunks = await ask(bench);
     const failure = {
@@ -22,6 +22,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
       status: refusal.status,
       ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
       ...(limit === undefined ? {} : { limit }),
+      ...(window === undefined ? {} : { window }),
     };
     expect(chunks).toEqual([{ type: "failure", failure }]);
   });
@@ -39,7 +40,9 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
     const [first] = provider.failures.refusals;
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: first?.refusal ?? { status: 500, body: {} } } });
     const told = JSON.stringify(await ask(bench));
-    expect(told).toMatch(/^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|retry_after_ms)":(?:"\w+"|\d+|null),?)+\}\}\]$/);
+    expect(told).toMatch(
+      /^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|window|retry_after_ms)":(?:"\w+"|\d+|null),?)+\}\}\]$/,
+    );
   });
 
   it("is unavailable when the connection breaks in the middle, ends too early, or is closed without an answer", async () => {
