@@ -62,8 +62,16 @@ export const keys: readonly Mutant[] = [
     name: "what a refusal names is told as the other limit",
     breaks: "design §9: limits that providers name are suggestions",
     file: "src/app/suggest-limits.ts",
-    find: 'return kind === "output_cap" ? { model: id, max_output: limit,',
-    replace: 'return kind === "output_cap" ? { model: id, context_window: limit,',
+    find: ": { model: id, max_output: limit,",
+    replace: ": { model: id, context_window: limit,",
+    tests: ["test/app/suggest-limits.test.ts"],
+  },
+  {
+    name: "what one request left to its reply is told as the longest reply",
+    breaks: "design §9: limits that providers name are suggestions",
+    file: "src/app/suggest-limits.ts",
+    find: "return window !== undefined",
+    replace: "return window === limit",
     tests: ["test/app/suggest-limits.test.ts"],
   },
   {

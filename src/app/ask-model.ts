@@ -123,9 +123,11 @@ function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
       heard.outcome = { kind: "finished", finish: chunk.finish };
       if (live.call) live.call.usage = chunk.usage;
       return;
-    case "failure":
-      heard.outcome = { kind: "failed", failure: chunk.failure };
+    case "failure": {
+      const { window: _ofTheRegistry, ...failure } = chunk.failure;
+      heard.outcome = { kind: "failed", failure };
       return;
+    }
     default:
       assertNever(chunk);
   }

@@ -92,7 +92,8 @@ function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): Comp
   const limit = limitOf(windowOf(spec, policy));
   if (limit !== null && measureNext(state, spec.id).tokens > limit) {
     const last = state.ratios[0]?.model ?? spec.id;
-    return last === spec.id ? "inline" : "model_switch";
+    // Who answered in its place was no switch of the session's model.
+    return last === spec.id || policy.fallback_models.includes(last) ? "inline" : "model_switch";
   }
   const isFirst = (state.turn?.rounds ?? 0) === 0;
   const { at } = policy.trigger;

@@ -86,6 +86,8 @@ export interface ModelFailure {
   readonly retry_after_ms?: number;
   /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
   readonly limit?: number;
+  /** The whole window, where `limit` is only what this request left of it to its reply: of the model it says nothing else. */
+  readonly window?: number;
 }
 
 /** A piece of a block of text or thinking. */

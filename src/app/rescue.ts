@@ -6,6 +6,7 @@ import { weighRequest } from "../context/guard";
 import { policyOf } from "../context/policy-choice";
 import type { ModelCall } from "../domain/commands";
 import type { TurnFailure } from "../domain/events";
+import type { SessionState } from "../domain/state";
 import { limitsOf } from "./build-request";
 import type { LiveTurn } from "./live-turn";
 import { compactInline, isCurrent, type RoomPorts } from "./make-room";
@@ -35,7 +36,7 @@ export async function rescue(
 ): Promise<Failed | null> {
   const { writer, clock, log } = ports;
   const { failure, call } = refused;
-  const truly = withWindow(spec, failure);
+  const truly = withWindow(spec, failure, { rescues, state: writer.state });
   if (rescues === RESCUES) return { failure: withNumbers(failure, truly, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
@@ -47,9 +48,21 @@ export async function rescue(
   return shrank ? null : { failure: withNumbers(failure, truly, ports), call: null };
 }
 
-/** Smaller than the registry says, where the provider said so: what must fit is a share of what it takes. The registry is not changed by it. */
-const withWindow = (spec: ModelSpec, { limit }: TurnFailure): ModelSpec =>
-  spec.context_window !== null && limit !== undefined && limit < spec.context_window ? { ...spec, context_window: limit } : spec;
+/** A window that shrank that much since the model last read something. */
+const FAR_BELOW = 1 / 4;
+
+/**
+ * Smaller than the registry says, where the provider said so: what must fit is a share of what it takes. The registry is not changed by it.
+ * An unknown window is what the provider says. A number far below what the model has read before is more likely another one of the
+ * sentence, and a share of it would cost most of the history: it is believed when the same is refused again.
+ */
+function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly rescues: number; readonly state: SessionState }): ModelSpec {
+  const known = spec.context_window;
+  if (limit === undefined || (known !== null && limit >= known)) return spec;
+  const { anchor } = by.state;
+  const isDoubtful = known !== null && by.rescues === 0 && anchor?.model === spec.id && limit < anchor.input * FAR_BELOW;
+  return isDoubtful ? spec : { ...spec, context_window: limit };
+}
 
 /** The refusal with what we know: what the request weighs by our measure, what should fit, and what weighs most. */
 function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {

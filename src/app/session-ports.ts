@@ -1,7 +1,7 @@
 /** What the stories of one session need of its object: the single writer, its content, and its live stream. */
 import type { ViewInput } from "../context/view";
 import type { Command, ModelCall } from "../domain/commands";
-import type { StoredEvent } from "../domain/events";
+import type { StoredEvent, TurnFailureKind } from "../domain/events";
 import type { BodyId, TurnId } from "../domain/ids";
 import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { Rejection } from "../domain/rejection";
@@ -46,8 +46,16 @@ export interface SessionContent {
   readCacheKey(): string | null;
 }
 
+/** Why nothing comes for a while: the model is asked again after `wait_ms`. */
+export interface Waiting {
+  readonly model: string;
+  readonly reason: TurnFailureKind;
+  readonly wait_ms: number;
+}
+
 /** Text as it arrives, for whoever listens. */
 export interface LiveOutput {
+  waiting(turn: TurnId, waiting: Waiting): void;
   delta(turn: TurnId, kind: "text" | "reasoning", text: string): void;
 }
 

@@ -128,6 +128,8 @@ export interface TurnReport {
   readonly items: readonly DisplayItem[];
   readonly items_truncated: boolean;
   readonly open_calls: readonly ToolCallView[];
+  /** Who was asked last, and where it completed gave the answer: one that the policy falls back on may. Null: nobody was asked yet. */
+  readonly model: string | null;
   readonly usage: CallUsage | null;
   /** US dollars of its calls; null: unknown of one of them. */
   readonly cost: number | null;

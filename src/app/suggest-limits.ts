@@ -6,10 +6,14 @@ import type { ChatModel, ModelChunk, ModelFailure, ModelRequest } from "./ports"
 export type SuggestLimit = (suggested: SuggestedLimit) => void;
 
 /** Null: the failure names no limit, or not one of the model's. */
-function toSuggested({ id }: ModelRequest["model"], { kind, limit }: ModelFailure): SuggestedLimit | null {
+function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: ModelFailure): SuggestedLimit | null {
   if (limit === undefined) return null;
   if (kind === "overflow") return { model: id, context_window: limit, source: "provider_error" };
-  return kind === "output_cap" ? { model: id, max_output: limit, source: "provider_error" } : null;
+  if (kind !== "output_cap") return null;
+  // What one long request left to its reply is no bound on the others.
+  return window !== undefined
+    ? { model: id, context_window: window, source: "provider_error" }
+    : { model: id, max_output: limit, source: "provider_error" };
 }
 
 /** The same model; whoever calls it hears the same chunks. */

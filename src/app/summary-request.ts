@@ -15,6 +15,7 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../context/prompts";
+import { withStartRatio } from "../context/start-ratio";
 import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
 import type { FoldedPart, SummaryPlan } from "../domain/compaction-events";
@@ -105,7 +106,8 @@ const COUNTED_MARGIN = 1.1;
  * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, so that
  * it is never taken for less than its raw estimate.
  */
-function factorOf(state: SessionState, spec: ModelSpec): number {
+function factorOf(told: SessionState, spec: ModelSpec): number {
+  const state = withStartRatio(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
   return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));

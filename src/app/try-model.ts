@@ -94,7 +94,9 @@ async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, po
   if (wait === null) return inVain({ failure, call }, true);
   if (!keepCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
-  if (wait > 0) await waitFor(wait, live.abort.signal, ports.schedule);
+  if (wait === 0) return "again";
+  ports.output.waiting(live.run.turn, { model: one.spec.id, reason: failure.kind, wait_ms: wait });
+  await waitFor(wait, live.abort.signal, ports.schedule);
   return isCurrent(live, ports) ? "again" : OVER;
 }
 

@@ -8,7 +8,7 @@ import type { ModelFailure } from "../app/ports";
 import type { FailureKind } from "../domain/model-call";
 import { describeError } from "./error-body";
 import { judgeNumbers } from "./failure-numbers";
-import { closings, codes, faultOf, firstOf, isOverflow, limits, outputs, RATE_TYPES, unreachable } from "./failure-rules";
+import { closings, codes, deadlines, faultOf, firstOf, isOverflow, limits, outputs, RATE_TYPES, unreachable } from "./failure-rules";
 import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
 
 export interface FailureReport {
@@ -23,12 +23,14 @@ export interface FailureVerdict {
   readonly kind: FailureKind;
   /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); null: it did not say. */
   readonly limit: number | null;
+  /** The whole window, where `limit` is only what the request left of it to its reply; null: it is not, or it did not say. */
+  readonly window: number | null;
 }
 
 /** As the port says it. `retry_after_ms` is the adapter's: it is in the answer's headers. */
 export function toModelFailure(report: FailureReport): ModelFailure {
-  const { kind, limit } = judgeFailure(report);
-  return { kind, status: report.status, ...(limit === null ? {} : { limit }) };
+  const { kind, limit, window } = judgeFailure(report);
+  return { kind, status: report.status, ...(limit === null ? {} : { limit }), ...(window === null ? {} : { window }) };
 }
 
 export const classifyFailure = (report: FailureReport): FailureKind => judgeFailure(report).kind;
@@ -38,15 +40,17 @@ export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const text = normalizeFailureText(report.message);
   const status = statusOf(report, text);
   const kind = byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
-  return { kind, limit: limitFor(kind, text) };
+  return { kind, ...limitFor(kind, text) };
 }
 
-function limitFor(kind: FailureKind, text: string): number | null {
-  if (kind !== "overflow" && kind !== "output_cap") return null;
-  const { window, cap } = judgeNumbers(text);
-  const limit = kind === "overflow" ? (window ?? shortWindow(text)) : cap;
-  return limit !== null && limit > 0 ? limit : null;
+function limitFor(kind: FailureKind, text: string): Omit<FailureVerdict, "kind"> {
+  if (kind !== "overflow" && kind !== "output_cap") return { limit: null, window: null };
+  const { window, cap, left } = judgeNumbers(text);
+  if (kind === "overflow") return { limit: positive(window ?? shortWindow(text)), window: null };
+  return { limit: positive(cap ?? left), window: cap === null ? positive(window) : null };
 }
+
+const positive = (tokens: number | null): number | null => (tokens !== null && tokens > 0 ? tokens : null);
 
 /** A window so small that it proves nothing of a failure is believed where the class is known otherwise. */
 const SHORT_WINDOW = /max\w{0,4} context length\W{1,4}(?:is )?(\d{2,3})\b/;
@@ -108,6 +112,15 @@ function byStatus(status: number | null, text: string): FailureKind | null {
     case 504:
     case 524:
       return "timeout";
+    // Cloudflare's own pages: the provider was not reached, whatever they say.
+    case 520:
+    case 521:
+    case 522:
+    case 523:
+    case 525:
+    case 526:
+    case 530:
+      return "unavailable";
     case 429:
       return firstOf(limits, text) === "quota" ? "quota" : "rate_limit";
     default:
@@ -119,11 +132,11 @@ function byText(status: number | null, text: string): FailureKind | null {
   const server = status === null || status >= 500;
   return (
     firstOf(limits, text) ??
-    (server ? firstOf(unreachable, text) : null) ??
+    firstOf(server ? unreachable : deadlines, text) ??
     faultOf(text) ??
     judgeNumbers(text).kind ??
     firstOf(outputs, text) ??
-    (isOverflow(text) ? "overflow" : null) ??
+    (isOverflow(text, { server: status !== null && status >= 500 }) ? "overflow" : null) ??
     firstOf(closings, text)
   );
 }
@@ -131,7 +144,11 @@ function byText(status: number | null, text: string): FailureKind | null {
 /** Google's word for a rate and for credit alike: where nothing else says which, it is the one that passes. */
 const byType = ({ type }: FailureReport): FailureKind | null => (squash(type) === "resourceexhausted" ? "rate_limit" : null);
 
+/** A conflict, a failed step behind the provider, too early, given up by somebody on the way: the request itself is not at fault. */
+const PASSING = [409, 424, 425, 499];
+
 function byDefault(status: number | null): FailureKind {
   if (status === 413) return "payload";
+  if (status !== null && PASSING.includes(status)) return "unavailable";
   return status !== null && status >= 400 && status < 500 ? "invalid_param" : "unavailable";
 }

@@ -11,8 +11,10 @@ export interface NumbersVerdict {
   readonly kind: "overflow" | "output_cap" | null;
   /** The most that a request may weigh, as the message says it; null: it does not. */
   readonly window: number | null;
-  /** The most that a reply may weigh beside this request; null: it does not say. */
+  /** The most that any reply may weigh; null: it does not say. */
   readonly cap: number | null;
+  /** What this request leaves of the window to its reply; null: it does not say. */
+  readonly left: number | null;
 }
 
 /** Smaller limits are not context windows but ranges of some parameter. */
@@ -23,10 +25,12 @@ const WORDS_BEFORE = 96;
 const WORDS_AFTER = 32;
 
 /** Not part of a name or a version (`llama-3.3`, `70b`, `gpt-4-1106`). */
-const NUMBER = /(?<![\w.-])\d{1,12}(?![\w-]|\.\d)/g;
+const NUMBER = /(?<![\w.-])(?:0|[1-9]\d{0,11})(?![\w-]|\.\d)/g;
 const ABOUT_TOKENS =
   /token|context|prompt|input (?:is|length)|max\w{0,5}[ _](?:model|sequence)[ _]len|request too large for model|n_ctx|输入/;
-const OTHER_UNIT = /\d ?(?:characters?|chars|bytes?|[km]b\b|mib|kib|pixels?|items|elements|seconds|pages|images)/;
+/** A number of what is no token. */
+export const OTHER_UNIT =
+  /\d ?(?:characters?|chars|bytes?|[km]b\b|mib|kib|pixels?|items|elements|seconds|pages|images|(?:content |prompt |input )?(?:messages|blocks|parts|turns|tools|functions|properties|documents|strings|entries|字符|字|文字)\b)|too many (?:[a-z_]{2,20} ){0,2}(?:messages|blocks|parts|turns|tools|functions|properties|documents|images|files|requests)\b/;
 const LIMIT_BEFORE =
   /(?:max(?:imum)?|limit|context (?:length|window|size)|at most|up to|cannot exceed|less than|not exceed|supports?|<=|最大|上限|不超过|n_ctx)[^0-9]{0,40}$/;
 const LIMIT_AFTER = /^[ )'"`]{0,3}(?:tokens? )?(?:max(?:imum)?\b|limit\b|or (?:fewer|less)|context)/;
@@ -38,9 +42,13 @@ const OUTPUT_NAME =
 /** `inputs + max_new_tokens`, `input and maximum output tokens`: both together, which is the window's matter. */
 const TOGETHER = /(?:\+|plus|and) ?[`'"]?(?:max(?:imum)?[_ ](?:new_|output |completion )?tokens|output tokens)/;
 /** How far it is over is no size, and neither is the number of the error, which MiniMax puts in brackets. */
-const NO_SIZE_BEFORE = /\bby (?:about )?$|window exceeds limit \($|\b(?:http|status|code)['"]?\s?[:=]?\s?['"]?$/;
+const NO_SIZE_BEFORE =
+  /\bby (?:about )?$|window exceeds limit \($|\b(?:http|status|code|(?:request |trace |log )?id)['"]?\s?[:=]?\s?['"]?$/;
 /** "got N", "requested: N": what was sent, though a limit is named before it. */
-const SENT_BEFORE = /(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+const SENT_BEFORE =
+  /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:context|window|length)[:;,] (?:input|prompt) $|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+/** "and max_tokens N": the reply's, though both are spoken of. */
+const OUTPUT_NAMED = /max_(?:completion_|output_|new_)?tokens['"`]? ?[(=:]{0,1} ?$/;
 /** "completion tokens (N)": the reply's. */
 const OUTPUT_BEFORE = /(?:completion|output|new|generated) tokens?(?: is| of)?\W{0,3}$/;
 const INPUT_NEAR =
@@ -51,7 +59,7 @@ const GREATER = /(?<![\d.])(\d{1,12})(?: tokens?)? ?> ?(\d{1,12})(?!\d| ?-)/;
 /** `[1, 8192]`; `between 1 and 8192`; `from 1 (inclusive) to 65537 (exclusive)`. */
 const RANGE = /\[ ?\d{1,3}, ?(\d{1,12}) ?\]/;
 const RANGE_IN_WORDS = /(?:from|between|range) \d{1,3}(?: \(inclusive\))? (?:to|and|-) (\d{1,12})(?: \((inclusive|exclusive)\))?/;
-const INPUT_NAME = /(?:input|prompt|context|messages?)[ _](?:token )?(?:length|tokens?|size)/;
+const INPUT_NAME = /(?<!max_|min_)(?:input|prompt|context|messages?)[ _](?:token )?(?:length|tokens?|size)/;
 
 interface Figures {
   input: number | null;
@@ -60,7 +68,7 @@ interface Figures {
   outputLimit: number | null;
 }
 
-const NOTHING: NumbersVerdict = { kind: null, window: null, cap: null };
+const NOTHING: NumbersVerdict = { kind: null, window: null, cap: null, left: null };
 
 /** `text` as `failure-text` has it. */
 export function judgeNumbers(text: string): NumbersVerdict {
@@ -84,15 +92,15 @@ function readRange(text: string): NumbersVerdict | null {
   if (!found) return null;
   const most = Number(found[1]) - (found[2] === "exclusive" ? 1 : 0);
   const before = text.slice(Math.max(0, found.index - WORDS_BEFORE), found.index);
-  if (OUTPUT_NAME.test(before)) return { kind: "output_cap", window: null, cap: most };
-  return INPUT_NAME.test(before) && most >= SMALLEST_WINDOW ? { kind: "overflow", window: most, cap: null } : null;
+  if (OUTPUT_NAME.test(before)) return { ...NOTHING, kind: "output_cap", cap: most };
+  return INPUT_NAME.test(before) && most >= SMALLEST_WINDOW ? { ...NOTHING, kind: "overflow", window: most } : null;
 }
 
 function judge(figures: Figures): NumbersVerdict {
   const { input, output, limit, outputLimit } = figures;
   const window = limit !== null && limit >= SMALLEST_WINDOW ? limit : null;
-  const beside = window !== null && input !== null && input < window ? window - input : window;
-  const verdict = (kind: NumbersVerdict["kind"]): NumbersVerdict => ({ kind, window, cap: outputLimit ?? beside });
+  const left = window !== null && input !== null && input < window ? window - input : window;
+  const verdict = (kind: NumbersVerdict["kind"]): NumbersVerdict => ({ kind, window, cap: outputLimit, left });
   const byWindow = window === null ? null : judgeWindow(figures, window);
   if (byWindow) return verdict(byWindow);
   if (outputLimit === null) return verdict(null);
@@ -142,7 +150,7 @@ function roleOf(before: string, after: string): Role | null {
 
 /** Of a number that is the reply's; null: it is not. */
 function roleOfReply({ before, after, limit }: { before: string; after: string; limit: boolean }): "output" | "output_limit" | null {
-  const together = TOGETHER.test(before);
+  const together = TOGETHER.test(before) && !OUTPUT_NAMED.test(before);
   if (OUTPUT_AFTER.test(after)) return limit && !together ? "output_limit" : "output";
   if (OUTPUT_NAME.test(before) && !together) return isLimitOfReply(before) ? "output_limit" : "output";
   if (!OUTPUT_BEFORE.test(before) || isOfBoth(before)) return null;
@@ -170,6 +178,7 @@ export const numberPatterns: readonly RegExp[] = [
   TOGETHER,
   NO_SIZE_BEFORE,
   SENT_BEFORE,
+  OUTPUT_NAMED,
   OUTPUT_BEFORE,
   INPUT_NEAR,
   SUM,

@@ -3,6 +3,7 @@
  * Every repetition is bounded or of one character class that is not followed by what it could take: linear time, whatever the text.
  */
 import type { FailureKind } from "../domain/model-call";
+import { OTHER_UNIT } from "./failure-numbers";
 
 export type Rule = readonly [kind: FailureKind, pattern: RegExp];
 
@@ -10,7 +11,7 @@ export type Rule = readonly [kind: FailureKind, pattern: RegExp];
 export const codes: readonly Rule[] = [
   [
     "overflow",
-    /^(?:contextlengthexceeded(?:error)?|(?:model)?contextwindowexceeded(?:error)?|exceedcontextsizeerror|prompttoolong|modelmaxprompttokensexceeded|contextoverflow|1261)$/,
+    /^(?:contextlengthexceeded(?:error)?|(?:model)?contextwindowexceeded(?:error)?|exceedcontextsizeerror|prompttoolong|modelmaxprompttokensexceeded|tokenslimitreached|contextoverflow|1261)$/,
   ],
   [
     "quota",
@@ -45,17 +46,20 @@ export const RATE_TYPES = /^(?:tokens|requests)$/;
 export const limits: readonly Rule[] = [
   [
     "rate_limit",
-    /\b[tr]p[mdhs]\b|(?:tokens?|requests?|queries)[ _]per[ _](?:sec|min|hour|day)|\bper[-_ ](?:minute|second|min)\b|_per_(?:minute|day)|(?:this|a|each) minute|(?:retry|try again) (?:in|after) \d|resource (?:has been )?exhausted/,
+    /\b[tr]p[mdhs]\b|(?:tokens?|requests?|queries)[ _]per[ _](?:sec|min|hour|day)|\bper[-_ ](?:minute|second|min)\b|_per_(?:minute|day)|(?:this|a|each|last|past) (?:second|minute|hour)\b|hourly|parallel requests|(?:retry|try again) (?:in|after) \d|back-?off|resource (?:has been )?exhausted|tokens? rates?\b|concurren|par (?:minute|seconde|jour)\b|pro (?:minute|sekunde|tag)\b|por (?:minuto|segundo|día)|每(?:个)?(?:分钟|分鐘|秒|小时|小時|日|天)|速率|[分秒日]あたり|時間あたり|분당|초당/,
   ],
   [
     "quota",
-    /\bquota\b|billing|(?:insufficient|out of|not enough|more|add|purchase) (?:credit|balance|fund)|credit balance|credits? (?:is|are|have been) (?:depleted|exhausted|used up)|no credits? (?:left|remaining|available)|upgrade your plan|(?:this|per|a) month|monthly|free allocation|in good standing|api usage limits?|extra usage is required|(?:key|spend|spending|credit) limit|余额|欠费|额度/,
+    /\bquota\b|billing|(?:insufficient|out of|not enough|more|add|purchase) (?:credit|balance|fund)|credit balance|credits? (?:is|are|have been) (?:depleted|exhausted|used up)|no credits? (?:left|remaining|available)|upgrade your plan|(?:this|per|a) month|monthly|free allocation|in good standing|api usage limits?|extra usage is required|(?:key|spend|spending|credit) limit|(?:max|total|cost|spend\w{0,3}|(?<!thinking |reasoning )token) ?budget\b|\bbudget (?:has been |is |was )?exceeded|free[- ](?:tier|trial)|\btrial\b|paid (?:plan|basis|tier)|prepaid|余额|餘額|欠费|欠費|额度|額度|配额|配額|套餐|充值|当月|當月|本月|利用枠|月あたり|월별|할당량/,
   ],
   [
     "quota",
-    /(?:token|usage|request) limit[^.]{0,40}(?:account|organi[sz]ation|workspace|project|subscription|your plan)|(?:daily|weekly|account|organi[sz]ation|plan) (?:token |usage |request )?(?:limit|cap)\b/,
+    /(?:token|usage|request) limit[^.]{0,40}(?:account|organi[sz]ation|workspace|project|subscription|your plan)|(?:daily|weekly|account|organi[sz]ation|workspace|project|subscription|plan|tier|team|user|key)(?:'s)? (?:(?:max\w{0,4}|input|prompt|total|output|usage|request|tokens?) ){0,3}(?:limit|cap|allowance)\b/,
   ],
-  ["rate_limit", /rate.?limit|throttl|too many requests|please wait|concurren|slow down|限流|频率|并发|请求过于频繁/],
+  [
+    "rate_limit",
+    /rate.?limit|throttl|too many requests|please wait|slow down|in flight|限流|频率|頻率|并发|並發|请求过于频繁|レート|리밋|요청이 너무/,
+  ],
 ];
 
 /** Nobody is there, whatever else is said. Asked of a server's failure, and of one inside a stream. */
@@ -67,65 +71,88 @@ export const unreachable: readonly Rule[] = [
   ],
 ];
 
+/** Go's words for a time that is over, under whatever status a gateway puts them: the context is none of ours. */
+export const deadlines: readonly Rule[] = [["timeout", /context deadline exceeded|\bdeadlineexceeded/]];
+
 const CONTEXT = /context (?:length|window|limit|size)|max\w{0,4} (?:message|input|prompt) tokens/;
 
 /** A parameter or a file that is wrong in itself: no compaction makes it right. */
 const faults: readonly Rule[] = [
+  ["refused", /safety (?:threshold|system|filter|setting|polic)|content (?:filter|policy)/],
   [
     "invalid_param",
-    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least)/,
+    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least|>=?|≥)|\b(?:max|min)_(?:input|prompt|context)_\w{3,8} (?:must|should) be|vocabulary|(?:token[_ ]id|\bseed|temperature|top_[kp])['"`]? \d|(?:parse|parsing|malformed|invalid|decode) (?:\w{1,12} )?json|\bat (?:offset|position|line|column) \d/,
   ],
   [
     "invalid_param",
-    /(?:string|array|list|name|description|value|key|id) (?:is )?too (?:long|large|short)|expected (?:at most|an? (?:string|array))|(?:string|list|array) should have/,
+    /(?:string|array|list|name|description|value|key|id|(?<!input |prompt )token) (?:is )?too (?:long|large|short)|expected (?:at most|an? (?:string|array))|(?:string|list|array) should have/,
   ],
 ];
 const media: Rule = [
   "media",
-  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|maximum of \d{1,6} (?:images?|pdfs?|files?|documents?)|pdf[^.]{0,40}pages/,
+  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|not valid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|(?:maximum of|at most|up to|only|passed|number of) (?:\d{1,6} )?(?:images?|audios?|videos?|pdfs?|files?|documents?)(?:\b(?! tokens?)|\(s\))|pdf[^.]{0,40}pages|(?:fetch|download|retrieve)\w{0,3} [^.]{0,40}\burls?\b|(?:图片|图像|圖片|圖像|音频|音訊|视频|影片|文件|画像|動画|音声|ファイル|이미지)[^。]{0,20}(?:超|过大|過大|无效|無效|無効|失败|失敗|大きすぎ|초과)/,
 ];
 
-/** `media`: not where the window is what they exceed. */
+/** What describes tools and replies, and the bound on thinking: no history is so short that they fit. */
+const settings: Rule = [
+  "invalid_param",
+  /(?:(?:tool|function)s? (?:schema|definition|declaration|description|name|parameter)s?|(?:json|response|reply) schema|response_format|chunk(?:s|_size\w{0,12})?|(?:tool|function) (?:result|output|response)|predict(?:ed|ion) (?:output|content)|(?:thinking|reasoning|budget)[_ ](?:budget|tokens))[^.]{0,80}(?:too (?:large|long|big|many)|exceed|invalid|at most|limit|>|out of range)|tokens (?:per|for (?:a|one|each) (?:single )?) ?(?:chunk|block|document|message|item|tool|function|file)\b/,
+];
+
+/** `settings` and `media`: not where the window is what they exceed. */
 export const faultOf = (text: string): FailureKind | null =>
-  firstOf(faults, text) ?? (!CONTEXT.test(text) && media[1].test(text) ? "media" : null);
+  firstOf(faults, text) ?? (CONTEXT.test(text) ? null : firstOf([media, settings], text));
 
 /** Too much was asked of the reply; the request itself may be small. */
 export const outputs: readonly Rule[] = [
   [
     "output_cap",
-    /(?<!input and )(?<!and maximum )(?:output|completion) (?:token|length)s?[^.]{0,24}(?:limit|exceed|too|maximum)|model output limit|too many (?:output|completion) tokens/,
+    /(?<!input (?:and|or) )(?<!and maximum )(?:output|completion) (?:token|length)s?[^.]{0,24}(?:limit|exceed|too|maximum)|model output limit|too many (?:output|completion) tokens/,
   ],
   [
     "output_cap",
     /max_?(?:completion_?|output_?|new_?)?tokens\b(?![^.]{0,200}(?:context|prompt|input))[^.]{0,60}(?:too (?:large|high|big)|exceed|less than|at most|maximum|greater|lower than|above|range|<=)/,
   ],
-  ["output_cap", /maximum tokens you requested exceed/],
+  [
+    "output_cap",
+    /maximum tokens you requested exceed|(?:输出|輸出|出力|출력)[^。]{0,16}(?:超|过长|過長|上限|초과)|(?:超出|超过|超過)[^。]{0,12}(?:输出|輸出|出力)/,
+  ],
 ];
 
 const overflows: readonly RegExp[] = [
-  /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed)/,
+  /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed|model'?s? context\b|max(?:imum)? context\b|model (?:token )?limit)/,
   /context (?:length|window|size|limit)[^.]{0,60}(?:exceed|too (?:small|long)|overflow)|mid-generation context overflow/,
   /(?:prompt|input|inputs|conversation|chat history|messages|context)(?: tokens?)?(?: length)? (?:is |are |was |were )?too (?:long|large for)|message you submitted was too long/,
   /(?:prompt|input)(?: tokens?| token count| length){0,2} exceeds?\b/,
-  /too many (?:input |prompt )?tokens|exceed\w{0,4} (?:the )?max\w{0,4} (?:number of (?:input )?|message )tokens|(?:prompt|input)[^.]{0,30} exceeds? \d{3,9} tokens/,
+  /too many (?:input|prompt) tokens|too many tokens(?::| in (?:the |your )?(?:prompt|input|request|messages))|exceed\w{0,4} (?:the )?max\w{0,4} (?:number of (?:input )?|message )tokens|(?:prompt|input)[^.]{0,30} exceeds? \d{3,9} tokens/,
   /(?:ran|run|running) out of context|context window is full/,
-  /exceed\w{0,4} [^.]{0,30}(?:model'?s?|input|prompt|context|maximum|the) token limit|(?:^|["':.-]) {0,2}["']? ?token limit exceeded/,
+  /exceed\w{0,4} [^.]{0,30}(?:model'?s?|input|prompt|context|maximum|the) token limit|(?:input|prompt|context)(?: token)? limit[^.]{0,30} exceeded/,
   /reduce the (?:length|size) of (?:the |your )?(?:messages|prompt|input|conversation|context)/,
   /range of input length|tokens to keep from the initial prompt|provide a shorter (?:input|prompt)|use a shorter (?:input|prompt)/,
   /(?:context_?length|context_?window)_?exceeded/,
-  /(?:超出|超过|超過)[^。]{0,16}(?:token|长度|長度|上下文)|(?:prompt|输入|輸入|上下文)[^。]{0,12}(?:超|过长|過長)/,
+  /too (?:large|long)[^!?]{0,48}(?:max|limit)[^.]{0,24}\d{3,9} tokens|(?:messages|prompt|input|conversation|request)[^.]{0,40} (?:larger|longer|more|greater) than (?:this|the) model|(?:tokens|conversation|prompt)[^.]{0,40} exceeds? (?:this |the )?model'?s? limit/,
+  /(?:超出|超过|超過)[^。]{0,16}(?:上下文|(?:模型|最大|输入|輸入)[^。]{0,8}token|(?:模型|输入|輸入|token)[^。]{0,10}(?:长度|長度))/,
+  /(?:prompt|(?:输入|輸入)(?!参数|參數|的)|上下文|提示词|提示詞)[^。]{0,12}(?:超(?!时|時)|过长|過長)|tokens?[^。]{0,8}(?:超出|超过|超過)[^。]{0,10}(?:限制|最大|上限|长度|長度|模型)/,
+  /(?:コンテキスト|トークン|プロンプト|入力)[^。]{0,40}(?:超え|超過|長すぎ)|(?:컨텍스트|토큰|프롬프트|입력)[^.]{0,40}(?:초과|너무 (?:깁|길|긴))/,
+  /(?:longueur|fenêtre|taille) (?:de|du) contexte[^.]{0,60}(?:dépass|excèd)|(?:dépass|excèd)[^.]{0,60}(?:longueur|fenêtre|taille) (?:de|du) contexte/,
 ];
 
-export const isOverflow = (text: string): boolean => overflows.some((pattern) => pattern.test(text));
+/** Words that say no more than this: of a server that failed they may as well be about its load. */
+const bare = /(?:^|["':.-]) {0,2}["']? ?(?:token limit exceeded)|too many tokens/;
+/** Tokens, or the window: what has a number of something else and neither of them is about a field, a list or a file. */
+const OF_TOKENS = /token|context|输入|輸入|上下文/;
+
+export const isOverflow = (text: string, { server }: { readonly server: boolean }): boolean =>
+  (!OTHER_UNIT.test(text) || OF_TOKENS.test(text)) && (overflows.some((pattern) => pattern.test(text)) || (!server && bare.test(text)));
 
 export const closings: readonly Rule[] = [
   [
     "payload",
-    /(?:request entity|payload|body|request)(?: body)?(?: is| was)? too large|(?:request|payload|body) (?:payload |body )?size[^.]{0,40}(?:exceed|limit|maximum)|maximum (?:request|body|payload) size|length limit exceeded|number of bytes/,
+    /(?:request entity|payload|body|request)(?: body)?(?: is| was)? too large|(?:request|payload|body) (?:payload |body )?size[^.]{0,40}(?:exceed|limit|maximum)|maximum (?:request|body|payload) size|length limit exceeded|number of bytes|too (?:large|big)[^.]{0,12}\d ?(?:[kmg]i?b|bytes)\b/,
   ],
   [
     "refused",
-    /content (?:filter|policy|management|exists risk)|safety|flagged|moderation|violat\w{1,4} (?:our|the|usage)|inappropriate|high risk|prohibited|refused to|敏感|不安全/,
+    /content (?:filter|policy|management|exists risk)|safety|flagged|moderation|violat\w{1,4} (?:our|the|usage)|inappropriate|high risk|prohibited|refused to|敏感|不安全|违规|違規|不適切|부적절/,
   ],
   ["auth", /api.?key|unauthori[sz]ed|authenticat|forbidden|permission|access denied|security token|don't have access|not allowed to use/],
 ];
@@ -135,6 +162,8 @@ export const firstOf = (rules: readonly Rule[], text: string): FailureKind | nul
 
 /** Every pattern that reads a text of a provider's: their shape is what keeps the time linear. */
 export const textPatterns: readonly RegExp[] = [
-  ...[...codes, ...limits, ...unreachable, ...faults, media, ...outputs, ...closings].map(([, pattern]) => pattern),
+  ...[...codes, ...limits, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(([, pattern]) => pattern),
   ...overflows,
+  bare,
+  OF_TOKENS,
 ];

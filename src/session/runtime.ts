@@ -145,7 +145,10 @@ export class SessionRuntime {
     return {
       writer: this.#writer,
       content: this.content,
-      output: { delta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }) },
+      output: {
+        waiting: (turn, waiting) => this.buffer.publish({ type: "turn.waiting", turn_id: turn, ...waiting }),
+        delta: (turn, kind, text) => this.buffer.publishDelta({ type: `${kind}.delta`, turn_id: turn, text }),
+      },
       model: deps.model,
       models: this.#models,
       clock: deps.clock,

@@ -49,6 +49,12 @@ describe("a limit in a provider's refusal", () => {
     ]);
   });
 
+  it("of the reply that is only what the request left of the window says the window", async () => {
+    expect(await heard(failure({ kind: "output_cap", limit: 3_797, window: 4_097 }))).toEqual([
+      { model: "m", context_window: 4_097, source: "provider_error" },
+    ]);
+  });
+
   it.each<[string, ModelChunk]>([
     ["that names no number", failure({ kind: "overflow" })],
     ["of another kind", failure({ kind: "rate_limit", limit: 100_000 })],

@@ -115,3 +115,12 @@ test("what comes before a split turn, however long, leaves the last of all parts
   const before = parts.slice(0, -2).flatMap(({ said }) => said);
   expect(before).toEqual(Array.from({ length: before.length }, (_, n) => n + 1));
 });
+
+test("a reader of whose tokens the registry says more is given less to read", () => {
+  const lengthFor = (ratio: number): number => {
+    const summarizer = { ...SPEC, id: "reader", ratio };
+    const { request } = buildSummaryPart({ plan: PLAN, state: STATE, spec: SPEC, summarizer, content: CONTENT });
+    return JSON.stringify(request.messages).length;
+  };
+  expect(lengthFor(2)).toBeLessThan(lengthFor(1) * 0.7);
+});

@@ -5,7 +5,7 @@ import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
 const say = (text: string) => ({ type: "text", text }) as const;
 /** Those that the provider said. */
-const withFigures = (figures: { readonly retry_after_ms: number | undefined; readonly limit: number | undefined }) =>
+const withFigures = (figures: Readonly<Record<"retry_after_ms" | "limit" | "window", number | undefined>>) =>
   Object.fromEntries(Object.entries(figures).filter(([, figure]) => figure !== undefined));
 const begun = { blocks: [say("As I was saying")] };
 
@@ -17,19 +17,19 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
   afterAll(() => bench.standIn.close());
 
   const named = provider.failures.refusals.map((failure) => [failure.kind, failure.title, failure] as const);
-  it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit }) => {
+  it.each(named)("is %s: %s", async (kind, _, { refusal, retry_after_ms, limit, window }) => {
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal } });
     const chunks = await ask(bench);
-    const failure = { kind, status: refusal.status, ...withFigures({ retry_after_ms, limit }) };
+    const failure = { kind, status: refusal.status, ...withFigures({ retry_after_ms, limit, window }) };
     expect(chunks).toEqual([{ type: "failure", failure }]);
   });
 
   const inStream = provider.failures.events.map((failure) => [failure.kind, failure.title, failure] as const);
-  it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event, status = null, retry_after_ms, limit }) => {
+  it.each(inStream)("in the middle of a stream is %s: %s", async (kind, _, { event, status = null, retry_after_ms, limit, window }) => {
     bench.standIn.enqueue({ ...begun, mishap: { type: "error", event } });
     const chunks = await ask(bench);
     expect(textOf(chunks)).toBe("As I was saying");
-    expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind, status, ...withFigures({ retry_after_ms, limit }) } });
+    expect(endOf(chunks)).toEqual({ type: "failure", failure: { kind, status, ...withFigures({ retry_after_ms, limit, window }) } });
     expect(chunks.filter(({ type }) => type === "failure" || type === "finish")).toHaveLength(1);
   });
 
@@ -37,7 +37,9 @@ describe.each(PROVIDERS_UNDER_TEST)("a failure of $name", (provider) => {
     const [first] = provider.failures.refusals;
     bench.standIn.enqueue({ blocks: [], mishap: { type: "refuse", refusal: first?.refusal ?? { status: 500, body: {} } } });
     const told = JSON.stringify(await ask(bench));
-    expect(told).toMatch(/^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|retry_after_ms)":(?:"\w+"|\d+|null),?)+\}\}\]$/);
+    expect(told).toMatch(
+      /^\[\{"type":"failure","failure":\{(?:"(?:kind|status|limit|window|retry_after_ms)":(?:"\w+"|\d+|null),?)+\}\}\]$/,
+    );
   });
 
   it("is unavailable when the connection breaks in the middle, ends too early, or is closed without an answer", async () => {

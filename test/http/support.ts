@@ -52,6 +52,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     message_id: makeId("msg"),
     items: [],
     items_truncated: false,
+    model: null,
     notices: [],
     open_calls: [],
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },

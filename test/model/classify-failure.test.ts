@@ -18,7 +18,7 @@ describe("a provider's failure is put in its class, with the tokens that it says
   it.each(failureExamples.map((example) => [example.kind, example.report.status, example.report.message.slice(0, 90), example] as const))(
     "%s: %s %s",
     (_kind, _status, _message, { kind, limit, report: reported }) => {
-      expect(judgeFailure(reported)).toEqual({ kind, limit });
+      expect(judgeFailure(reported)).toMatchObject({ kind, limit });
     },
   );
 
@@ -30,6 +30,43 @@ describe("a provider's failure is put in its class, with the tokens that it says
     const overflows = failureExamples.filter(({ kind }) => kind === "overflow").length;
     expect(overflows).toBeGreaterThanOrEqual(40);
     expect(failureExamples.length - overflows).toBeGreaterThanOrEqual(60);
+  });
+});
+
+describe("the length that a reply may have", () => {
+  it.each([
+    [
+      "maximum context length is 4097 tokens. However, you requested 4300 tokens (300 in the messages, 4000 in the completion).",
+      3_797,
+      4_097,
+    ],
+    ["`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 120 `inputs` tokens and 8000 `max_new_tokens`", 3_976, 4_096],
+    ["max_tokens (5000) exceeds the context window of 4096", 4_096, 4_096],
+  ])("is told from what the request leaves of the window: %s", (message, limit, window) => {
+    expect(judgeFailure(report({ message }))).toEqual({ kind: "output_cap", limit, window });
+  });
+
+  it.each(["max_tokens: 64001 > 64000, which is the maximum allowed number of output tokens", "Range of max_tokens should be [1, 64000]"])(
+    "is the model's own where it is said without the window: %s",
+    (message) => {
+      expect(judgeFailure(report({ message }))).toEqual({ kind: "output_cap", limit: 64_000, window: null });
+    },
+  );
+});
+
+describe("words that say no more than that there were too many tokens", () => {
+  const says = (status: number | null, message: string) => classifyFailure(report({ status, message }));
+
+  it.each(["Token limit exceeded", "Too many tokens"])("are an overflow where the request is at fault, and only there: %s", (message) => {
+    expect(says(400, message)).toBe("overflow");
+    expect([429, 401, 402, 403, 500, 503].map((status) => says(status, message))).toEqual([
+      "rate_limit",
+      "auth",
+      "quota",
+      "auth",
+      "unavailable",
+      "unavailable",
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
-import { nearlyFull, talk } from "./filled";
+import { huge, long, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 const other = (id: string, changes: Partial<ModelSpec> = {}): ModelSpec => ({ ...SPEC, id, upstream_id: id, ...changes });
@@ -40,7 +40,8 @@ describe("a turn whose model fails before its first word", () => {
         [SPEC.id, kind],
         ["second", "stop"],
       ]);
-      expect(lastTurn(life)).toMatchObject({ status: "completed" });
+      const ended = lastTurn(life);
+      expect(ended && (await life.service.turn(CALLER, ended.id))).toMatchObject({ value: { status: "completed", model: "second" } });
     },
   );
 
@@ -89,6 +90,18 @@ describe("a turn whose model fails before its first word", () => {
 
     expect(models(life).slice(-2)).toEqual([SPEC.id, "third"]);
     expect(life.runtime.state.view.epoch).toBe(0);
+  });
+
+  test("passes over who has no room by what the registry says of its tokens", async () => {
+    const life = new Life();
+    const dense = other("dense", { ratio: 2 });
+    life.models = { resolve: async (id) => (id === "dense" ? dense : resolve(id)) };
+    await life.open({ preset: "oneclaw", fallback_models: ["dense", "third"] });
+    await talk(life, 4);
+    await life.send("and now?");
+    await life.say(failure("quota"));
+
+    expect(models(life).slice(-2)).toEqual([SPEC.id, "third"]);
   });
 
   test("is answered by who has room, where what must stay is too large for its own", async () => {
@@ -140,6 +153,21 @@ describe("a turn that another model has answered a part of", () => {
     await life.answer("so it is", 600);
     await life.send("thanks");
     expect(models(life).at(-1)).toBe(SPEC.id);
+  });
+
+  test("is no change of the session's model: what its own then has no room for is made room for as ever", async () => {
+    const life = new Life();
+    life.models = { resolve };
+    await life.open({ preset: "oneclaw", fallback_models: ["large"] });
+    await talk(life, 5);
+    await life.send(long("question-6"));
+    await life.say(failure("quota"));
+    await life.answer("in its place", 6_100);
+    await life.send(huge("question-7"));
+    while (life.call.request.purpose === "compaction") await life.summarize("They talked.");
+
+    expect(models(life).at(-1)).toBe(SPEC.id);
+    expect(life.events().flatMap((event) => (event.type === "EpochChanged" ? [event.trigger] : []))).toEqual(["inline"]);
   });
 
   test("goes back to its own when that one fails as well", async () => {

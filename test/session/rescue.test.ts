@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { talk } from "./filled";
-import { failure, Life } from "./life";
+import { failure, Life, SPEC } from "./life";
 
 async function asking(policy: PolicyChoice = "oneclaw"): Promise<Life> {
   const life = new Life();
@@ -46,6 +46,35 @@ describe("a refusal as too long", () => {
     for (const { messages, request } of parts) expect(messages.join().length / 6 + (request.maxOutput ?? 0)).toBeLessThan(2_500);
     expect(life.call.messages.join()).not.toContain("question-4 ");
     expect(life.runtime.spec?.context_window).toBe(8_000);
+  });
+
+  test("with a number far below what the model has read before keeps a fifth of the window; refused again, it is believed", async () => {
+    const life = await asking({ preset: "oneclaw", summary: { form: "none" } });
+    const refusal = { type: "failure", failure: { kind: "overflow", status: 400, limit: 600 } } as const;
+
+    await life.say(refusal);
+    const once = life.call.messages.join().length;
+    expect(once / 6).toBeGreaterThan(900);
+    await life.say(refusal);
+
+    expect(life.asked).toBe("ttttttt");
+    expect(life.call.messages.join().length).toBeLessThan(once / 2);
+  });
+
+  test("says the window where nobody knew it; without a number there is nothing to go by", async () => {
+    for (const [limit, asked] of [
+      [2_500, "tttttt"],
+      [undefined, "ttttt"],
+    ] as const) {
+      const life = new Life();
+      life.models = { resolve: async () => ({ ...SPEC, context_window: null }) };
+      await life.open({ preset: "oneclaw", unknown_window: null, summary: { form: "none" } });
+      await talk(life, 4);
+      await life.send("what now?");
+
+      await life.say({ type: "failure", failure: { kind: "overflow", status: 400, ...(limit === undefined ? {} : { limit }) } });
+      expect(life.asked).toBe(asked);
+    }
   });
 
   test("twice is answered twice, and the third is the end, with what it weighs and what should have fitted", async () => {

@@ -128,6 +128,31 @@ describe("while a turn waits to ask again", () => {
     expect([life.asked, outcomes(life)]).toEqual(["t", ["rate_limit"]]);
   });
 
+  test("the stream says why nothing comes, and for how long; the text then comes once", async () => {
+    const life = await waiting();
+    await life.advance(31_000);
+    await life.answer("hello!");
+
+    const frames = life.runtime.buffer.read(0, 100).map(({ json }): unknown => JSON.parse(json));
+    expect(frames).toContainEqual({
+      type: "turn.waiting",
+      turn_id: lastTurn(life)?.id,
+      model: SPEC.id,
+      reason: "rate_limit",
+      wait_ms: 30_500,
+    });
+    expect(JSON.stringify(frames).split('"text.delta"')).toHaveLength(2);
+  });
+
+  test("an erasure ends it, and nobody is asked again", async () => {
+    const life = await waiting();
+    await life.service.erase(CALLER);
+    await life.advance(60_000);
+
+    expect([life.asked, life.runtime.state.lifecycle]).toEqual(["t", "erased"]);
+    expect(life.events().map(({ type }) => type)).toEqual(["SessionOpened", "SessionErased"]);
+  });
+
   test("a message that interrupts takes over, and is asked at once", async () => {
     const life = await waiting();
     await life.send("never mind", "interrupt");

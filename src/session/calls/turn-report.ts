@@ -24,6 +24,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
     items: runtime.content.display([...fitting].reverse()),
     items_truncated: truncated || fitting.length < newest.length,
     open_calls: runtime.state.turn?.id === id ? openCallsOf(runtime) : [],
+    model: row.model ?? null,
     ...spentOf(row),
     ...runtime.contextNumbers(),
     notices: row.trimmed ? [TRIMMED_NOTICE] : [],

@@ -27,6 +27,8 @@ export interface TurnRow {
   readonly usage: CallUsage | null;
   /** US dollars of its calls; null: unknown of one of them. Absent: an older build wrote the row. */
   readonly cost?: number | null;
+  /** Who was asked last. Absent: nobody yet, or an older build wrote the row. */
+  readonly model?: string;
   /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
   readonly stop_reason?: StopReason;
   /** A retry took back what it had begun to say. */
@@ -188,7 +190,7 @@ function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinish
   if (!row) return;
   const { cost = null } = row;
   const sum = cost === null || event.cost === undefined ? null : roundCost(cost + event.cost);
-  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum });
+  writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
 }
 
 /** What a turn's model calls came to, together. */

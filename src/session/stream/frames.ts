@@ -1,7 +1,7 @@
 /** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
 import type { DisplayItem, Notice, ToolCallView } from "../../app/session-views";
 import type { CompactionFailure } from "../../domain/compaction-events";
-import type { StopReason, TurnFailure } from "../../domain/events";
+import type { StopReason, TurnFailure, TurnFailureKind } from "../../domain/events";
 import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
 import type { CallUsage, FinishReason, UsageSource } from "../../domain/model-call";
 
@@ -36,6 +36,8 @@ export type Frame =
       readonly position: number | null;
     } & InTurn)
   | ({ readonly type: "turn.resumed" } & InTurn)
+  /** The model could not answer, and is asked again in `wait_ms`; nothing was said so far. */
+  | ({ readonly type: "turn.waiting"; readonly model: string; readonly reason: TurnFailureKind; readonly wait_ms: number } & InTurn)
   | ({ readonly type: "text.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "reasoning.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "item.completed"; readonly item: DisplayItem } & InTurn)

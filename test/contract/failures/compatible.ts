@@ -27,6 +27,7 @@ export const compatibleFailures: ProviderFailures = {
       kind: "output_cap",
       title: "vLLM: a reply that does not fit any more",
       limit: 8_142,
+      window: 8_192,
       refusal: {
         status: 400,
         body: {

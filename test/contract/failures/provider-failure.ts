@@ -11,6 +11,8 @@ export interface ProviderFailure {
   readonly retry_after_ms?: number;
   /** Tokens that would fit. */
   readonly limit?: number;
+  /** The whole window, where the limit is only what the request left of it. */
+  readonly window?: number;
 }
 
 /** The same, inside a stream that has begun. */
