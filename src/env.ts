@@ -1,8 +1,8 @@
 /** Bindings and configuration: parsed once, and the only place that spells a variable's name. */
 import { z } from "zod";
 import type { WholeSessionApi } from "./app/control-api";
-import type { DeploymentKeys } from "./app/key-source";
 import type { ModelOverride } from "./app/model-entry";
+import type { DeploymentKeys } from "./app/models/key-source";
 import type { TenantApi, TenantMaintenance } from "./app/tenant-api";
 import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, toFigures } from "./context/model-input";
 import { parsePolicyConfig } from "./context/policy-check";

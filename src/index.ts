@@ -1,9 +1,9 @@
-/** The wiring: fetch, queue, and the two objects. Read on in `app/run-turn.ts` and `domain/decide.ts`. */
+/** The wiring: fetch, queue, and the two objects. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
+import { withSuggestions } from "./app/models/suggest-limits";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials } from "./app/ports";
-import { withSuggestions } from "./app/suggest-limits";
 import type { Principal } from "./app/tenant-api";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";

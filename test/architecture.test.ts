@@ -65,6 +65,13 @@ describe("direction of dependencies", () => {
     expect(internal.filter((each) => !isAllowed(each)).map(show)).toEqual([]);
   });
 
+  test("among the stories, what is shared knows none of them, and only a turn knows another: it compacts", () => {
+    const roomOf = (path: string): string => /^src\/app\/([^/]+)\//.exec(path)?.[1] ?? "";
+    const isApp = (path: string): boolean => folderOf(path) === "app";
+    const across = internal.filter(({ from, to }) => isApp(from) && isApp(to) && roomOf(from) !== roomOf(to) && roomOf(to) !== "");
+    expect(across.filter(({ from, to }) => roomOf(from) !== "turn" || roomOf(to) !== "compaction").map(show)).toEqual([]);
+  });
+
   test("every relative import names a file that is there", () => {
     const missing = imports.filter(({ to }) => to.startsWith("src/") && !paths.has(to));
     expect(missing.map(show)).toEqual([]);

@@ -45,7 +45,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a fallback model is asked for more than it holds",
     breaks: "I6: no request is larger than the window of the model that it is sent to",
-    file: "src/app/candidates.ts",
+    file: "src/app/turn/candidates.ts",
     find: "return limit === null || measureNext(withStartRatio(state, spec), spec.id).tokens <= limit;",
     replace: "return limit === limit;",
     tests: ["test/session/fallback.test.ts"],
@@ -54,7 +54,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a fallback model keeps the session",
     breaks: "design §5: the next turn begins with the session's model again",
-    file: "src/app/candidates.ts",
+    file: "src/app/turn/candidates.ts",
     find: "last?.turn === turn.id ? anchor.model : null",
     replace: "last ? anchor.model : null",
     tests: ["test/session/fallback.test.ts"],
@@ -62,7 +62,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a failed call is forgotten where another model is asked",
     breaks: "I18: the ledger has every call that was made",
-    file: "src/app/run-turn.ts",
+    file: "src/app/turn/run-turn.ts",
     find: "if (!keepCall(live, tried.call, ports)) return;",
     replace: "",
     tests: ["test/session/fallback.test.ts"],
@@ -87,7 +87,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "every attempt asks the same summariser",
     breaks: "design §5: each attempt asks the next one",
-    file: "src/app/summarizers.ts",
+    file: "src/app/compaction/summarizers.ts",
     find: "summarizers[Math.min(attempt, summarizers.length) - 1]",
     replace: "summarizers[0]",
     tests: ["test/session/fallback.test.ts"],
@@ -95,7 +95,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a fold is read in the window of the session's model",
     breaks: "I6: a summary's request is within the window of who writes it",
-    file: "src/app/summary-request.ts",
+    file: "src/app/compaction/summary-request.ts",
     find: "limitOf(windowOf(summarizer, policy))",
     replace: "limitOf(windowOf(spec, policy))",
     tests: ["test/session/model-switch.test.ts"],
@@ -111,7 +111,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "an emergency does not hear what the provider takes",
     breaks: "design §5: an overflow shrinks the view to what fits",
-    file: "src/app/rescue.ts",
+    file: "src/app/turn/rescue.ts",
     find: "return isDoubtful ? spec : {",
     replace: "return spec ? spec : {",
     tests: ["test/session/rescue.test.ts"],
@@ -119,7 +119,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a number far below what the model has read is believed at once",
     breaks: "design §9: a mistaken number would cost most of the history",
-    file: "src/app/rescue.ts",
+    file: "src/app/turn/rescue.ts",
     find: "return isDoubtful ? spec : {",
     replace: "return isDoubtful && known === null ? spec : {",
     tests: ["test/session/rescue.test.ts"],

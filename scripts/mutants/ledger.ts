@@ -64,7 +64,7 @@ export const ledger: readonly Mutant[] = [
   {
     name: "a title's call is not noted before it is made",
     breaks: "I18: the ledger",
-    file: "src/app/make-title.ts",
+    file: "src/app/turn/make-title.ts",
     find: "ports.noteTitle(crashedCall(request, writer.state), tries);",
     replace: "",
     tests: TITLES,

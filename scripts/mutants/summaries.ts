@@ -13,7 +13,7 @@ export const summaries: readonly Mutant[] = [
   {
     name: "a summary that makes the view no smaller is accepted",
     breaks: "I20: the view is smaller than before",
-    file: "src/app/settle-compaction.ts",
+    file: "src/app/compaction/settle-compaction.ts",
     find: "if (!isSmallerBySummary(state, change.ops)) return",
     replace: "if (!isSmallerBySummary(state, change.ops) && change.ops.length === 0) return",
     tests: SIMULATION,
@@ -38,15 +38,15 @@ export const summaries: readonly Mutant[] = [
   {
     name: "an answer that holds a tool call is taken for a summary",
     breaks: "policy.md: an answer that holds a tool call is a failure",
-    file: "src/app/summarize.ts",
+    file: "src/app/compaction/summarize.ts",
     find: 'finish: heard.called ? "tool_calls" : chunk.finish',
     replace: "finish: chunk.finish",
-    tests: ["test/app/summarize.test.ts"],
+    tests: ["test/app/compaction/summarize.test.ts"],
   },
   {
     name: "the beginning of a split turn goes on from what came before it",
     breaks: "design §5: a turn's compacted prefix gets a summary of its own",
-    file: "src/app/summary-request.ts",
+    file: "src/app/compaction/summary-request.ts",
     find: "folded.summary.body !== folded.history?.body;",
     replace: "folded.parts > 0;",
     tests: ["test/session/split-turn.test.ts"],
@@ -54,10 +54,10 @@ export const summaries: readonly Mutant[] = [
   {
     name: "what comes before a split turn takes every part",
     breaks: "I20: a fold has a bounded number of parts",
-    file: "src/app/summary-request.ts",
+    file: "src/app/compaction/summary-request.ts",
     find: "to < plan.source.to ? 1 : 0;",
     replace: "0;",
-    tests: ["test/app/summary-request.test.ts"],
+    tests: ["test/app/compaction/summary-request.test.ts"],
   },
   {
     name: "a text is cut inside a character",
@@ -87,7 +87,7 @@ export const summaries: readonly Mutant[] = [
   {
     name: "the earlier summary is not read when both become one",
     breaks: "I19: whatever a summary stands for was read",
-    file: "src/app/summary-request.ts",
+    file: "src/app/compaction/summary-request.ts",
     find: "const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];",
     replace: "const previous: string[] = [];",
     tests: SIMULATION,

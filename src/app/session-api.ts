@@ -23,7 +23,7 @@ import type {
   SessionDescription,
   TurnReport,
 } from "./session-views";
-import type { FoldNext, SummaryPart } from "./summary-request";
+import type { FoldNext, SummaryPart } from "./summary-part";
 
 /** Why a call was refused: the domain's reasons and those of the object around it. */
 export type SessionError =

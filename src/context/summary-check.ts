@@ -26,7 +26,7 @@ export interface AcceptedSummary {
   readonly tokens: number;
 }
 
-/** Whether the view gets smaller by it is seen when it is drafted into the view (`app/settle-compaction`). */
+/** Whether the view gets smaller by it is seen when it is drafted into the view (`app/compaction/settle-compaction`). */
 export function checkSummary(candidate: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
   const text = candidate.text.trim();
   if (!SAYS_SOMETHING.test(text)) return err("empty");

@@ -1,10 +1,10 @@
 /** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
 import type { WholeSessionApi } from "../app/control-api";
+import type { ProbeLimits } from "../app/models/probe-limits";
+import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, Log, ModelSpec } from "../app/ports";
-import type { ProbeLimits } from "../app/probe-limits";
+import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { SessionList, UsageList } from "../app/read-api";
-import type { RebuildRows } from "../app/rebuild-ports";
-import type { CredentialSealer } from "../app/rotate-credentials";
 import type { Schedule } from "../app/session-ports";
 import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";

@@ -4,7 +4,7 @@
  */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { ProbeFailure } from "../app/probe-limits";
+import type { ProbeFailure } from "../app/models/probe-limits";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TurnReport } from "../app/session-views";

@@ -2,8 +2,9 @@
  * Asks a provider for a model's limits, at its endpoint of models: one request, no redirect, bounded in time and bytes. The
  * answer is somebody else's word; it is only ever suggested.
  */
+
+import type { ProbedLimits, ProbeFailure, ProbeLimits } from "../app/models/probe-limits";
 import type { Credentials, ModelSpec } from "../app/ports";
-import type { ProbedLimits, ProbeFailure, ProbeLimits } from "../app/probe-limits";
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 

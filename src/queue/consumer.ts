@@ -1,6 +1,7 @@
 /** The queue's consumer: settles message by message and never throws, since a throw would redeliver the whole batch. */
+
+import { runCompaction } from "../app/compaction/run-compaction";
 import type { ChatModel, Clock, CompactionJob, Log } from "../app/ports";
-import { runCompaction } from "../app/run-compaction";
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
 import { parseCompactionJob } from "./compaction-job";

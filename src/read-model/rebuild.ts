@@ -1,6 +1,6 @@
-/** The live and the scratch rows of a session, as `app/rebuild` compares and mends them. */
+/** The live and the scratch rows of a session, as `app/projection/rebuild` compares and mends them. */
 import type { Row } from "../app/diff-rows";
-import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/rebuild-ports";
+import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
 import { clearPart, keyOf, scratchOf, selectPage, TABLES, tableOf } from "./store";
 import { createProjection } from "./writer";

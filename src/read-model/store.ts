@@ -1,7 +1,7 @@
-/** All the rows of one session: the erasing of them, and the live and scratch rows that `app/rebuild` compares. */
+/** All the rows of one session: the erasing of them, and the live and scratch rows that `app/projection/rebuild` compares. */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
-import type { RowPlace } from "../app/rebuild-ports";
+import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { SessionId, TenantId } from "../domain/ids";
 import { compactions, messages, overlays, sessions, usage } from "./schema";
 

@@ -3,7 +3,7 @@
  * comes twice, late or too early is in `statements`; here is what follows from it.
  */
 import type { Projection, ProjectionBatch } from "../app/ports";
-import { ProjectionGapError } from "../app/projection-gap";
+import { ProjectionGapError } from "../app/projection/projection-gap";
 import type { StoredEvent } from "../domain/events";
 import type { SessionId, TenantId } from "../domain/ids";
 import { type Pause, pause, withRetries } from "./d1-retry";

@@ -1,8 +1,8 @@
 /** The outbox's drain: one at a time, from the checkpoint to the end of the log; the alarm comes back for what is left. */
 
 import type { Clock, Log, Projection } from "../app/ports";
-import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/project";
-import { costOf } from "../app/projection-cost";
+import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/projection/project";
+import { costOf } from "../app/projection/projection-cost";
 import type { Schedule } from "../app/session-ports";
 import { bodiesOf } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";

@@ -2,15 +2,16 @@
  * One session as it lives in memory: the store, its live stream, its jobs, and the turn that runs. It needs nothing of
  * Cloudflare: the object brings the world as ports, and so does the simulation.
  */
-import { type AfterTurnPorts, afterTurn } from "../app/after-turn";
+
+import { freeDeadLease } from "../app/compaction/give-back";
 import { draftItem } from "../app/drafts";
-import { freeDeadLease } from "../app/give-back";
-import { LiveTurn } from "../app/live-turn";
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
-import { runTurn } from "../app/run-turn";
 import type { Settled } from "../app/session-api";
 import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
+import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
+import { LiveTurn } from "../app/turn/live-turn";
+import { runTurn } from "../app/turn/run-turn";
 import { measureNext } from "../context/budget";
 import { withStartRatio } from "../context/start-ratio";
 import type { CutShort } from "../domain/commands";

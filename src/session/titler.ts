@@ -1,7 +1,8 @@
 /** A session's title, made beside its turns: one attempt in a life of the object, and what an earlier life left open. */
-import { makeTitle, type TitlePorts, titleModelOf } from "../app/make-title";
+
 import type { Clock, Log } from "../app/ports";
 import type { SessionWriter } from "../app/session-ports";
+import { makeTitle, type TitlePorts, titleModelOf } from "../app/turn/make-title";
 import type { Sql } from "./log/sql";
 import { noteTitle, readTitleNote } from "./log/title-note";
 

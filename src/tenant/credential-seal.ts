@@ -3,7 +3,7 @@
  * own; the data key is sealed by one of the deployment's master keys. Both seals are bound to tenant and name, so that
  * a row that is copied elsewhere opens nothing. Nothing here stores, sends or logs; no error tells what was inside.
  */
-import type { CredentialPlace } from "../app/rotate-credentials";
+import type { CredentialPlace } from "../app/models/rotate-credentials";
 import type { SealedCredential } from "../app/tenant-api";
 import { fromBase64, toBase64 } from "../lib/base64";
 import type { MasterKey, MasterKeys } from "../lib/master-keys";

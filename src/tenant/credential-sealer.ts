@@ -1,5 +1,5 @@
 /** The deployment's master keys as a sealer. */
-import type { CredentialSealer } from "../app/rotate-credentials";
+import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { MasterKeys } from "../lib/master-keys";
 import { resealCredential, sealCredential } from "./credential-seal";
 

@@ -2,7 +2,7 @@
  * The `Credentials` port where models are called: the tenant's sealed credential, remembered for a while and opened for
  * each call, or the deployment's key. What is remembered is sealed; the plain key lives for the call.
  */
-import { type DeploymentKeys, keySourceOf, needsKey } from "../app/key-source";
+import { type DeploymentKeys, keySourceOf, needsKey } from "../app/models/key-source";
 import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { assertNever } from "../lib/assert-never";

@@ -1,7 +1,7 @@
 /** The models that a tenant can name: its own overrides, then those of the deployment, then the embedded one. */
 import { ZodError } from "zod";
-import { type DeploymentKeys, keySourceOf, needsKey } from "../app/key-source";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
+import { type DeploymentKeys, keySourceOf, needsKey } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { TenantError } from "../app/tenant-api";
 import { err, ok, type Result } from "../lib/result";

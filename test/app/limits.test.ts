@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limitsOf } from "../../src/app/build-request";
+import { limitsOf } from "../../src/app/compaction/build-request";
 import type { ModelSpec } from "../../src/app/ports";
 
 const spec: ModelSpec = {

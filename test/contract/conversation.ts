@@ -1,6 +1,6 @@
 /** A conversation as a session holds it: what a model says becomes parts, and the parts go back with the next request. */
 import type { CallOptions, ChatMessage, ModelChunk, ModelRequest } from "../../src/app/ports";
-import { Spoken } from "../../src/app/spoken";
+import { Spoken } from "../../src/app/turn/spoken";
 import type { Part, ToolCallPart, ToolDefinition } from "../../src/domain/message";
 import type { Bench } from "./providers.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelEntry, ModelOverride } from "../../src/app/model-entry";
-import type { ProbeFailure } from "../../src/app/probe-limits";
+import type { ProbeFailure } from "../../src/app/models/probe-limits";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { err, ok } from "../../src/lib/result";
 import { modelEntry, problemOf, world } from "./support";

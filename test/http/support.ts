@@ -2,8 +2,8 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ModelEntry } from "../../src/app/model-entry";
-import type { RebuildRows } from "../../src/app/rebuild-ports";
-import type { CredentialSealer } from "../../src/app/rotate-credentials";
+import type { CredentialSealer } from "../../src/app/models/rotate-credentials";
+import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { Caller } from "../../src/app/session-api";
 import type { Accepted, SessionDescription, TurnReport } from "../../src/app/session-views";
 import { type Principal, SCOPES, type Scope, type TenantApi, type TenantMaintenance, type TenantRows } from "../../src/app/tenant-api";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelOverride } from "../../src/app/model-entry";
-import type { RebuildRows } from "../../src/app/rebuild-ports";
+import type { RebuildRows } from "../../src/app/projection/rebuild-ports";
 import type { SessionApi } from "../../src/app/session-api";
 import type { TenantApi } from "../../src/app/tenant-api";
 import { presets } from "../../src/context/presets";

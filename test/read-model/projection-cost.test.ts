@@ -1,6 +1,6 @@
 /** What the projector reckons with is what is written: a batch of more statements than an invocation has would fail for ever. */
 import { expect, test } from "vitest";
-import { BATCH_COST, costOf, costOfBatch } from "../../src/app/projection-cost";
+import { BATCH_COST, costOf, costOfBatch } from "../../src/app/projection/projection-cost";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall } from "./builders";

@@ -1,7 +1,7 @@
 /** All rows of one session at once, and a rebuild to its end: for tests, whose sessions are small. */
 import type { Row, RowDifference, RowSnapshot } from "../../src/app/diff-rows";
-import { rebuildStep } from "../../src/app/rebuild";
-import type { RebuildPorts, RebuildProgress } from "../../src/app/rebuild-ports";
+import { rebuildStep } from "../../src/app/projection/rebuild";
+import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/rebuild-ports";
 import type { Caller, Outcome } from "../../src/app/session-api";
 import { ok } from "../../src/lib/result";
 

@@ -1,6 +1,6 @@
 /** A summariser that does not help is asked so often and no more: the spend is bounded. */
 import { describe, expect, test } from "vitest";
-import { runCompaction } from "../../src/app/run-compaction";
+import { runCompaction } from "../../src/app/compaction/run-compaction";
 import type { CompactionId } from "../../src/domain/ids";
 import { long, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";

@@ -1,7 +1,7 @@
 /** When a session's events go to the read model. */
 import { expect, test } from "vitest";
-import { DRAIN_BUDGET, PAGE } from "../../src/app/project";
-import { costOfBatch } from "../../src/app/projection-cost";
+import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
+import { costOfBatch } from "../../src/app/projection/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
 import { DRAIN_EVERY_MS } from "../../src/session/drain";

@@ -1,6 +1,7 @@
 /** Answers every call of the model that a life makes, until none is left, and works off its compactions as the queue's consumer does. */
+
+import { runCompaction } from "../../src/app/compaction/run-compaction";
 import type { ModelChunk, ModelRequest } from "../../src/app/ports";
-import { runCompaction } from "../../src/app/run-compaction";
 import { estimateParts } from "../../src/context/item-tokens";
 import { estimateTokens } from "../../src/context/tokens";
 import type { CompactionId } from "../../src/domain/ids";

@@ -1,5 +1,5 @@
 /** What every request to a model must be (docs/invariants.md): whole exchanges, within the window, growing at its end. */
-import { limitsOf } from "../../src/app/build-request";
+import { limitsOf } from "../../src/app/compaction/build-request";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { limitOf } from "../../src/context/budget";
 import type { SessionState } from "../../src/domain/state";

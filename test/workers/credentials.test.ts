@@ -2,8 +2,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { RotationReport } from "../../src/app/models/rotate-credentials";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { RotationReport } from "../../src/app/rotate-credentials";
 import type { CredentialView } from "../../src/app/tenant-api";
 import { sealCredential } from "../../src/tenant/credential-seal";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";

@@ -4,7 +4,7 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
-import { ProjectionGapError } from "../../src/app/projection-gap";
+import { ProjectionGapError } from "../../src/app/projection/projection-gap";
 import type { SessionId } from "../../src/domain/ids";
 import { createProjection } from "../../src/read-model/writer";
 import { idOf, LogBuilder, modelCall, TENANT } from "../read-model/builders";

@@ -1,8 +1,8 @@
 /** Sessions of thousands of rows: what a rebuild holds at once and does in one request is bounded, however long they are. */
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { rebuildStep, STEP_BUDGET } from "../../src/app/rebuild";
-import type { RebuildPorts, RebuildProgress } from "../../src/app/rebuild-ports";
+import { rebuildStep, STEP_BUDGET } from "../../src/app/projection/rebuild";
+import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/rebuild-ports";
 import type { Outcome } from "../../src/app/session-api";
 import type { LogPage } from "../../src/app/session-views";
 import type { SessionId } from "../../src/domain/ids";

@@ -2,7 +2,7 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Projection } from "../../src/app/ports";
-import type { RebuildPorts } from "../../src/app/rebuild-ports";
+import type { RebuildPorts } from "../../src/app/projection/rebuild-ports";
 import type { Outcome, SessionError } from "../../src/app/session-api";
 import type { LogPage } from "../../src/app/session-views";
 import type { SessionId } from "../../src/domain/ids";

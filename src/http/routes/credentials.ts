@@ -1,6 +1,6 @@
 /** A tenant's keys for its providers: put, listed by name, removed, and never shown. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { rotateCredentials } from "../../app/rotate-credentials";
+import { rotateCredentials } from "../../app/models/rotate-credentials";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";

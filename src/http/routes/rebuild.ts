@@ -1,7 +1,7 @@
 /** For the deployment's admin: a tenant's and a session's rows in the read model, compared and mended. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-import { rebuildStep } from "../../app/rebuild";
-import { rebuildTenant } from "../../app/rebuild-tenant";
+import { rebuildStep } from "../../app/projection/rebuild";
+import { rebuildTenant } from "../../app/projection/rebuild-tenant";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";

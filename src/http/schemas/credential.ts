@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { RotationReport } from "../../app/rotate-credentials";
+import type { RotationReport } from "../../app/models/rotate-credentials";
 import type { CredentialView } from "../../app/tenant-api";
 import { documents } from "./documents";
 import { time } from "./ids";

@@ -1,8 +1,8 @@
 /** Rebuilding: its reports, and the cursor by which a rebuild of many steps goes on. */
 import { z } from "@hono/zod-openapi";
 import type { RowDifference } from "../../app/diff-rows";
-import type { RebuildProgress, RebuildStep } from "../../app/rebuild-ports";
-import type { TenantRebuildReport } from "../../app/rebuild-tenant";
+import type { RebuildProgress, RebuildStep } from "../../app/projection/rebuild-ports";
+import type { TenantRebuildReport } from "../../app/projection/rebuild-tenant";
 import { documents } from "./documents";
 import { id } from "./ids";
 

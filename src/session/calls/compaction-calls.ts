@@ -1,11 +1,11 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
-import { leaseCompaction } from "../../app/lease-compaction";
-import { resolveModel } from "../../app/resolve-model";
+import { leaseCompaction } from "../../app/compaction/lease-compaction";
+import { resolveModel } from "../../app/compaction/resolve-model";
+import { isCurrentLease, isPartDone, settleCompaction } from "../../app/compaction/settle-compaction";
+import { settleHeld } from "../../app/compaction/settle-held";
+import { type Cast, resolveCast } from "../../app/compaction/summarizers";
 import type * as api from "../../app/session-api";
-import { isCurrentLease, isPartDone, settleCompaction } from "../../app/settle-compaction";
-import { settleHeld } from "../../app/settle-held";
-import { type Cast, resolveCast } from "../../app/summarizers";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
 import { isHeld } from "../log/held-outcomes";

@@ -1,13 +1,13 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, windowOf } from "../../app/build-request";
+import { buildRequest, windowOf } from "../../app/compaction/build-request";
 import { draftItem } from "../../app/drafts";
-import { foreseeRoom } from "../../app/make-room";
 import type { ModelSpec } from "../../app/ports";
 import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
+import { foreseeRoom } from "../../app/turn/make-room";
 import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
 import { parsePolicyText, policyOf } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";

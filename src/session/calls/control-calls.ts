@@ -1,13 +1,13 @@
 /** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
-import { type ByHand, compactByHand } from "../../app/compact-by-hand";
+import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
+import { resolveModel } from "../../app/compaction/resolve-model";
+import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/take-back";
 import type { ControlApi } from "../../app/control-api";
 import type { CompactionView, CompactOutcome } from "../../app/control-views";
 import { draftText } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
-import { resolveModel } from "../../app/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import { type PastItems, resetSummary, revertCompaction } from "../../app/take-back";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";

@@ -1,9 +1,9 @@
 /** A session's beginning, settings and end. */
 
+import { resolveModel } from "../../app/compaction/resolve-model";
 import { draftText } from "../../app/drafts";
 import type { Ids } from "../../app/ports";
-import { PAGE } from "../../app/project";
-import { resolveModel } from "../../app/resolve-model";
+import { PAGE } from "../../app/projection/project";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";

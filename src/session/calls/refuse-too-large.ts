@@ -1,5 +1,5 @@
 /** What every request carries, whatever is compacted, must leave room for a conversation. */
-import { windowOf } from "../../app/build-request";
+import { windowOf } from "../../app/compaction/build-request";
 import type { ModelSpec } from "../../app/ports";
 import type { Outcome } from "../../app/session-api";
 import { limitOf, PADDING } from "../../context/budget";

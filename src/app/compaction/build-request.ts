@@ -1,0 +1,79 @@
+/** The next request of a session: the view as it stands, for the model as the registry knows it. */
+import { assumeWindow, limitOf, type ModelLimits, measureNext } from "../../context/budget";
+import { draftFromRungs } from "../../context/epoch-draft";
+import { planGuard } from "../../context/guard";
+import type { Plan } from "../../context/plan";
+import type { Policy } from "../../context/policy";
+import { policyOf } from "../../context/policy-choice";
+import { planResults } from "../../context/results-rung";
+import { buildView } from "../../context/view";
+import type { CompactionTrigger } from "../../domain/compaction-events";
+import type { TurnFailure } from "../../domain/events";
+import type { CompactionId } from "../../domain/ids";
+import { err, ok, type Result } from "../../lib/result";
+import type { ModelRequest, ModelSpec } from "../ports";
+import type { SessionContent } from "../session-ports";
+import { type DraftPorts, draftInput } from "./draft-input";
+import { summarizerOf } from "./summarizer-of";
+
+export const limitsOf = (spec: ModelSpec): ModelLimits => ({
+  model: spec.id,
+  window: spec.context_window,
+  maxOutput: spec.max_output,
+  // What costs nothing is planned by relative prices: without any, every compaction would be worth it.
+  prices: spec.prices && spec.prices.input > 0 ? spec.prices : null,
+});
+
+/** The same, an unknown window taken to be what the policy says. */
+export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
+
+/** `maxOutput`: tokens of the reply, where the model was found to take less than it would be asked for; null: as many as the window still holds. */
+export function buildRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest {
+  return { ...readRequest(content, spec), purpose: "turn", maxOutput };
+}
+
+/** What a turn's request and a summary's that reads the same prefix have in common. `upTo`: nothing after that position. */
+export function readRequest(content: SessionContent, spec: ModelSpec, upTo?: number): Omit<ModelRequest, "purpose" | "maxOutput"> {
+  const { system, messages, older } = buildView({ ...content.readView(upTo), model: spec.id });
+  const cacheKey = content.readCacheKey();
+  return { model: spec, system, messages, tools: content.readTools(), older, ...(cacheKey === null ? {} : { cacheKey }) };
+}
+
+/** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */
+const GUARD_ROUNDS = 3;
+
+/** Rungs without a model, before a model call: after it, the request fits by our measure, or there is a report of why it cannot. */
+export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, TurnFailure> {
+  const { writer } = ports;
+  const limits = limitsOf(spec);
+  const policy = policyOf(writer.state.settings.policy);
+  applyRungs(planResults({ state: writer.state, limits, policy }), { trigger: "results", limits }, ports);
+  for (let round = 0; round < GUARD_ROUNDS; round++) {
+    const plan = planGuard({ state: writer.state, limits, policy });
+    if (plan.kind === "none") return ok(null);
+    if (plan.kind === "cannot_fit") return err({ kind: "cannot_fit", status: null, fit: plan.fit });
+    if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
+  }
+  const { tokens } = measureNext(writer.state, spec.id);
+  const limit = limitOf(windowOf(spec, policy)) ?? tokens;
+  return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
+}
+
+export interface Applying {
+  readonly trigger: CompactionTrigger;
+  readonly limits: ModelLimits;
+  /** The compaction that was asked for and needs no model; absent: a new one. */
+  readonly compaction?: CompactionId;
+}
+
+/** Commits a plan that asks no model. False: there was nothing to do, or the view had moved. */
+export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean {
+  if (plan.kind !== "compact") return false;
+  const { writer, clock, ids } = ports;
+  const { trigger, limits } = by;
+  // Its summary may have been asked for before it turned out that none is needed.
+  const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
+  const { economy, breaker_open: breakerOpen } = plan;
+  const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy, breakerOpen }, ports));
+  return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
+}

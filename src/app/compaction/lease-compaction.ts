@@ -1,0 +1,132 @@
+/** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
+import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
+import { INSTRUCTION_TOKENS } from "../../context/economy";
+import type { SummarizeRung } from "../../context/plan";
+import type { Policy } from "../../context/policy";
+import { policyOf } from "../../context/policy-choice";
+import { summaryCap } from "../../context/proposal";
+import type { CompactionPlanRef } from "../../domain/commands";
+import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
+import type { CompactionId } from "../../domain/ids";
+import type { RequestedCompaction } from "../../domain/state";
+import type { ModelSpec } from "../ports";
+import type { LeaseOutcome } from "../session-api";
+import { applyRungs, limitsOf, windowOf } from "./build-request";
+import { leaseUntil } from "./lease-until";
+import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
+import { recordFailure } from "./record-failure";
+import { attemptsOf, type Cast, summarizerAt } from "./summarizers";
+import { buildSummaryPart } from "./summary-request";
+
+/** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
+export interface Leasing {
+  readonly inline: InlineWork | null;
+}
+
+/** Hands the plan out under a lease, or says why there is nothing to do. */
+export function leaseCompaction(
+  compaction: CompactionId,
+  cast: Cast | null,
+  ports: CompactionPorts,
+  { inline }: Leasing = { inline: null },
+): LeaseOutcome {
+  const { writer, clock } = ports;
+  const { requested, lease } = writer.state.compaction;
+  if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
+  if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
+  const policy = policyOf(writer.state.settings.policy);
+  if (!cast) return giveUp(compaction, "unknown_model", ports);
+  if (!inline && isSpent(requested, policy, cast)) return failLast(compaction, cast, ports);
+  const summarizer = summarizerAt(requested.attempts + 1, cast);
+  const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
+  if ("kind" in chosen) return chosen;
+  const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
+  const attemptLimit = inline ? requested.attempts + 1 : attemptsOf(policy, cast);
+  const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
+  const leased = writer.execute({
+    type: "LeaseCompaction",
+    at: clock(),
+    compaction,
+    plan: ref,
+    expiresAt,
+    attemptLimit,
+    inline,
+  });
+  const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
+  if (token === undefined) return { kind: "nothing", reason: "moved" };
+  const part = buildSummaryPart({ plan: ref, state: writer.state, spec: cast.spec, summarizer, content: ports.content });
+  return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
+}
+
+interface Choosing extends Leasing {
+  readonly requested: RequestedCompaction;
+  /** Who is asked this time. */
+  readonly summarizer: ModelSpec;
+}
+
+/** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
+function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
+  const { id: compaction, folded, options } = requested;
+  const trigger = inline?.trigger ?? requested.trigger;
+  const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
+  // A turn that finds nothing to do has no say over what was asked for before it.
+  if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
+  const rung = plan.rungs.find((step) => step.rung === "summarize");
+  // Whoever the policy names first may be unknown or too small, and then it is another one after all.
+  const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
+  if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
+  // Between turns only: inside one, the guard does what needs no model.
+  if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
+  return { kind: "nothing", reason: "no_model_needed" };
+}
+
+/** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */
+function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean): SummaryPlan {
+  const { range, source, replaces, keeps, merge, generation, split } = rung;
+  return { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+}
+
+/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window; by the guard's own measure. */
+function fitsSamePrefix(
+  { range }: SummarizeRung,
+  { spec, asked }: { readonly spec: ModelSpec; readonly asked: number },
+  { writer }: CompactionPorts,
+): boolean {
+  const { state } = writer;
+  const policy = policyOf(state.settings.policy);
+  const limits = windowOf(spec, policy);
+  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
+  return measureUpTo(state, spec.id, range.to) + instruction + summaryCap(limits, policy) <= (limits.window ?? 0);
+}
+
+function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {
+  writer.execute({
+    type: "FailCompaction",
+    at: clock(),
+    compaction,
+    token: null,
+    failure,
+    attemptLimit: 1,
+    call: null,
+    fallback: null,
+    inside: null,
+  });
+  return { kind: "nothing", reason: failure };
+}
+
+const isSpent = ({ attempts }: RequestedCompaction, policy: Policy, cast: Cast): boolean => attempts >= attemptsOf(policy, cast);
+
+/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
+function failLast(compaction: CompactionId, cast: Cast, ports: CompactionPorts): LeaseOutcome {
+  const token = ports.writer.state.compaction.lease?.token ?? null;
+  const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, cast, ports);
+  return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
+}
+
+/** Between turns: a compaction whose attempts are all spent, and that nobody works at, ends with what takes its place. */
+export function settleSpent(cast: Cast, ports: CompactionPorts): void {
+  const { state } = ports.writer;
+  const { requested, lease } = state.compaction;
+  if (!requested || (lease && lease.expires_at > ports.clock())) return;
+  if (isSpent(requested, policyOf(state.settings.policy), cast)) failLast(requested.id, cast, ports);
+}

@@ -1,0 +1,35 @@
+/** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
+import type { Plan } from "../../context/plan";
+import { planCompaction } from "../../context/planner";
+import { policyOf } from "../../context/policy-choice";
+import type { CompactionOptions, CompactionTrigger } from "../../domain/compaction-events";
+import { closedBreaker } from "../../domain/evolve-compaction";
+import type { RequestedCompaction } from "../../domain/state";
+import type { ModelSpec } from "../ports";
+import type { SessionPorts } from "../session-ports";
+import { limitsOf } from "./build-request";
+
+export type CompactionPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids" | "log">;
+
+export interface Asked {
+  readonly trigger: CompactionTrigger;
+  readonly options?: CompactionOptions | null;
+}
+
+/** How far a person wanted to go holds for the work that was asked for, not for what a turn needs once it has taken that over. */
+export const optionsFor = (trigger: CompactionTrigger, requested: RequestedCompaction | null): CompactionOptions | null =>
+  trigger === "manual" ? (requested?.options ?? null) : null;
+
+export function planSession(
+  spec: ModelSpec,
+  { trigger, options = null }: Asked,
+  { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
+): Plan {
+  // A request by hand closes the breaker (docs/design.md §5): a dry run shows what would then be done.
+  const { compaction } = writer.state;
+  const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
+  return planCompaction({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), trigger, now: clock(), options });
+}
+
+/** Whether a plan would ask a model. */
+export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");

@@ -1,0 +1,87 @@
+/** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
+import { type DraftInput, draftFromRungs, draftFromSummary } from "../../context/epoch-draft";
+import { fallbackNote, planNote } from "../../context/fallback-note";
+import type { CompactPlan } from "../../context/plan";
+import { policyOf } from "../../context/policy-choice";
+import { estimateTokens } from "../../context/tokens";
+import type { EpochDraft, ModelCall, TurnRun } from "../../domain/commands";
+import type { CompactionFailure } from "../../domain/compaction-events";
+import type { CompactionId } from "../../domain/ids";
+import type { ModelSpec } from "../ports";
+import type { SettleOutcome } from "../session-api";
+import type { BodyText } from "../session-ports";
+import { limitsOf } from "./build-request";
+import { draftInput } from "./draft-input";
+import { type CompactionPorts, planSession } from "./plan-session";
+import { summarizerOf } from "./summarizer-of";
+import { attemptsOf, type Cast } from "./summarizers";
+import { capOf } from "./summary-cap";
+import { filesOf } from "./summary-files";
+
+interface Failed {
+  readonly compaction: CompactionId;
+  readonly token: number | null;
+  readonly failure: CompactionFailure;
+  readonly call: ModelCall | null;
+  readonly inside: TurnRun | null;
+}
+
+/** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
+export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts): SettleOutcome | "stale" {
+  const { writer, clock, log } = ports;
+  const attemptLimit = attemptsOf(policyOf(writer.state.settings.policy), cast);
+  const { change, bodies } = fallbackOf(failed, cast.spec, ports);
+  const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
+  if (!recorded.ok) return "stale";
+  log.warn("compaction_failed", { compaction: failed.compaction, failure: failed.failure });
+  return { next: recorded.value.some((event) => event.type === "CompactionFailed" && !event.final) ? "retry" : "done" };
+}
+
+interface Fallback {
+  readonly change: EpochDraft | null;
+  readonly bodies: readonly BodyText[];
+}
+
+function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
+  // What was asked for by hand need not be done at any price; what a turn needs, and did in its place, is no such thing.
+  const { requested, lease } = ports.writer.state.compaction;
+  if (requested?.trigger === "manual" && !(inside && lease?.inline)) return NO_FALLBACK;
+  return inside ? draftFallbackInside(spec, ports, call) : draftFallback(spec, ports, call);
+}
+
+/** Inside a turn the guard drops what must go, and no more; a note, where the policy asks for one, stands for what it covers. */
+export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null = null): Fallback {
+  const notes = policyOf(ports.writer.state.settings.policy).on_failure === "note";
+  return notes ? draftFallback(spec, ports, call) : NO_FALLBACK;
+}
+
+const NO_FALLBACK: Fallback = { change: null, bodies: [] };
+
+/** `call`: the last attempt's, which is part of what was spent. */
+function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
+  const { writer } = ports;
+  const plan = planSession(spec, { trigger: "fallback" }, ports);
+  if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
+  const summarizer = summarizerOf(writer.state, call);
+  // The plan's price is that of a summary, which this is not.
+  const input = draftInput({ limits: limitsOf(spec), trigger: "fallback", summarizer }, ports);
+  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, { spec, input }, ports) : null;
+  return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
+}
+
+/** Opal compaction: a note with counts takes the place of the summary that could not be had. Null: there is nothing that it could stand for. */
+function draftNote(
+  plan: CompactPlan,
+  { spec, input }: { readonly spec: ModelSpec; readonly input: DraftInput },
+  ports: CompactionPorts,
+): Fallback | null {
+  const { writer, ids, content } = ports;
+  const rung = plan.rungs.find((step) => step.rung === "summarize");
+  const note = rung ? planNote(rung, writer.state) : null;
+  if (!note) return null;
+  const text = fallbackNote(note, filesOf(note.plan, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
+  const summary = { text, tokens: estimateTokens(text) };
+  const overlay = ids.newId("ovl");
+  const change = draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
+  return { change, bodies: [{ id: overlay, text }] };
+}

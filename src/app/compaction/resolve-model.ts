@@ -1,0 +1,33 @@
+/** The session's model, looked up within a bound: a registry that neither answers nor fails must not hold a turn for ever. */
+import { err, ok, type Result } from "../../lib/result";
+import type { Log, ModelDirectory, ModelSpec } from "../ports";
+import type { Schedule } from "../session-ports";
+
+const LOOK_UP_MS = 10_000;
+
+export interface ResolvePorts {
+  readonly models: ModelDirectory;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+/** `unknown_model`: the tenant has none of that id. `unavailable`: nobody could say. Never throws. */
+export async function resolveModel(
+  id: string,
+  { models, schedule, log }: ResolvePorts,
+): Promise<Result<ModelSpec, "unknown_model" | "unavailable">> {
+  let cancel = (): void => {};
+  const late = new Promise<"late">((resolve) => {
+    cancel = schedule(LOOK_UP_MS, () => resolve("late"));
+  });
+  try {
+    const found = await Promise.race([models.resolve(id), late]);
+    if (found === "late") throw new DOMException("the registry did not answer", "TimeoutError");
+    return found ? ok(found) : err("unknown_model");
+  } catch (error) {
+    log.warn("models_unreachable", { error: error instanceof Error ? error.name : "unknown" });
+    return err("unavailable");
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
+ * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
+ */
+import { draftFromSummary, isSmallerBySummary } from "../../context/epoch-draft";
+import { withFileOps } from "../../context/file-ops";
+import type { Plan, Rung } from "../../context/plan";
+import { policyOf } from "../../context/policy-choice";
+import { joinStages } from "../../context/prompts";
+import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
+import { estimateTokens } from "../../context/tokens";
+import type { ModelCall, TurnRun } from "../../domain/commands";
+import type { CompactionFailure, FoldedPart } from "../../domain/compaction-events";
+import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
+import { draftText } from "../drafts";
+import type { ModelSpec } from "../ports";
+import type { Settled, SettleOutcome, SummaryOutcome } from "../session-api";
+import type { FoldNext } from "../summary-part";
+import { limitsOf } from "./build-request";
+import { compactionCall } from "./compaction-call";
+import { draftInput } from "./draft-input";
+import { giveBack } from "./give-back";
+import { leaseUntil } from "./lease-until";
+import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
+import { recordFailure } from "./record-failure";
+import { summarizerOf } from "./summarizer-of";
+import { type Cast, summarizerNamed } from "./summarizers";
+import { answerCapOf, capOf } from "./summary-cap";
+import { filesOf } from "./summary-files";
+import { buildSummaryPart, partsDone } from "./summary-request";
+
+/** The turn that waits for it. */
+export type Inside = TurnRun;
+
+export interface Settling extends Settled {
+  /** Null: it takes effect between turns only, and none runs. */
+  readonly inside: Inside | null;
+}
+
+type Accepted = Extract<SummaryOutcome, { ok: true }>;
+
+/** Whether it is the newest lease's result: any other decides to nothing. */
+export const isCurrentLease = (
+  { compaction, token }: Pick<Settled, "compaction" | "token">,
+  { compaction: { requested, lease } }: SessionState,
+): boolean => requested?.id === compaction && lease?.token === token;
+
+/** What comes to nothing is still a call that was made, and is recorded as one. `cast` null: the model is gone. */
+export function settleCompaction(settled: Settling, cast: Cast | null, ports: CompactionPorts): SettleOutcome {
+  const { writer, clock } = ports;
+  const isCurrent = isCurrentLease(settled, writer.state);
+  // A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way.
+  if (isCurrent && settled.part < partsDone(writer.state)) return { next: "done" };
+  if (isCurrent && !cast) return { next: giveBack(settled, ports) };
+  const judged = isCurrent && cast ? judge(settled, { cast, ports }) : "stale";
+  if (judged !== "stale") return judged;
+  writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state), part: settled.part });
+  return { next: "done" };
+}
+
+function judge(settled: Settling, world: World): SettleOutcome | "stale" {
+  const { cast, ports } = world;
+  const { state } = ports.writer;
+  const { compaction, token, outcome, inside } = settled;
+  const call = compactionCall(settled, state);
+  const fail = (failure: CompactionFailure): SettleOutcome | "stale" =>
+    recordFailure({ compaction, token, failure, call, inside }, cast, ports);
+  if (!outcome.ok) return fail(outcome.failure);
+  const { lease } = state.compaction;
+  if (!lease) return "stale";
+  const checked = check(outcome, cast.spec, state);
+  if (!checked.ok) return fail(checked.error);
+  if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
+  const summary = completeSummary(checked.value.text, lease, world);
+  const committed = commit(settled, { summary, lease, call }, world);
+  return committed === "not_smaller" ? fail(committed) : committed;
+}
+
+function check({ text, finish }: Accepted, spec: ModelSpec, { settings, compaction }: SessionState): ReturnType<typeof checkSummary> {
+  const policy = policyOf(settings.policy);
+  const cap = compaction.lease ? answerCapOf(compaction.lease, spec, policy) : capOf(spec, policy);
+  return checkSummary({ text, finish, form: policy.summary.form, cap });
+}
+
+/** It is a part of a fold, and one that is kept. */
+export const isPartDone = ({ outcome, next }: Settled, spec: ModelSpec, state: SessionState): boolean =>
+  next !== null && outcome.ok && check(outcome, spec, state).ok;
+
+interface World {
+  readonly cast: Cast;
+  readonly ports: CompactionPorts;
+}
+
+interface PartDone {
+  readonly summary: AcceptedSummary;
+  readonly next: FoldNext;
+  readonly lease: CompactionLease;
+  readonly call: ModelCall;
+}
+
+/** Keeps the part, durably, and asks for the next one under the same token. */
+function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
+  const { writer, clock, ids, content } = ports;
+  const { timeout_ms: timeoutMs } = policyOf(writer.state.settings.policy).summary;
+  const { ref, bodies } = draftText(done.summary.text, ids);
+  const before = writer.state.compaction.requested?.folded ?? null;
+  if (!ref) return "stale";
+  // The fold moves from what came before a split turn to the turn's own beginning.
+  const entered = done.next.stage === "prefix" && done.next.position === done.lease.split && done.next.chars === 0;
+  const part: FoldedPart = {
+    summary: ref,
+    stage: done.next.stage,
+    history: entered ? ref : (before?.history ?? null),
+    position: done.next.position,
+    chars: done.next.chars,
+    parts: (before?.parts ?? 0) + 1,
+  };
+  const expiresAt = leaseUntil(clock(), timeoutMs);
+  const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
+  if (!kept.ok) return "stale";
+  const summarizer = summarizerNamed(outcome.model, done.lease.attempt, cast);
+  const next = buildSummaryPart({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
+  return { next: "continue", part: next, timeoutMs };
+}
+
+/** Both stages of a split turn as one text, with the files that the conversation touched, within the cap. */
+function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
+  const folded = writer.state.compaction.requested?.folded ?? null;
+  const history = folded?.history ? content.readText(folded.history.body) : null;
+  const cap = capOf(spec, policyOf(writer.state.settings.policy));
+  const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content), cap);
+  return { text: whole, tokens: estimateTokens(whole) };
+}
+
+/** What else the plan rewrites, behind the summary: messages of the tail that are shown by their ends. */
+function shorteningsOf(plan: Plan, to: number): Rung[] {
+  return (plan.kind === "compact" ? plan.rungs : []).flatMap((rung) => {
+    if (rung.rung !== "shorten") return [];
+    const items = rung.items.filter((item) => item.position > to);
+    return items.length > 0 ? [{ ...rung, items }] : [];
+  });
+}
+
+interface Committing {
+  readonly summary: AcceptedSummary;
+  readonly lease: CompactionLease;
+  readonly call: ModelCall;
+}
+
+function commit(
+  settled: Settling,
+  { summary, lease, call }: Committing,
+  { cast: { spec }, ports }: World,
+): SettleOutcome | "not_smaller" | "stale" {
+  const { writer, clock, ids } = ports;
+  const { state } = writer;
+  const { requested } = state.compaction;
+  const trigger = requested ? triggerOfWork(requested, lease) : "threshold";
+  const overlay = ids.newId("ovl");
+  const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
+  const also = shorteningsOf(plan, lease.range.to);
+  const summarizer = summarizerOf(state, call);
+  const economy = plan.kind === "compact" ? plan.economy : null;
+  const input = draftInput({ limits: limitsOf(spec), trigger, summarizer, economy }, ports);
+  const change = draftFromSummary({ summary, plan: lease, overlay, also }, input);
+  if (!isSmallerBySummary(state, change.ops)) return "not_smaller";
+  const { compaction, token, inside } = settled;
+  const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;
+  return writer.execute(command, [{ id: overlay, text: summary.text }]).ok ? { next: "done" } : "stale";
+}

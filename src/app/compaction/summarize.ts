@@ -1,0 +1,106 @@
+/** One call of the summariser: its own sink, its own deadline. What it says goes to nobody but the session. */
+import { costField } from "../../context/cost";
+import { estimateParts } from "../../context/item-tokens";
+import { estimateTokens } from "../../context/tokens";
+import type { CompactionFailure } from "../../domain/compaction-events";
+import type { CallUsage, FinishReason } from "../../domain/model-call";
+import { assertNever } from "../../lib/assert-never";
+import type { ChatModel, Clock, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
+import type { SummaryOutcome } from "../session-api";
+import type { Schedule } from "../session-ports";
+
+export interface SummarizePorts {
+  readonly model: ChatModel;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly log: Log;
+}
+
+export interface SummarizeOptions {
+  readonly timeoutMs: number;
+  /** Ends the call early: the turn that waits for it was stopped. */
+  readonly signal?: AbortSignal;
+}
+
+/** A summary at most, in UTF-16 units: many times what any policy's cap allows. */
+const MAX_SUMMARY_UNITS = 200_000;
+
+interface Heard {
+  text: string;
+  /** A tool was called: whatever else is said, and however the provider names the end, it is no summary (docs/policy.md). */
+  called: boolean;
+  usage: CallUsage | null;
+  end:
+    | { readonly ok: true; readonly finish: FinishReason }
+    | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number };
+}
+
+/** Aborted at its deadline. Never throws. */
+export async function summarize(
+  request: ModelRequest,
+  { timeoutMs, signal }: SummarizeOptions,
+  ports: SummarizePorts,
+): Promise<SummaryOutcome> {
+  const abort = new AbortController();
+  const stop = (): void => abort.abort();
+  signal?.addEventListener("abort", stop, { once: true });
+  const startedAt = ports.clock();
+  const heard: Heard = { text: "", called: false, usage: null, end: { ok: false, failure: "unavailable" } };
+  let expired = false;
+  const cancel = ports.schedule(timeoutMs, () => {
+    expired = true;
+    abort.abort();
+  });
+  try {
+    for await (const chunk of ports.model.stream(request, { signal: abort.signal })) {
+      take(chunk, heard);
+      if (heard.text.length <= MAX_SUMMARY_UNITS) continue;
+      abort.abort();
+      heard.end = { ok: false, failure: "too_long" };
+      break;
+    }
+  } catch (error) {
+    ports.log.error("summarizer_threw", { error: error instanceof Error ? error.name : "unknown" });
+    heard.end = { ok: false, failure: "internal" };
+  } finally {
+    cancel();
+    signal?.removeEventListener("abort", stop);
+  }
+  const call = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
+  const spent = { ...call, ...costField(call, request.model.prices) };
+  if (expired) return { ...spent, ok: false, failure: "timeout" };
+  const { end, text } = heard;
+  return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
+}
+
+/** Raw; tools not included. */
+export const estimateRequest = ({ system, messages }: ModelRequest): number =>
+  messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
+
+const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
+  ok: false,
+  failure: kind,
+  ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+});
+
+function take(chunk: ModelChunk, heard: Heard): void {
+  switch (chunk.type) {
+    case "text":
+      heard.text += chunk.text;
+      return;
+    case "reasoning":
+      return;
+    case "tool_call":
+      heard.called = true;
+      return;
+    case "failure":
+      heard.end = toEnd(chunk.failure);
+      return;
+    case "finish":
+      heard.usage = chunk.usage;
+      heard.end = { ok: true, finish: heard.called ? "tool_calls" : chunk.finish };
+      return;
+    default:
+      assertNever(chunk);
+  }
+}

@@ -1,0 +1,53 @@
+/** Who writes a session's summaries: the models that its policy names, in order, each in its own window; else the session's model. */
+
+import { limitOf, PADDING } from "../../context/budget";
+import { INSTRUCTION_TOKENS } from "../../context/economy";
+import type { Policy } from "../../context/policy";
+import { policyOf } from "../../context/policy-choice";
+import type { ModelSpec } from "../ports";
+import type { SessionPorts } from "../session-ports";
+import { windowOf } from "./build-request";
+import { type ResolvePorts, resolveModel } from "./resolve-model";
+import { capFor } from "./summary-cap";
+
+/** The session's model, for which the view is planned, and who summarises: one at least. */
+export interface Cast {
+  readonly spec: ModelSpec;
+  readonly summarizers: readonly [ModelSpec, ...ModelSpec[]];
+}
+
+/** The session's model alone. */
+export const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
+
+/** What is unknown, out of reach or too small to read anything is passed over; with none left it is the session's model. */
+export async function resolveCast(spec: ModelSpec, ports: ResolvePorts & Pick<SessionPorts, "writer">): Promise<Cast> {
+  const policy = policyOf(ports.writer.state.settings.policy);
+  const asked = policy.summary.models.map(async (id) => (id === spec.id ? spec : await resolve(id, ports)));
+  const known = (await Promise.all(asked)).filter((model) => model !== null);
+  const [first, ...others] = known.filter((model) => canRead(model, spec, policy));
+  return first ? { spec, summarizers: [first, ...others] } : castOf(spec);
+}
+
+async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | null> {
+  const found = await resolveModel(id, ports);
+  return found.ok ? found.value : null;
+}
+
+/** Raw tokens beside the answer: what it is told, as much again of the summary so far, and something to read. */
+const LEAST_TO_READ = 2 * (INSTRUCTION_TOKENS + 200);
+
+function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
+  const limit = limitOf(windowOf(model, policy));
+  return limit === null || (limit - capFor(model, spec, policy)) / PADDING >= LEAST_TO_READ;
+}
+
+/** Each attempt asks the next one; the last one is asked again. `attempt`: from 1. */
+export const summarizerAt = (attempt: number, { summarizers }: Cast): ModelSpec =>
+  summarizers[Math.min(attempt, summarizers.length) - 1] ?? summarizers[0];
+
+/** Who goes on with a fold: whoever made its last part. */
+export const summarizerNamed = (id: string, attempt: number, cast: Cast): ModelSpec =>
+  cast.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, cast);
+
+/** Attempts of one compaction: as many as the policy says, and one of each model that it names. */
+export const attemptsOf = ({ summary }: Policy, { summarizers }: Cast): number => Math.max(summary.attempts, summarizers.length);

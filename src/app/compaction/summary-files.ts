@@ -1,0 +1,44 @@
+/**
+ * Which files a compaction's source has touched, on top of what the summaries say that it replaces. What these have read is not
+ * read again, also where the summary itself is made anew from the record: bounded by what is new, not by the history.
+ */
+import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, touchesFiles } from "../../context/file-ops";
+import type { SummaryPlan } from "../../domain/compaction-events";
+import type { ItemMeta, ToolCallPart } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import { unreadIn } from "../../domain/view";
+import type { SessionContent } from "../session-ports";
+
+/** The lists hold a hundred paths of each kind: of what is new, so many of the newest items are looked at, */
+const MOST_ITEMS = 4_096;
+/** and so many bytes of calls are read. A call that writes a file has all of it in its arguments. */
+const MOST_BYTES = 4_000_000;
+
+export function filesOf(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
+  const replaced = state.view.overlays.filter((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
+  const before = replaced.reduce((files, overlay) => merged(files, fileOpsIn(content.readText(overlay.id) ?? "")), NO_FILES);
+  return fileOpsOf(newCalls(plan, state, content), before);
+}
+
+const merged = (left: FileOps, right: FileOps): FileOps => ({
+  read: [...new Set([...left.read, ...right.read])],
+  modified: [...new Set([...left.modified, ...right.modified])],
+});
+
+/** Calls that touch files and that no summary has read: shown still, or trimmed. Oldest first. */
+function newCalls({ source }: SummaryPlan, { view }: SessionState, content: SessionContent): readonly ToolCallPart[] {
+  const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
+  const isNew = unreadIn(view);
+  const isWanted = ({ kind, tool, position }: ItemMeta): boolean =>
+    kind === "tool_call" && touchesFiles(tool?.name ?? "") && isNew(position);
+  const oldest = Math.min(...trimmed.map(({ from }) => from), view.items[0]?.position ?? source.to);
+  const from = Math.max(source.from, oldest, source.to - MOST_ITEMS + 1);
+  const calls: ToolCallPart[] = [];
+  let bytes = 0;
+  for (const { meta, parts } of content.readBackwards({ from, to: source.to }, isWanted)) {
+    calls.push(...parts.filter((part) => part.type === "tool_call"));
+    bytes += meta.bytes;
+    if (bytes > MOST_BYTES) break;
+  }
+  return calls.reverse();
+}

@@ -1,0 +1,197 @@
+/**
+ * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
+ * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
+ */
+import { limitOf, PADDING, ratioOf } from "../../context/budget";
+import { withoutFileOps } from "../../context/file-ops";
+import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../../context/fold";
+import { SUMMARY_JOIN } from "../../context/placement";
+import { policyOf } from "../../context/policy-choice";
+import {
+  buildSamePrefixInstruction,
+  buildSummaryPrompt,
+  renderEntry,
+  type SummaryStage,
+  summarySystem,
+  type TranscriptEntry,
+} from "../../context/prompts";
+import { withStartRatio } from "../../context/start-ratio";
+import { estimateTokens } from "../../context/tokens";
+import { shortenToolResult } from "../../context/tool-results";
+import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
+import type { SessionState } from "../../domain/state";
+import { unreadIn } from "../../domain/view";
+import type { ModelRequest, ModelSpec } from "../ports";
+import type { SessionContent } from "../session-ports";
+import type { FoldNext, SummaryPart } from "../summary-part";
+import { readRequest, windowOf } from "./build-request";
+import { answerCapOf, capFor, capOf } from "./summary-cap";
+
+export interface PartInput {
+  readonly plan: SummaryPlan;
+  readonly state: SessionState;
+  /** The session's model, for whose view it is. */
+  readonly spec: ModelSpec;
+  /** Who writes it. A summary that reads the turn's own prefix is the session's model's alone. */
+  readonly summarizer: ModelSpec;
+  readonly content: SessionContent;
+}
+
+/** What the chat format puts around two messages. Raw. */
+const CHAT_FRAME_TOKENS = 32;
+/** Raw tokens of transcript at least: a fold must go on. */
+const LEAST_ROOM = 200;
+
+/** Parts of the compaction under way that are done. */
+export const partsDone = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
+
+export function buildSummaryPart(input: PartInput): SummaryPart {
+  return input.plan.mode === "same_prefix" ? buildSamePrefix(input) : buildTranscriptPart(input);
+}
+
+const instructionsOf = ({ state, content }: PartInput): string | null => {
+  const asked = state.compaction.requested?.options?.instructions;
+  return asked ? content.readText(asked.body) : null;
+};
+
+/** Tools and settings as in the turn, else the provider's cache of it is lost. */
+function buildSamePrefix(input: PartInput): SummaryPart {
+  const { plan, state, spec, content } = input;
+  const policy = policyOf(state.settings.policy);
+  const prefix = readRequest(content, spec, plan.range.to);
+  const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
+  const { form } = policy.summary;
+  const text = buildSamePrefixInstruction({ form, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
+  const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: capOf(spec, policy) };
+  return { request, part: partsDone(state), next: null };
+}
+
+function buildTranscriptPart(input: PartInput): SummaryPart {
+  const { state, spec, summarizer } = input;
+  const policy = policyOf(state.settings.policy);
+  const cap = Math.min(answerCapOf(input.plan, spec, policy), capFor(summarizer, spec, policy));
+  const window = limitOf(windowOf(summarizer, policy)) ?? Number.POSITIVE_INFINITY;
+  const whole = (window - cap) / factorOf(state, summarizer);
+  const { stage, start, to, ...stand } = standOf(input);
+  // A chain that was written for a larger window must leave half of this one to what is new.
+  const previous = shortenLongest(stand.previous, whole / 2);
+  const system = summarySystem(policy.summary.form);
+  const promptFor = (transcript: readonly string[]): string =>
+    buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
+  const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
+  const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
+  const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
+  const asked = { system, messages, tools: [], maxOutput: cap, reasoning: "off" } as const;
+  const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
+  return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
+}
+
+/** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
+const COUNTED_MARGIN = 1.1;
+
+/**
+ * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, so that
+ * it is never taken for less than its raw estimate.
+ */
+function factorOf(told: SessionState, spec: ModelSpec): number {
+  const state = withStartRatio(told, spec);
+  const { ratios, compaction } = state;
+  const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
+  return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
+}
+
+interface Stand {
+  readonly stage: SummaryStage;
+  /** What this part's answer updates: the chain, or what was made of it so far. */
+  readonly previous: readonly string[];
+  readonly start: FoldPoint;
+  /** Last position of the stage. */
+  readonly to: number;
+}
+
+/** How far the fold has come, or where it begins. */
+function standOf({ plan, state, content }: PartInput): Stand {
+  const folded = state.compaction.requested?.folded ?? null;
+  if (folded) {
+    const begun = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
+    return { stage: folded.stage, previous: begun === null ? [] : [begun], start: folded, to: endOf(plan, folded.stage) };
+  }
+  const stage: SummaryStage = plan.split !== null && plan.split <= plan.source.from ? "prefix" : "history";
+  const previous = plan.merge ? content.readSummaries().map(withoutFileOps) : [];
+  return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
+}
+
+/** A stage that was just entered has no summary of its own yet: what stands there is the one before. */
+const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== folded.history?.body;
+
+const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
+  stage === "history" && split !== null ? split - 1 : source.to;
+
+/**
+ * The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. Of a message that the parts
+ * before it did not finish it reads both ends of what is left. What comes before a split turn leaves one part to the turn's own beginning.
+ */
+function readPart(
+  input: PartInput,
+  { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
+): FoldChunk {
+  const { plan, state, content } = input;
+  const reserved = to < plan.source.to ? 1 : 0;
+  const isUnread = unreadBy(input);
+  const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
+  if (!isLast) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
+  const lines: string[] = [];
+  let used = 0;
+  for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {
+    const read = entry.meta.position === start.position ? start.chars : 0;
+    const line = shortenToWithin(renderEntry(entry).slice(read), room);
+    used += estimateTokens(line);
+    if (used > room && lines.length > 0) {
+      lines.unshift(`[${entry.meta.position - start.position + 1} earlier entries are left out here.]`);
+      break;
+    }
+    lines.unshift(line);
+  }
+  return { lines, next: null };
+}
+
+function* only(entries: Iterable<TranscriptEntry>, isUnread: (position: number) => boolean): Iterable<TranscriptEntry> {
+  for (const entry of entries) if (isUnread(entry.meta.position)) yield entry;
+}
+
+/**
+ * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything.
+ * It matters where an earlier summary left a message standing inside its range, and that message goes now.
+ */
+function unreadBy({ plan, state: { view } }: PartInput): (position: number) => boolean {
+  const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
+  if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return () => true;
+  return unreadIn(view);
+}
+
+/** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
+function shortenLongest(texts: readonly string[], most: number): string | null {
+  const sizes = texts.map(estimateTokens).sort((a, b) => a - b);
+  let left = most;
+  let level = Number.POSITIVE_INFINITY;
+  for (const [index, size] of sizes.entries()) {
+    const share = left / (sizes.length - index);
+    if (size > share) {
+      level = share;
+      break;
+    }
+    left -= size;
+  }
+  return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
+}
+
+function shortenToWithin(line: string, most: number): string {
+  const tokens = estimateTokens(line);
+  return tokens <= most ? line : shortenToolResult(line, Math.max(LEAST_ROOM, Math.floor((line.length * most * 0.9) / tokens)));
+}
+
+function nextOf(plan: SummaryPlan, stage: SummaryStage, chunk: FoldChunk): FoldNext | null {
+  if (chunk.next) return { ...chunk.next, stage };
+  return stage === "history" && plan.split !== null ? { position: plan.split, chars: 0, stage: "prefix" } : null;
+}

@@ -1,0 +1,63 @@
+/** Taking a compaction back, and forgetting the summaries: changes of the view by hand, between two turns. Synchronous. */
+import { assumeWindow, limitOf } from "../../context/budget";
+import { draftByHand, fitsAfter } from "../../context/epoch-draft";
+import { policyOf } from "../../context/policy-choice";
+import { MAX_RESTORED_UNITS, resetOp, revertOp, type ViewBefore } from "../../context/take-back";
+import type { CompactionId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import type { ModelSpec } from "../ports";
+import type { Outcome } from "../session-api";
+import { limitsOf } from "./build-request";
+import { draftInput } from "./draft-input";
+import type { CompactionPorts } from "./plan-session";
+
+/** What the object remembers of the conversation beyond the view. What a retry took back is in none of it. */
+export interface PastItems {
+  /** The view as that compaction found it; null: it never took effect. */
+  viewBefore(compaction: CompactionId): ViewBefore | null;
+  /** Items of these positions, in order. */
+  itemsAt(ranges: ViewBefore["shown"]): readonly ItemMeta[];
+  /** The whole conversation, newest first. */
+  history(): Iterable<ItemMeta>;
+}
+
+type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
+
+/** The new change's id; refused unless it is the newest compaction that stands, no turn runs, and what comes back fits. */
+export function revertCompaction(
+  reverts: CompactionId,
+  spec: ModelSpec,
+  ports: Ports & { readonly past: PastItems },
+): Outcome<CompactionId> {
+  const { writer, clock, ids, past } = ports;
+  const { state } = writer;
+  const newest = state.compaction.committed.at(-1)?.id ?? null;
+  if (newest !== reverts) return err({ code: "not_newest", newest });
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  const before = past.viewBefore(reverts);
+  if (!before) return err({ code: "compaction_not_found", compaction: reverts });
+  const op = revertOp(reverts, before, past.itemsAt(before.shown));
+  if (JSON.stringify(op.items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: op.items.length });
+  const limits = assumeWindow(limitsOf(spec), policyOf(state.settings.policy));
+  const { fits, tokens } = fitsAfter(state, [op], limits);
+  if (!fits) return err({ code: "would_not_fit", tokens, limit: limitOf(limits) ?? tokens });
+  const compaction = ids.newId("cmp");
+  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
+  const changed = writer.execute({ type: "RevertCompaction", at: clock(), compaction, reverts, change });
+  return changed.ok ? ok(compaction) : err(changed.error);
+}
+
+/** The change's id; null: there is no summary to forget. */
+export function resetSummary(spec: ModelSpec, ports: Ports & { readonly past: PastItems }): Outcome<CompactionId | null> {
+  const { writer, clock, ids, past } = ports;
+  const { state } = writer;
+  if (!state.view.overlays.some((overlay) => overlay.kind === "summary")) return ok(null);
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  const policy = policyOf(state.settings.policy);
+  const op = resetOp({ state, limits: limitsOf(spec), policy, history: past.history(), newOverlay: () => ids.newId("ovl") });
+  const compaction = ids.newId("cmp");
+  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
+  const changed = writer.execute({ type: "ResetSummary", at: clock(), compaction, change });
+  return changed.ok ? ok(compaction) : err(changed.error);
+}

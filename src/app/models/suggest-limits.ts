@@ -1,0 +1,32 @@
+/** What a provider's refusal teaches of a model's limits is told to the registry, beside the call and never in its way. */
+import type { SuggestedLimit } from "../model-entry";
+import type { ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../ports";
+
+/** Tells the tenant's registry of a limit. It does not throw, and nobody waits for it. */
+export type SuggestLimit = (suggested: SuggestedLimit) => void;
+
+/** Null: the failure names no limit, or not one of the model's. */
+function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: ModelFailure): SuggestedLimit | null {
+  if (limit === undefined) return null;
+  if (kind === "overflow") return { model: id, context_window: limit, source: "provider_error" };
+  if (kind !== "output_cap") return null;
+  // What one long request left to its reply is no bound on the others.
+  return window !== undefined
+    ? { model: id, context_window: window, source: "provider_error" }
+    : { model: id, max_output: limit, source: "provider_error" };
+}
+
+/** The same model; whoever calls it hears the same chunks. */
+export function withSuggestions(model: ChatModel, suggest: SuggestLimit): ChatModel {
+  async function* listen(request: ModelRequest, chunks: AsyncIterable<ModelChunk>): AsyncGenerator<ModelChunk, void, undefined> {
+    for await (const chunk of chunks) {
+      const suggested = chunk.type === "failure" ? toSuggested(request.model, chunk.failure) : null;
+      if (suggested) suggest(suggested);
+      yield chunk;
+    }
+  }
+  return {
+    stream: (request, options) => listen(request, model.stream(request, options)),
+    render: (request) => model.render(request),
+  };
+}

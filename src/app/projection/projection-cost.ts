@@ -1,0 +1,22 @@
+/**
+ * What a page of the log costs in the read model, in statements, before it is written: a Worker's or an object's
+ * invocation has 1,000 of them (Cloudflare's D1 limits, paid plan). `test/read-model` holds it against what is written.
+ */
+import type { EpochOp } from "../../domain/compaction-events";
+import type { StoredEvent } from "../../domain/events";
+
+/** What any batch has beside its events': the session's own row, and the look at where it stands. */
+export const BATCH_COST = 2;
+
+/** At most so many: of an imported reply one for each call, of a change of epoch some for each overlay, else one. */
+export function costOf(event: StoredEvent): number {
+  if (event.type === "MessagesAppended") return event.items.length;
+  if (event.type === "EpochChanged") return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
+  return 1;
+}
+
+/** An overlay is inserted, and those that it replaces are hidden. */
+const costOfOp = (op: EpochOp): number => (op.op === "reset" ? 1 + 2 * op.overlays.length : op.op === "revert" ? 3 : 2);
+
+export const costOfBatch = (events: readonly StoredEvent[]): number =>
+  events.reduce((sum, event) => sum + costOf(event), events.length > 0 ? BATCH_COST : 0);

@@ -1,0 +1,134 @@
+/**
+ * One call of a model for a turn: from the view to what was heard, shown as it comes. Every call has an abort of its own, so that a deadline
+ * ends the call and not the turn.
+ */
+import { rawViewTokens } from "../../context/budget";
+import { rentOfCall } from "../../context/planner";
+import { policyOf } from "../../context/policy-choice";
+import type { ModelCall } from "../../domain/commands";
+import type { TurnFailure } from "../../domain/events";
+import type { FinishReason } from "../../domain/model-call";
+import { assertNever } from "../../lib/assert-never";
+import { buildRequest, limitsOf } from "../compaction/build-request";
+import type { CallOptions, ModelChunk, ModelSpec } from "../ports";
+import type { SessionPorts } from "../session-ports";
+import { CallUnderWay, type LiveTurn } from "./live-turn";
+import { isCurrent } from "./make-room";
+import { watchDeadlines } from "./watch-deadlines";
+
+/** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
+const MAX_REPLY_UNITS = 500_000;
+
+export interface Answer {
+  /** Nothing of an answer was heard: no word and no call, and where a deadline passed, no sign that one was being written. */
+  readonly silent: boolean;
+  readonly outcome:
+    | { readonly kind: "finished"; readonly finish: FinishReason }
+    | { readonly kind: "failed"; readonly failure: TurnFailure };
+  readonly call: ModelCall;
+}
+
+export interface Asking {
+  readonly spec: ModelSpec;
+  /** Tokens of the reply at most; null: as many as the window still holds. */
+  readonly maxOutput: number | null;
+}
+
+export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<Answer> {
+  const { clock, writer } = ports;
+  const request = buildRequest(ports.content, spec, maxOutput);
+  const { state } = writer;
+  const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
+  const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, clock(), spec.prices);
+  live.call = call;
+  let noted = Promise.resolve();
+  const onRequest = (body: string): void => {
+    noted = note(call, { live, digest: ports.digest(body).catch(() => null) }, ports);
+  };
+  const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
+  const heard = await listen(live, { ask, spec }, ports);
+  await noted;
+  const { outcome, silent } = heard;
+  return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
+}
+
+const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
+
+/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
+async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
+  call.request_digest = await of.digest;
+  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
+}
+
+interface Heard {
+  silent: boolean;
+  outcome: Answer["outcome"];
+}
+
+type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelChunk>;
+
+/** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
+async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readonly spec: ModelSpec }, ports: SessionPorts): Promise<Heard> {
+  const heard: Heard = { silent: true, outcome: failed("unavailable") };
+  const call = new AbortController();
+  const stop = (): void => call.abort();
+  live.abort.signal.addEventListener("abort", stop, { once: true });
+  if (live.abort.signal.aborted) stop();
+  const watch = watchDeadlines(ports, { abort: call, spec });
+  let wrote = false;
+  const onProgress = (): void => {
+    wrote = true;
+    watch.heard();
+  };
+  try {
+    for await (const chunk of ask({ signal: call.signal, onProgress, onAlive: () => watch.heard() })) {
+      if (call.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
+      watch.heard(chunk.type === "text");
+      take(chunk, heard, live);
+      if (live.spoken.units > MAX_REPLY_UNITS) {
+        call.abort();
+        return { ...heard, outcome: failed("output_cap") };
+      }
+      if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+    }
+  } catch (error) {
+    ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
+    heard.outcome = failed("internal");
+  } finally {
+    watch.end();
+    live.abort.signal.removeEventListener("abort", stop);
+  }
+  // Whoever wrote and fell silent is not asked the same again: it would take as long.
+  return watch.expired ? { silent: heard.silent && !wrote, outcome: failed("timeout") } : heard;
+}
+
+const isSpoken = (chunk: ModelChunk): chunk is Extract<ModelChunk, { type: "text" | "reasoning" }> =>
+  chunk.type === "text" || chunk.type === "reasoning";
+
+const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
+
+function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
+  switch (chunk.type) {
+    case "text":
+    case "reasoning":
+      heard.silent = false;
+      live.spoken.add(chunk.type, chunk);
+      return;
+    case "tool_call":
+      heard.silent = false;
+      live.spoken.addCall(chunk.call);
+      return;
+    case "finish":
+      heard.outcome = { kind: "finished", finish: chunk.finish };
+      if (live.call) live.call.usage = chunk.usage;
+      return;
+    case "failure": {
+      const { window: _ofTheRegistry, ...failure } = chunk.failure;
+      heard.outcome = { kind: "failed", failure };
+      return;
+    }
+    default:
+      assertNever(chunk);
+  }
+}

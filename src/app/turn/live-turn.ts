@@ -1,0 +1,52 @@
+/** A run in progress: what it asks and has said, for whoever must stop it and keep that. */
+import { costField } from "../../context/cost";
+import type { Prices } from "../../context/economy";
+import type { ModelCall, TurnRun } from "../../domain/commands";
+import type { CallOutcome } from "../../domain/events";
+import type { Part } from "../../domain/message";
+import type { CallUsage } from "../../domain/model-call";
+import { Spoken } from "./spoken";
+
+/** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */
+export class CallUnderWay {
+  usage: CallUsage | null = null;
+  request_digest: string | null = null;
+
+  constructor(
+    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio">,
+    readonly startedAt: number,
+    readonly prices?: Prices,
+  ) {}
+
+  #cost(): { readonly cost?: number } {
+    return costField({ usage: this.usage, estimate: this.asked.estimate }, this.prices);
+  }
+
+  /** `at`: when it ended; null: nobody saw its end. */
+  endedAs(outcome: CallOutcome, at: number | null): ModelCall {
+    const { asked, startedAt, usage, request_digest } = this;
+    return {
+      ...asked,
+      purpose: "turn",
+      usage,
+      request_digest,
+      outcome,
+      ms: at === null ? 0 : at - startedAt,
+      lease: null,
+      ...this.#cost(),
+    };
+  }
+}
+
+export class LiveTurn {
+  readonly abort = new AbortController();
+  readonly spoken = new Spoken();
+  call: CallUnderWay | null = null;
+
+  constructor(readonly run: TurnRun) {}
+
+  /** What was said so far, as parts of a reply that ends here; empty: nothing was. */
+  get parts(): Part[] {
+    return this.spoken.partial;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * One model, asked for an answer: until it has answered, or nothing more can be done about what it fails with. A request that is too long
+ * shrinks the view, a reply that is too long shrinks its cap, and what passes is waited for; each so often, and only while nothing was said.
+ */
+import type { ModelCall } from "../../domain/commands";
+import type { TurnFailure } from "../../domain/events";
+import type { FinishReason } from "../../domain/model-call";
+import { resolveModel } from "../compaction/resolve-model";
+import type { ModelSpec } from "../ports";
+import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../reply-caps";
+import type { Efforts } from "../retry";
+import { waitFor } from "../wait";
+import { askModel } from "./ask-model";
+import { type Candidate, fitsCandidate } from "./candidates";
+import type { LiveTurn } from "./live-turn";
+import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
+import { type Failed, rescue } from "./rescue";
+
+/** `over`: the turn is. `passed_over`: the model has no room for the conversation as it stands, and was not asked. */
+export type Tried =
+  | { readonly kind: "answered"; readonly finish: FinishReason; readonly call: ModelCall }
+  | TriedInVain
+  | { readonly kind: "passed_over" }
+  | { readonly kind: "over" };
+
+export interface TriedInVain extends Failed {
+  readonly kind: "failed";
+  /** Nothing was said: another model may be asked in its place. */
+  readonly silent: boolean;
+}
+
+const OVER: Tried = { kind: "over" };
+
+/** What was tried of it so far. */
+interface OneModel {
+  readonly spec: ModelSpec;
+  readonly isOwn: boolean;
+  /** Tokens of the reply at most; null: as many as the window still holds. */
+  cap: number | null;
+  /** The same as the last request named it. */
+  asked: number | null;
+  calls: number;
+  shrinks: number;
+  rescues: number;
+}
+
+/** `efforts`: what the answer has cost so far, over all its models. */
+export async function tryModel(live: LiveTurn, { id, isOwn, efforts }: Candidate & { efforts: Efforts }, ports: RoomPorts): Promise<Tried> {
+  const resolved = await resolveModel(id, ports);
+  if (!isCurrent(live, ports)) return OVER;
+  if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });
+  const spec = resolved.value;
+  const one: OneModel = { spec, isOwn, cap: ports.replyCaps.get(spec.id) ?? null, asked: null, calls: 0, shrinks: 0, rescues: 0 };
+  for (;;) {
+    const barred = await findRoom(live, one, ports);
+    if (barred) return barred;
+    one.asked = askedLength(one.cap, { spec, state: ports.writer.state });
+    const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
+    if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
+    const { failure } = outcome;
+    const next = silent ? await mend(live, { failure, call, one, efforts }, ports) : inVain({ failure, call }, silent);
+    if (next !== "again") return next;
+  }
+}
+
+const inVain = (failed: Failed, silent: boolean): TriedInVain => ({ kind: "failed", ...failed, silent });
+const notAsked = (failure: TurnFailure): TriedInVain => inVain({ failure, call: null }, true);
+
+/** Null: there is room. For the session's own model it is made; another one takes the view as it is. */
+async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<Tried | null> {
+  if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : { kind: "passed_over" };
+  const room = await makeRoom(live, spec, ports);
+  if (room.ok) return null;
+  return room.error === "stopped" ? OVER : notAsked(room.error);
+}
+
+interface Mending {
+  readonly failure: TurnFailure;
+  readonly call: ModelCall;
+  readonly one: OneModel;
+  readonly efforts: Efforts;
+}
+
+/** What can be done about a call that failed before its first word, so that the model is asked `again`; else how it ended. */
+async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, ports: RoomPorts): Promise<Tried | "again"> {
+  if (failure.kind === "overflow" && one.isOwn) {
+    const ended = await rescue(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
+    return ended ? inVain(ended, true) : "again";
+  }
+  efforts.failed(call.estimate, call.ms);
+  one.calls += 1;
+  const isShorter = !efforts.isSpent && shrink(failure, one, ports);
+  const wait = isShorter ? 0 : efforts.nextWait(failure, { calls: one.calls, random: ports.random });
+  if (wait === null) return inVain({ failure, call }, true);
+  if (!keepCall(live, call, ports)) return OVER;
+  ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
+  if (wait === 0) return "again";
+  ports.output.waiting(live.run.turn, { model: one.spec.id, reason: failure.kind, wait_ms: wait });
+  await waitFor(wait, live.abort.signal, ports.schedule);
+  return isCurrent(live, ports) ? "again" : OVER;
+}
+
+/** Too much was asked of the reply: the cap shrinks, never the history. False: that is not it, or it is small enough. */
+function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: RoomPorts): boolean {
+  if (failure.kind !== "output_cap" || one.shrinks === SHRINKS) return false;
+  const cap = shrinkCap(failure, one.asked ?? one.spec.max_output);
+  if (cap === null) return false;
+  one.shrinks += 1;
+  one.cap = cap;
+  if (isOfModel(cap, { spec: one.spec, state: writer.state })) replyCaps.set(one.spec.id, cap);
+  return true;
+}
+
+/** A call that came to nothing is in the ledger before the next one is made; null: none was made. False: the turn is over. */
+export function keepCall(live: LiveTurn, call: ModelCall | null, ports: RoomPorts): boolean {
+  live.call = null;
+  if (!call) return isCurrent(live, ports);
+  return ports.writer.execute({ type: "RecordCall", at: ports.clock(), ...live.run, call }).ok;
+}

@@ -1,0 +1,127 @@
+/** What each part of a long source is asked for, part by part, from plain values. */
+import { expect, test } from "vitest";
+import { buildSummaryPart } from "../../../src/app/compaction/summary-request";
+import type { SessionContent } from "../../../src/app/session-ports";
+import type { FoldNext, SummaryPart } from "../../../src/app/summary-part";
+import { MAX_PARTS } from "../../../src/context/fold";
+import type { TranscriptEntry } from "../../../src/context/prompts";
+import type { FoldedPart } from "../../../src/domain/compaction-events";
+import type { TextRef } from "../../../src/domain/message";
+import { NOTHING_SPENT } from "../../../src/domain/spent";
+import type { RequestedCompaction } from "../../../src/domain/state";
+import { chat } from "../../context/planning";
+import { SPEC } from "../../session/life";
+import { id, summaryPlan, viewing } from "../../support/builders";
+
+/** Each fills most of a part of the summariser's 8,000 tokens. */
+const LARGE = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(230);
+const HISTORY = 2 * MAX_PARTS;
+const PREFIX = 6;
+const PLAN = summaryPlan(1, HISTORY + PREFIX, { split: HISTORY + 1 });
+const STATE = viewing(chat(HISTORY + PREFIX, 10));
+
+const ENTRIES: readonly TranscriptEntry[] = STATE.view.items.map((meta) => ({
+  meta,
+  parts: [{ type: "text", text: `said-${meta.position} ${meta.position <= HISTORY ? LARGE : "briefly"}` }],
+}));
+
+const within = ({ from, to }: { readonly from: number; readonly to: number }): TranscriptEntry[] =>
+  ENTRIES.filter(({ meta }) => from <= meta.position && meta.position <= to);
+
+const VIEW = {
+  system: null,
+  pins: [],
+  summaries: [],
+  dropped: 0,
+  placement: "user-message",
+  reduced: [],
+  namesRecall: false,
+  signedFrom: 0,
+  model: "m",
+} as const;
+
+const CONTENT: SessionContent = {
+  readView: () => {
+    throw new Error("a transcript is read from the record");
+  },
+  readParts: () => [],
+  readTools: () => [],
+  readSummaries: () => [],
+  readForwards: within,
+  readBackwards: (range) => within(range).reverse(),
+  readCacheKey: () => null,
+  readText: (body) => `Summary ${body}.`,
+};
+
+const refOf = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
+
+/** As a part's answer is kept (`settle-compaction`). */
+function foldedAfter(next: FoldNext, before: FoldedPart | null): FoldedPart {
+  const parts = (before?.parts ?? 0) + 1;
+  const summary = refOf(parts);
+  const entered = next.stage === "prefix" && before?.stage !== "prefix";
+  return { ...next, summary, parts, history: entered ? summary : (before?.history ?? null) };
+}
+
+test("what is read from the cache is asked for the beginning of a turn under way too", () => {
+  const asked = (split: number | null): string => {
+    const content: SessionContent = { ...CONTENT, readView: () => ({ ...VIEW, entries: ENTRIES }) };
+    const plan = { ...PLAN, split, mode: "same_prefix" } as const;
+    const { request } = buildSummaryPart({ plan, state: STATE, spec: SPEC, summarizer: SPEC, content });
+    return JSON.stringify(request.messages.at(-1));
+  };
+  expect(asked(null)).not.toContain("still under way");
+  expect(asked(HISTORY + 1)).toContain("Behind the summary of what came before it write a line of its own");
+  expect(asked(1)).toContain("This is the beginning of a turn that is still under way.");
+});
+
+function partAfter(folded: FoldedPart | null): SummaryPart {
+  const requested: RequestedCompaction = {
+    id: id("cmp", 1),
+    trigger: "inline",
+    at: 0,
+    attempts: 1,
+    options: null,
+    folded,
+    folded_for: null,
+    first_token: 1,
+    spent: NOTHING_SPENT,
+  };
+  const state = { ...STATE, compaction: { ...STATE.compaction, requested } };
+  return buildSummaryPart({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
+}
+
+/** The prompts of a whole fold, and what each of them quotes. */
+function readAll(): { readonly prompt: string; readonly said: readonly number[] }[] {
+  const prompts: string[] = [];
+  let folded: FoldedPart | null = null;
+  for (;;) {
+    const { request, next }: SummaryPart = partAfter(folded);
+    prompts.push(JSON.stringify(request.messages));
+    if (!next || prompts.length > 2 * MAX_PARTS) break;
+    folded = foldedAfter(next, folded);
+  }
+  return prompts.map((prompt) => ({ prompt, said: [...prompt.matchAll(/said-(\d+) /g)].map(([, n]) => Number(n)) }));
+}
+
+test("what comes before a split turn, however long, leaves the last of all parts to the turn's own beginning", () => {
+  const parts = readAll();
+
+  expect(parts).toHaveLength(MAX_PARTS);
+  const [history, prefix] = parts.slice(-2);
+  expect(prefix?.said).toEqual(Array.from({ length: PREFIX }, (_, n) => HISTORY + 1 + n));
+  expect(prefix?.prompt).not.toContain("left out here");
+  expect(history?.said.at(-1)).toBe(HISTORY);
+  expect(history?.prompt).toMatch(/\[\d+ earlier entries are left out here\.\]/);
+  const before = parts.slice(0, -2).flatMap(({ said }) => said);
+  expect(before).toEqual(Array.from({ length: before.length }, (_, n) => n + 1));
+});
+
+test("a reader of whose tokens the registry says more is given less to read", () => {
+  const lengthFor = (ratio: number): number => {
+    const summarizer = { ...SPEC, id: "reader", ratio };
+    const { request } = buildSummaryPart({ plan: PLAN, state: STATE, spec: SPEC, summarizer, content: CONTENT });
+    return JSON.stringify(request.messages).length;
+  };
+  expect(lengthFor(2)).toBeLessThan(lengthFor(1) * 0.7);
+});
