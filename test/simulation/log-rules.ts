@@ -50,6 +50,8 @@ export class LogRules {
   catchUp(): void {
     const { sql, life, violations } = this.world;
     const seen = this.replayed.seq;
+    // What the log had more than the state would be seen with the next event, and at rest.
+    if (life && life.runtime.state.seq === seen) return;
     for (const event of readEvents(sql, seen, Number.MAX_SAFE_INTEGER)) this.#take(event);
     if (!life || this.replayed.seq === seen) return;
     const same = isDeepStrictEqual(life.runtime.state, this.replayed);
