@@ -49,6 +49,9 @@ export const FAILED_CALLS = 8;
 export const FAILED_TOKENS = 2_000_000;
 /** How long the calls of one answer that came to nothing may have taken before no model is asked the same again. */
 export const FAILED_MS = 5 * 60_000;
+/** The same over all answers of a turn, which may have many rounds of tools: three answers' worth. */
+export const TURN_FAILED_CALLS = 3 * FAILED_CALLS;
+export const TURN_FAILED_TOKENS = 3 * FAILED_TOKENS;
 /** A person waits: all waits for one answer together. */
 export const PATIENCE_MS = 60_000;
 
@@ -57,22 +60,34 @@ const LONGEST_WAIT_MS = 20_000;
 /** What is added to the wait that a provider asks for, so that not everybody comes back at once. */
 const AFTER_ASKED_MS = 1_000;
 
-/** What one answer has cost so far without coming to anything. */
+/** What all answers of a turn have cost so far without coming to anything, in one life of the object. */
+export interface VainSpend {
+  calls: number;
+  /** Raw, estimated. */
+  tokens: number;
+}
+
+/** The same of one answer. */
 export class Efforts {
   calls = 0;
   tokens = 0;
   waitedMs = 0;
   tookMs = 0;
 
+  constructor(readonly ofTurn: VainSpend = { calls: 0, tokens: 0 }) {}
+
   /** `ms`: how long the call took. */
   failed(estimate: number, ms: number): void {
     this.calls += 1;
     this.tokens += estimate;
     this.tookMs += ms;
+    this.ofTurn.calls += 1;
+    this.ofTurn.tokens += estimate;
   }
 
   get isSpent(): boolean {
-    return this.calls >= FAILED_CALLS || this.tokens >= FAILED_TOKENS;
+    const { calls, tokens } = this.ofTurn;
+    return this.calls >= FAILED_CALLS || this.tokens >= FAILED_TOKENS || calls >= TURN_FAILED_CALLS || tokens >= TURN_FAILED_TOKENS;
   }
 
   /**

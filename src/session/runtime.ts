@@ -73,6 +73,7 @@ export class SessionRuntime {
   #advancing = false;
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
+  #last: LiveTurn | null = null;
   /** After each commit: for whoever waits for an outcome and not for its words. */
   readonly commits: Signal;
   /** When a worker's outcome is held, or the worker failed. */
@@ -219,14 +220,13 @@ export class SessionRuntime {
   }
 
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
-    const context = () => this.contextNumbers();
     const display = (item: Parameters<ContentReader["display"]>[0][number]) => {
       const [shown] = this.content.display([item]);
       if (!shown) throw new TypeError("an item without content");
       return shown;
     };
     const spent = (turn: Parameters<typeof readTurn>[1]) => spentOf(readTurn(this.deps.sql, turn));
-    const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context }));
+    const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context: () => this.contextNumbers() }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
     if (asksForWorker(events, states)) this.wakeCompaction();
@@ -272,7 +272,8 @@ export class SessionRuntime {
   #start(): void {
     const { turn } = this.state;
     if (!turn || this.live?.run.turn === turn.id) return;
-    const live = new LiveTurn({ turn: turn.id, incarnation: turn.incarnation });
+    const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
+    this.#last = live;
     this.live = live;
     const done = runTurn(live, this.ports())
       .catch((error: unknown) => this.#turnThrew(live, error))

@@ -11,8 +11,10 @@ import {
   mayHelpElsewhere,
   PATIENCE_MS,
 } from "../../src/app/retry";
+import { LiveTurn } from "../../src/app/turn/live-turn";
 import { waitFor } from "../../src/app/wait";
 import type { TurnFailureKind } from "../../src/domain/events";
+import { id } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
 
 const failed = (kind: TurnFailureKind, retry_after_ms?: number) => ({
@@ -87,6 +89,26 @@ describe("the wait before the next call", () => {
     const efforts = new Efforts();
     spend(efforts);
     expect([efforts.isSpent, efforts.nextWait(failed("unavailable"), { calls: 1, random: always(0) })]).toEqual([true, null]);
+  });
+
+  test.each([
+    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS - 1 }, () => efforts.failed(1, 0))],
+    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS - 1, 0)]],
+  ])("is not begun once the rounds of a turn have together cost too many %s in vain, and is for another turn", (_, spend) => {
+    const run = (n: number) => ({ turn: id("trn", n), incarnation: "life 1" });
+    const round = (last: LiveTurn | null, of: number): LiveTurn => LiveTurn.after(last, run(of));
+    const spent = (live: LiveTurn): boolean => {
+      const efforts = new Efforts(live.vain);
+      spend(efforts);
+      return efforts.isSpent;
+    };
+    let live = round(null, 1);
+    const rounds = [1, 2, 3, 4].map(() => {
+      live = round(live, 1);
+      return spent(live);
+    });
+    expect(rounds).toEqual([false, false, false, true]);
+    expect(spent(round(live, 2))).toBe(false);
   });
 
   test("is not begun for the same again once calls have taken so long in vain; another model may still be asked", () => {

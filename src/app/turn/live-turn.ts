@@ -5,6 +5,7 @@ import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CallOutcome } from "../../domain/events";
 import type { Part } from "../../domain/message";
 import type { CallUsage } from "../../domain/model-call";
+import type { VainSpend } from "../retry";
 import { Spoken } from "./spoken";
 
 /** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */
@@ -43,7 +44,16 @@ export class LiveTurn {
   readonly spoken = new Spoken();
   call: CallUnderWay | null = null;
 
-  constructor(readonly run: TurnRun) {}
+  /** `vain`: what earlier rounds of the turn have spent in vain. */
+  constructor(
+    readonly run: TurnRun,
+    readonly vain: VainSpend = { calls: 0, tokens: 0 },
+  ) {}
+
+  /** A round of a turn. `last`: the one before it, of this turn or another. */
+  static after(last: LiveTurn | null, run: TurnRun): LiveTurn {
+    return last?.run.turn === run.turn ? new LiveTurn(run, last.vain) : new LiveTurn(run);
+  }
 
   /** What was said so far, as parts of a reply that ends here; empty: nothing was. */
   get parts(): Part[] {

@@ -19,7 +19,7 @@ import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
  * with is what the turn fails with.
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
-  const efforts = new Efforts();
+  const efforts = new Efforts(live.vain);
   let ended: Failed | null = null;
   for (const candidate of candidatesOf(ports.writer.state)) {
     const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
