@@ -2,9 +2,9 @@
 import { and, desc, eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Row, RowSnapshot } from "../app/diff-rows";
+import { toModelColumns } from "../app/model-columns";
 import type { ModelEntry } from "../app/model-entry";
 import type { TenantChange, TenantRows } from "../app/tenant-api";
-import { toPerMillion } from "../context/price-units";
 import { sessions } from "./schema";
 
 /** Far above what a tenant can have; were there more, they would be what is wrong. */
@@ -46,7 +46,7 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
 
 /** A package's prices change with the day, and rows must be the same whenever they are written: only what was said is in them. */
 function toModelRow(model: ModelEntry): Row {
-  const prices = model.prices && model.figures.prices !== "prices_package" ? toPerMillion(model.prices) : null;
+  const { prices: _ofThePackage, ...unpriced } = model;
   return {
     provider_id: model.provider,
     id: model.id,
@@ -56,13 +56,7 @@ function toModelRow(model: ModelEntry): Row {
     base_url: model.base_url,
     max_output: model.max_output,
     context_window_size: model.context_window,
-    capabilities: model.capabilities ? JSON.stringify(model.capabilities) : null,
-    ratio: model.ratio ?? null,
-    price_input: prices?.input ?? null,
-    price_output: prices?.output ?? null,
-    price_cached: prices?.cached ?? null,
-    price_cache_write: prices?.cache_write ?? null,
-    credential: model.credential ?? null,
+    ...toModelColumns(model.figures.prices === "prices_package" ? unpriced : model),
   };
 }
 

@@ -1,11 +1,12 @@
 /** A tenant's own models as rows: what it said of each, and nothing that was looked up. */
+import { type ModelColumns, toModelColumns } from "../app/model-columns";
 import type { ModelOverride } from "../app/model-entry";
 import { type ModelCapabilities, PROVIDERS } from "../app/ports";
 import type { Prices } from "../context/economy";
-import { toPerMillion, toPerToken } from "../context/price-units";
+import { toPerToken } from "../context/price-units";
 import type { SqlValue } from "./tenant-sql";
 
-export type ModelRow = {
+export type ModelRow = ModelColumns & {
   readonly id: string;
   readonly provider: string;
   readonly upstream_id: string;
@@ -13,13 +14,6 @@ export type ModelRow = {
   readonly context_window: number | null;
   readonly max_output: number | null;
   readonly window_said: number;
-  readonly capabilities: string | null;
-  readonly ratio: number | null;
-  readonly price_input: number | null;
-  readonly price_output: number | null;
-  readonly price_cached: number | null;
-  readonly price_cache_write: number | null;
-  readonly credential: string | null;
 };
 
 export const MODEL_COLUMNS: readonly (keyof ModelRow)[] = [
@@ -41,7 +35,6 @@ export const MODEL_COLUMNS: readonly (keyof ModelRow)[] = [
 
 /** In the order of `MODEL_COLUMNS`. */
 export function toModelValues(id: string, model: ModelOverride): readonly SqlValue[] {
-  const prices = model.prices && toPerMillion(model.prices);
   const row: ModelRow = {
     id,
     provider: model.provider,
@@ -50,13 +43,7 @@ export function toModelValues(id: string, model: ModelOverride): readonly SqlVal
     context_window: model.context_window ?? null,
     max_output: model.max_output ?? null,
     window_said: model.context_window === undefined ? 0 : 1,
-    capabilities: model.capabilities ? JSON.stringify(model.capabilities) : null,
-    ratio: model.ratio ?? null,
-    price_input: prices?.input ?? null,
-    price_output: prices?.output ?? null,
-    price_cached: prices?.cached ?? null,
-    price_cache_write: prices?.cache_write ?? null,
-    credential: model.credential ?? null,
+    ...toModelColumns(model),
   };
   return MODEL_COLUMNS.map((column) => row[column]);
 }

@@ -1,0 +1,29 @@
+/** What is said of a model beyond its limits, as the columns that the tenant's object and the read model both have for it. */
+import { toPerMillion } from "../context/price-units";
+import type { ModelOverride } from "./model-entry";
+
+export type ModelColumns = {
+  /** JSON. */
+  readonly capabilities: string | null;
+  readonly ratio: number | null;
+  /** US dollars per million tokens, as the other prices. */
+  readonly price_input: number | null;
+  readonly price_output: number | null;
+  readonly price_cached: number | null;
+  readonly price_cache_write: number | null;
+  readonly credential: string | null;
+};
+
+/** Null: nothing was said. */
+export function toModelColumns(said: Pick<ModelOverride, "capabilities" | "ratio" | "prices" | "credential">): ModelColumns {
+  const prices = said.prices && toPerMillion(said.prices);
+  return {
+    capabilities: said.capabilities ? JSON.stringify(said.capabilities) : null,
+    ratio: said.ratio ?? null,
+    price_input: prices?.input ?? null,
+    price_output: prices?.output ?? null,
+    price_cached: prices?.cached ?? null,
+    price_cache_write: prices?.cache_write ?? null,
+    credential: said.credential ?? null,
+  };
+}
