@@ -79,7 +79,7 @@ class CountedCalls implements Caller {
     const call = this.#callOf(reports ? { input, cached: 0, output, reasoning: 0 } : null);
     session.tick();
     const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
-    const calls = drafts.filter((draft) => draft.kind === "tool_call");
+    const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
     const finish = calls.length > 0 ? "tool_calls" : "stop";
     session.execute({ at: session.now, type: "RecordAssistant", ...session.run(), call, reply, calls, finish });
     return true;

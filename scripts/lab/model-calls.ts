@@ -75,7 +75,7 @@ export class ModelCalls implements Caller {
 
   #record(drafts: readonly ItemDraft[], call: ModelCall): void {
     const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
-    const calls = drafts.filter((draft) => draft.kind === "tool_call");
+    const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
     const finish = calls.length > 0 ? "tool_calls" : "stop";
     this.#session.execute({ at: this.#session.now, type: "RecordAssistant", ...this.#session.run(), call, reply, calls, finish });
   }

@@ -2,7 +2,7 @@
 import { countMedia, estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
 import type { TurnId } from "../domain/ids";
-import type { ItemDraft, ItemKind, Part, TextRef, ToolRef } from "../domain/message";
+import type { ItemDraft, ItemKind, Part, TextRef, ToolRef, ToolResultPart } from "../domain/message";
 import type { Ids } from "./ports";
 import type { BodyText } from "./session-ports";
 
@@ -43,6 +43,22 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
     ...(isSigned ? { signed: { model, tokens: estimateThinking(input.parts) } } : {}),
   };
   return { draft, body: { id, text } };
+}
+
+/** The result of a call, as it is to be recorded. */
+export function draftToolResult(
+  {
+    call,
+    output,
+    is_error,
+    turn,
+    at,
+  }: { readonly call: Pick<ToolRef, "call_id" | "name">; readonly output: string } & Pick<ToolResultPart, "is_error"> &
+    Pick<ItemInput, "turn" | "at">,
+  ids: Ids,
+): DraftedItem {
+  const part = { type: "tool_result", call_id: call.call_id, name: call.name, output, is_error } as const;
+  return draftItem({ kind: "tool_result", parts: [part], turn, at }, ids);
 }
 
 /** A text of the settings, and the reference that events carry; null stays null. */

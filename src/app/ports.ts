@@ -1,9 +1,10 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
 import type { Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
-import type { BodyId, CompactionId, NewId, SessionId, TenantId } from "../domain/ids";
-import type { Part, ProviderMetadata, ToolCallPart, ToolDefinition } from "../domain/message";
+import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
+import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
+import type { ToolFailure } from "../domain/tool-run";
 
 /** Epoch milliseconds. */
 export type Clock = () => number;
@@ -130,6 +131,35 @@ export interface ChatModel {
   stream(request: ModelRequest, options: CallOptions): AsyncIterable<ModelChunk>;
   /** What `stream` would send, byte for byte, without sending it. */
   render(request: ModelRequest): Promise<RenderedRequest>;
+}
+
+/** A call of a tool that runs here, its arguments parsed and as its schema wants them. */
+export interface ToolRequest {
+  readonly tool: ServerTool;
+  /** As the model knows it. */
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Names the call once and for all: whoever is called may refuse a second one of it. */
+  readonly execution: ExecutionId;
+}
+
+/** Something that came beside the output, held by reference: `content` is any JSON value. */
+export interface ToolArtifact {
+  readonly type: string;
+  readonly content: unknown;
+}
+
+/** `output` is what the model reads, of a failure too; it is cut where it is recorded. */
+export interface ToolOutcome {
+  readonly output: string;
+  /** Null: it succeeded. */
+  readonly failure: ToolFailure | null;
+  readonly artifacts?: readonly ToolArtifact[];
+}
+
+/** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */
+export interface ToolRunner {
+  run(request: ToolRequest, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 
 /** Looks a model up for the session's tenant. Null: the tenant has no such model. May throw when the registry is out of reach. */

@@ -35,6 +35,7 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   internal: ELSEWHERE,
   /** Closed by whoever asked: nobody waits any more. */
   aborted: NOTHING,
+  round_limit: NOTHING,
   crashed: NOTHING,
 };
 

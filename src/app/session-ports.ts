@@ -7,7 +7,7 @@ import type { ItemMeta, Part, ToolDefinition } from "../domain/message";
 import type { Rejection } from "../domain/rejection";
 import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
-import type { ChatModel, Clock, Ids, Log, ModelDirectory } from "./ports";
+import type { ChatModel, Clock, Ids, Log, ModelDirectory, ToolOutcome, ToolRunner } from "./ports";
 import type { ReplyCaps } from "./reply-caps";
 
 /** A text that an event introduces. */
@@ -81,6 +81,10 @@ export interface SessionPorts {
   readonly output: LiveOutput;
   readonly model: ChatModel;
   readonly models: ModelDirectory;
+  /** Tools that the tenant registered. */
+  readonly tools: ToolRunner;
+  /** Looks up what the session's record holds, for its model (`memory_query`): arguments as its schema wants them. */
+  readonly recall: (query: Readonly<Record<string, unknown>>) => ToolOutcome;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly schedule: Schedule;

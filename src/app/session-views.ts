@@ -7,7 +7,7 @@ import type { CallOutcome, StoredEvent, TurnFailure } from "../domain/events";
 import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FinishReason, UsageSource } from "../domain/model-call";
-import type { TurnStatus } from "../domain/state";
+import type { TurnPhase, TurnStatus } from "../domain/state";
 import type { ControlledSettings } from "./control-views";
 
 export interface TokenFigure {
@@ -40,7 +40,7 @@ export interface SessionDescription extends ControlledSettings {
   readonly usage: UsageSums;
   readonly turn: {
     readonly id: TurnId;
-    readonly phase: "generating" | "awaiting_tools";
+    readonly phase: TurnPhase;
     readonly open_calls: readonly ToolCallView[];
   } | null;
   readonly last_turn: { readonly id: TurnId; readonly status: TurnStatus; readonly failure: TurnFailure | null } | null;
@@ -95,6 +95,10 @@ export interface ToolCallView {
   readonly call_id: string;
   readonly name: string;
   readonly arguments: string;
+  /** Who runs it. */
+  readonly runs: "client" | "server";
+  /** It runs once a person has allowed it; null: it need not be asked for, or no longer. */
+  readonly approval: "pending" | null;
 }
 
 /** The durable acknowledgement of a message. */
@@ -116,10 +120,10 @@ export interface Notice {
   readonly text: string;
 }
 
-/** A turn as it stands. `open` statuses: `queued`, `generating`, `awaiting_tools`. */
+/** A turn as it stands. `open` statuses: `queued` and the phases. */
 export interface TurnReport {
   readonly id: TurnId;
-  readonly status: TurnStatus | "queued" | "generating" | "awaiting_tools";
+  readonly status: TurnStatus | "queued" | TurnPhase;
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly attempt: number;

@@ -108,11 +108,23 @@ const summary = z.strictObject({
   timeout_ms: z.int().min(100).max(600_000).describe("One summariser call may take this long, in milliseconds"),
 });
 
+const tools = z.strictObject({
+  max_rounds: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .describe("Model calls of one turn at most, each with its round of tools; one more ends the turn as `round_limit`"),
+});
+
 export const policySchema = z.strictObject({
   trigger,
   keep,
   results,
   summary,
+  tools,
+  recall: z
+    .enum(["offered", "off"])
+    .describe("Whether the model is offered `memory_query` where something is out of its view, to look that up"),
   fallback_models: modelIds.describe(
     "Who is asked for an answer, in this order, when the session's model fails before its first word and asking again does not help; at most 4. One for which the conversation is too large as it stands is passed over",
   ),
@@ -140,7 +152,7 @@ export const policySchema = z.strictObject({
     ),
 });
 export type Policy = z.infer<typeof policySchema>;
-export type PolicyGroup = "trigger" | "keep" | "results" | "summary";
+export type PolicyGroup = "trigger" | "keep" | "results" | "summary" | "tools";
 
 /** What `conservative` takes an unknown window to be. */
 export const CONSERVATIVE_WINDOW = 32_768;

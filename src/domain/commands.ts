@@ -13,10 +13,11 @@ import type {
   SummaryPlan,
 } from "./compaction-events";
 import type { QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
-import type { CompactionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
+import type { ToolRun } from "./tool-run";
 
 export type OnBusy = "queue" | "reject" | "interrupt";
 export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
@@ -25,6 +26,31 @@ export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, 
 export interface CutShort {
   readonly partial: ItemDraft | null;
   readonly call: ModelCall | null;
+  /** Results for the calls of tools that were begun and whose end nobody will see; absent: there are none. */
+  readonly lost?: readonly ToolRunDraft[];
+}
+
+/** The result of a call that ran here. */
+export interface ToolRunDraft {
+  readonly execution: ExecutionId;
+  readonly item: ResultDraft;
+  readonly is_error: boolean;
+  readonly ran: ToolRun;
+}
+
+/** A call as the model made it, and who is to run it. */
+export interface CalledTool {
+  readonly item: ItemDraft;
+  /** It runs here; absent: the client runs it. */
+  readonly server?: true;
+  readonly needs_approval?: true;
+}
+
+/** A person's answer. */
+export interface ApprovalDraft {
+  readonly execution: ExecutionId;
+  /** What the model reads in place of a result; null: approved. */
+  readonly denied: ResultDraft | null;
 }
 
 /** Which run of a turn a result belongs to: a result of another incarnation decides to nothing. */
@@ -62,12 +88,16 @@ export type TurnCommand =
       readonly type: "RecordAssistant";
       readonly call: ModelCall;
       readonly reply: ItemDraft | null;
-      readonly calls: readonly ItemDraft[];
+      readonly calls: readonly CalledTool[];
       readonly finish: FinishReason;
     } & TurnRun)
   /** A call that ended without ending the turn: it is made again, on a smaller view. */
   | ({ readonly type: "RecordCall"; readonly call: ModelCall } & TurnRun)
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
+  /** Before a call of the turn takes effect outside. */
+  | ({ readonly type: "StartTool"; readonly execution: ExecutionId } & TurnRun)
+  | ({ readonly type: "RecordToolRun"; readonly result: ToolRunDraft } & TurnRun)
+  | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly ApprovalDraft[] }
   | ({
       readonly type: "FailTurn";
       readonly failure: TurnFailure;
@@ -79,10 +109,15 @@ export type TurnCommand =
   /** The first thing a new incarnation says of a turn that an earlier one left open. */
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 
+/** A result's item: what it is of comes from the call. */
+export type ResultDraft = Omit<ItemDraft, "turn" | "tool" | "kind">;
+
 /** A client's result, and the call that it names. */
 export interface ToolResultDraft extends CallRef {
-  readonly item: Omit<ItemDraft, "turn" | "tool" | "kind">;
+  readonly item: ResultDraft;
   readonly is_error: boolean;
+  /** What the client says of how it went; absent: nothing. */
+  readonly ran?: ToolRun;
 }
 
 /** What a compaction is going to cover, how, and what it was planned on. */

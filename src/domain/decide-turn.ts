@@ -2,12 +2,13 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import type { Command, TurnCommand, TurnRun } from "./commands";
+import { decideTools } from "./decide-tools";
 import { type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
 import type { Event } from "./events";
-import type { ItemMeta } from "./message";
-import { findOpenCall, itemsOfMessage } from "./open-calls";
+import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
-import type { OpenTurn, SessionState } from "./state";
+import { isRunning, type OpenTurn, type SessionState } from "./state";
+import { lostResults } from "./tool-result";
 
 type Of<T extends TurnCommand["type"]> = Command & Extract<TurnCommand, { type: T }>;
 
@@ -22,7 +23,10 @@ export function decideTurn(command: Command & TurnCommand, state: SessionState):
       return stale ? err(stale) : ok([{ type: "ModelCallFinished", ...command.call }]);
     }
     case "RecordToolResults":
-      return decideToolResults(command, state);
+    case "StartTool":
+    case "RecordToolRun":
+    case "ResolveApprovals":
+      return decideTools(command, state);
     case "FailTurn":
       return decideFail(command, state);
     case "StopTurn":
@@ -48,8 +52,9 @@ function startNext(command: Of<"StartTurn">, state: SessionState): Event[] {
   return events;
 }
 
-function staleRun(run: TurnRun, turn: OpenTurn | null): Rejection | null {
-  if (turn?.id !== run.turn || turn.phase !== "generating") return { code: "stale", reason: "turn_over" };
+/** Whether the run is over in which a model was asked. */
+function staleRun(run: TurnRun, turn: OpenTurn | null, phases: readonly OpenTurn["phase"][] = ["generating"]): Rejection | null {
+  if (turn?.id !== run.turn || !phases.includes(turn.phase)) return { code: "stale", reason: "turn_over" };
   return turn.incarnation === run.incarnation ? null : { code: "stale", reason: "other_incarnation" };
 }
 
@@ -60,29 +65,15 @@ function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): D
   const events: Event[] = [{ type: "ModelCallFinished", ...command.call }];
   let position = state.next_position;
   if (reply) events.push({ type: "AssistantReplied", turn, item: place(reply, position++) });
-  for (const call of calls) events.push({ type: "ToolCalled", turn, item: place(call, position++) });
+  for (const { item, server } of calls) events.push({ type: "ToolCalled", turn, item: place(item, position++), ...(server && { server }) });
+  for (const { item, needs_approval } of calls)
+    if (needs_approval && item.tool) events.push({ type: "ApprovalRequested", turn, execution: item.tool.execution });
   if (calls.length === 0) events.push({ type: "TurnCompleted", turn, finish });
   return ok(events);
 }
 
-/** All results of a request are taken or none: one that answers no open call refuses the request. */
-function decideToolResults(command: Of<"RecordToolResults">, state: SessionState): Decision {
-  const { turn } = state;
-  let open = turn?.phase === "awaiting_tools" ? turn.open_calls : [];
-  const events: Event[] = [];
-  for (const [index, result] of command.results.entries()) {
-    const call = findOpenCall(open, result);
-    if (!turn || !call) return err({ code: "call_not_open", index, call: result.execution ?? result.call_id ?? "" });
-    open = open.filter((other) => other !== call);
-    const tool = { ...call, is_error: result.is_error };
-    const item: ItemMeta = { ...result.item, kind: "tool_result", turn: turn.id, tool, position: state.next_position + index };
-    events.push({ type: "ToolResultRecorded", turn: turn.id, item, incarnation: command.incarnation });
-  }
-  return ok(events);
-}
-
 function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
-  const stale = staleRun(command, state.turn);
+  const stale = staleRun(command, state.turn, ["generating", "running_tools"]);
   if (stale) return err(stale);
   return ok(endCutShort(state, command, { type: "TurnFailed", turn: command.turn, failure: command.failure }));
 }
@@ -103,16 +94,20 @@ function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
   return ok([{ type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools: last.tools, retry_of: last.id }]);
 }
 
-/** Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. */
+/**
+ * Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. Of a tool that was begun nobody knows
+ * what it did: the model is told so, and the others run.
+ */
 function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
   const { turn } = state;
-  if (turn?.phase !== "generating" || turn.incarnation === command.incarnation) return [];
+  if (!turn || !isRunning(turn) || turn.incarnation === command.incarnation) return [];
   if (command.partial) return endCutShort(state, command, { type: "TurnInterrupted", turn: turn.id });
   const crashed: Event = { type: "TurnFailed", turn: turn.id, failure: { kind: "crashed", status: null } };
   if (turn.attempt >= command.attemptLimit) return endCutShort(state, command, crashed);
   const { incarnation } = command;
   return [
     ...spentCall(state, command.call),
+    ...lostResults(state, command.lost ?? [], incarnation),
     { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
   ];
 }

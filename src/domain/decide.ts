@@ -29,6 +29,9 @@ export function decide(command: Command, state: SessionState): Decision {
     case "RecordToolResults":
     case "FailTurn":
     case "StopTurn":
+    case "StartTool":
+    case "RecordToolRun":
+    case "ResolveApprovals":
     case "RetryTurn":
     case "RecoverTurn":
       return decideTurn(command, state);

@@ -7,6 +7,7 @@ import type { ItemDraft, ItemMeta } from "./message";
 import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
+import { lostResults } from "./tool-result";
 
 export type Decision = Result<readonly Event[], Rejection>;
 
@@ -17,9 +18,10 @@ export function spentCall({ turn }: SessionState, call: ModelCall | null): Event
   return turn?.phase === "generating" && call?.turn === turn.id ? [{ type: "ModelCallFinished", ...call }] : [];
 }
 
-/** The end of a turn, after the call that it was in the middle of and what that had said so far. */
-export function endCutShort(state: SessionState, { partial, call }: CutShort, end: Event): Event[] {
+/** The end of a turn, after the call that it was in the middle of and what that had said so far, or after the tools that were running. */
+export function endCutShort(state: SessionState, { partial, call, lost = [] }: CutShort, end: Event): Event[] {
   const { turn } = state;
+  if (turn?.phase === "running_tools") return [...lostResults(state, lost, turn.incarnation), end];
   if (turn?.phase !== "generating") return [end];
   const said: Event[] = partial
     ? [{ type: "AssistantReplied", turn: turn.id, item: { ...place(partial, state.next_position), incomplete: true } }]

@@ -19,8 +19,9 @@ export function bodiesOf(event: Event): BodyId[] {
       return event.item ? [event.item.id] : [];
     case "AssistantReplied":
     case "ToolCalled":
-    case "ToolResultRecorded":
       return [event.item.id];
+    case "ToolResultRecorded":
+      return [event.item.id, ...(event.ran?.artifacts ?? []).map((artifact) => artifact.body)];
     case "EpochChanged":
       return event.ops.flatMap((op) => (op.op === "summarize" ? [op.overlay] : []));
     case "PinsSet":
@@ -32,6 +33,7 @@ export function bodiesOf(event: Event): BodyId[] {
     case "MessageRedacted":
     case "HistoryRewound":
     case "ModelCallFinished":
+    case "ToolStarted":
     case "ApprovalRequested":
     case "ApprovalResolved":
     case "TurnCompleted":

@@ -7,6 +7,7 @@ import type { CompactionEvent } from "./compaction-events";
 import type { ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
+import type { ToolRun } from "./tool-run";
 
 export interface SessionSettings {
   readonly model: string;
@@ -17,6 +18,8 @@ export interface SessionSettings {
   readonly title: TextRef | null;
   /** The client's own words, so content: a JSON object of strings. */
   readonly metadata: TextRef | null;
+  /** Whether `memory_query` is offered where something is out of the view; absent: it is. */
+  readonly recall?: boolean;
 }
 
 /** A message that waits for its turn in the session's durable FIFO. */
@@ -31,7 +34,7 @@ export interface QueuedMessage {
 }
 
 /** A failure that a turn can end with: the model's, or our own refusal to send. */
-export type TurnFailureKind = FailureKind | "cannot_fit" | "unknown_model" | "crashed" | "internal";
+export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "unknown_model" | "crashed" | "internal";
 
 /** Why an overflow was refused before sending: the floor, the limit, and what weighs most. */
 export interface FitReport {
@@ -103,10 +106,27 @@ export type TurnEvent =
       readonly cost?: number;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
-  | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta }
-  | { readonly type: "ToolResultRecorded"; readonly turn: TurnId; readonly item: ItemMeta; readonly incarnation: string }
+  /** `server`: it runs here; absent: the client owes its result. */
+  | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta; readonly server?: true }
+  /** Written before anything of it can take effect outside: what was started and has no result may have happened. */
+  | { readonly type: "ToolStarted"; readonly turn: TurnId; readonly execution: ExecutionId; readonly incarnation: string }
+  /** `ran`: how it went; absent: nothing more is known than the result. */
+  | {
+      readonly type: "ToolResultRecorded";
+      readonly turn: TurnId;
+      readonly item: ItemMeta;
+      readonly incarnation: string;
+      readonly ran?: ToolRun;
+    }
   | { readonly type: "ApprovalRequested"; readonly turn: TurnId; readonly execution: ExecutionId }
-  | { readonly type: "ApprovalResolved"; readonly turn: TurnId; readonly execution: ExecutionId; readonly approved: boolean }
+  /** What was approved runs in this life of the object; what was not is followed by its result. */
+  | {
+      readonly type: "ApprovalResolved";
+      readonly turn: TurnId;
+      readonly execution: ExecutionId;
+      readonly approved: boolean;
+      readonly incarnation: string;
+    }
   | { readonly type: "TurnCompleted"; readonly turn: TurnId; readonly finish: FinishReason }
   | { readonly type: "TurnFailed"; readonly turn: TurnId; readonly failure: TurnFailure }
   | { readonly type: "TurnStopped"; readonly turn: TurnId; readonly reason: StopReason }

@@ -7,7 +7,17 @@ import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
 import { addCall } from "./spent";
-import { fixedTokens, type LastTurn, MAX_TITLE_TRIES, type OpenTurn, type SessionState, type UsageAnchor, unsettledExcept } from "./state";
+import {
+  fixedTokens,
+  type LastTurn,
+  MAX_TITLE_TRIES,
+  type OpenCall,
+  type OpenTurn,
+  phaseOf,
+  type SessionState,
+  type UsageAnchor,
+  unsettledExcept,
+} from "./state";
 import { viewOf } from "./view";
 
 type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
@@ -24,9 +34,12 @@ export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent):
       return openCall(state, event);
     case "ToolResultRecorded":
       return closeCall(state, event);
+    case "ToolStarted":
+      return changeCall(state, event, (call) => ({ ...call, started: true }));
     case "ApprovalRequested":
+      return changeCall(state, { ...event, incarnation: null }, (call) => ({ ...call, approval: "pending" }));
     case "ApprovalResolved":
-      return state;
+      return changeCall(state, event, ({ approval: _, ...call }) => call);
     case "TurnCompleted":
       return endTurn(state, { id: event.turn, status: "completed", failure: null, stop_reason: null });
     case "TurnFailed":
@@ -41,15 +54,17 @@ export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent):
 }
 
 function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState {
+  // A further attempt goes on where the last one was: calls that were not begun are still to run.
+  const again = event.attempt > 1 ? state.turn : null;
   const turn: OpenTurn = {
     id: event.turn,
     incarnation: event.incarnation,
     attempt: event.attempt,
     started_at: event.at,
-    phase: "generating",
-    open_calls: [],
+    phase: again?.phase ?? "generating",
+    open_calls: again?.open_calls ?? [],
     tools: event.tools,
-    rounds: event.attempt > 1 ? (state.turn?.rounds ?? 0) : 0,
+    rounds: again?.rounds ?? 0,
   };
   const asked = event.item;
   const queue = asked ? state.queue.filter((entry) => entry.item.id !== asked.id) : state.queue;
@@ -139,17 +154,35 @@ function withReply(state: SessionState, { position, signed }: ItemMeta): Session
 function openCall(state: SessionState, event: Of<"ToolCalled">): SessionState {
   const ref = event.item.tool;
   if (!state.turn || !ref) return appendItems(state, [event.item]);
-  const call = { execution: ref.execution, call_id: ref.call_id, name: ref.name };
-  const turn: OpenTurn = { ...state.turn, phase: "awaiting_tools", open_calls: [...state.turn.open_calls, call] };
+  const call: OpenCall = {
+    execution: ref.execution,
+    call_id: ref.call_id,
+    name: ref.name,
+    ...(event.server && { server: event.server }),
+  };
+  const turn = withCalls(state.turn, [...state.turn.open_calls, call]);
   return appendItems({ ...withReply(state, event.item), turn }, [event.item]);
+}
+
+const withCalls = (turn: OpenTurn, open_calls: readonly OpenCall[]): OpenTurn => ({ ...turn, open_calls, phase: phaseOf(open_calls) });
+
+/** `incarnation`: who goes on with the turn; null: as before. */
+function changeCall(
+  state: SessionState,
+  { execution, incarnation }: { readonly execution: string; readonly incarnation: string | null },
+  change: (call: OpenCall) => OpenCall,
+): SessionState {
+  if (!state.turn) return state;
+  const calls = state.turn.open_calls.map((call) => (call.execution === execution ? change(call) : call));
+  return { ...state, turn: { ...withCalls(state.turn, calls), incarnation: incarnation ?? state.turn.incarnation } };
 }
 
 function closeCall(state: SessionState, event: Of<"ToolResultRecorded">): SessionState {
   const execution = event.item.tool?.execution;
   if (!state.turn) return appendItems(state, [event.item]);
   const open_calls = state.turn.open_calls.filter((call) => call.execution !== execution);
-  const phase = open_calls.length === 0 ? "generating" : "awaiting_tools";
-  return appendItems({ ...state, turn: { ...state.turn, open_calls, phase, incarnation: event.incarnation } }, [event.item]);
+  const turn = { ...withCalls(state.turn, open_calls), incarnation: event.incarnation };
+  return appendItems({ ...state, turn }, [event.item]);
 }
 
 function endTurn(state: SessionState, ended: Omit<LastTurn, "tools">): SessionState {

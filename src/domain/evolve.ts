@@ -24,6 +24,7 @@ const groupOf = {
   ModelCallFinished: "turn",
   AssistantReplied: "turn",
   ToolCalled: "turn",
+  ToolStarted: "turn",
   ToolResultRecorded: "turn",
   ApprovalRequested: "turn",
   ApprovalResolved: "turn",

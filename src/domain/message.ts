@@ -121,9 +121,27 @@ export interface TextRef {
   readonly tokens: number;
 }
 
-/** A client tool offered to the model. `parameters` is a JSON Schema. */
+/** Who runs a tool that the client does not: an HTTP tool or an MCP server that the tenant registered, or this code itself. */
+export type ServerTool =
+  | { readonly by: "http"; readonly tool: string }
+  | { readonly by: "mcp"; readonly server: string; readonly tool: string }
+  | { readonly by: "builtin" };
+
+/** What a tool does to a file, and which of its arguments names it (Opal compaction, file-op tracking). */
+export interface FileMapping {
+  readonly op: "read" | "write" | "edit";
+  readonly path: string;
+}
+
+/** A tool offered to the model. `parameters` is a JSON Schema. Of the rest the model is told nothing. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Absent: the client runs it. */
+  readonly runs?: ServerTool;
+  /** A person must allow each call of it before it runs. */
+  readonly needs_approval?: true;
+  /** Absent: guessed by the tool's name. */
+  readonly files?: FileMapping;
 }

@@ -10,6 +10,8 @@ export type Rejection =
   | { readonly code: "not_retryable"; readonly status: string | null }
   /** `index`: of the result in its request; null: the message itself is the result. `became`: where it was looked up. */
   | { readonly code: "call_not_open"; readonly index: number | null; readonly call: string; readonly became?: ClosedCall }
+  /** `index`: in its request. No such call waits for an answer of this kind. */
+  | { readonly code: "approval_not_open"; readonly index: number; readonly execution: string }
   | { readonly code: "message_not_queued"; readonly message: string }
   /** A late, doubled or foreign result: it decides to nothing and must not be tried again. */
   | { readonly code: "stale"; readonly reason: StaleReason }
@@ -30,6 +32,7 @@ export type StaleReason =
   | "epoch_moved"
   | "range_changed"
   | "not_idle"
-  | "title_recorded";
+  | "title_recorded"
+  | "call_over";
 
 export type RejectionCode = Rejection["code"];

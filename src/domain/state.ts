@@ -11,21 +11,40 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 10;
+export const STATE_VERSION = 11;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
   readonly call_id: string;
   readonly name: string;
+  /** It runs here; absent: the client owes its result. */
+  readonly server?: true;
+  /** It waits for a person; absent: it need not, or no longer. */
+  readonly approval?: "pending";
+  /** It was begun, in the turn's present life: what it does outside may have happened. */
+  readonly started?: true;
 }
+
+/** `running_tools`: a call runs here, or is about to. `awaiting_tools`: nothing runs; results or approvals are owed. */
+export type TurnPhase = "generating" | "running_tools" | "awaiting_tools";
+
+/** A call that runs here without waiting for anybody. */
+export const runsHere = (call: OpenCall): boolean => call.server === true && call.approval === undefined;
+
+export function phaseOf(open: readonly OpenCall[]): TurnPhase {
+  if (open.length === 0) return "generating";
+  return open.some(runsHere) ? "running_tools" : "awaiting_tools";
+}
+
+/** Whether something is going on by itself: it needs this life of the object. */
+export const isRunning = (turn: Pick<OpenTurn, "phase"> | null): boolean => turn !== null && turn.phase !== "awaiting_tools";
 
 export interface OpenTurn {
   readonly id: TurnId;
   readonly incarnation: string;
   readonly attempt: number;
   readonly started_at: number;
-  /** `awaiting_tools`: nothing runs; the client owes the results of `open_calls`. */
-  readonly phase: "generating" | "awaiting_tools";
+  readonly phase: TurnPhase;
   readonly open_calls: readonly OpenCall[];
   readonly tools: TextRef | null;
   /** Model calls finished in this turn. */
@@ -219,8 +238,16 @@ export const initialState: SessionState = {
 export function fixedTokens(state: SessionState): number {
   const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
-  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins;
+  const recall = isRecallOffered(state) ? RECALL_TOOL_TOKENS : 0;
+  return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
 }
+
+/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw. */
+export const RECALL_TOOL_TOKENS = 128;
+
+/** Something is out of the model's view, or shown as less than it is: it may look it up. It changes with the epoch only. */
+export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>
+  settings.recall !== false && (view.overlays.length > 0 || view.reduced.length > 0);
 
 /** A title is asked for once, and once more if the object died over the first call. */
 export const MAX_TITLE_TRIES = 2;

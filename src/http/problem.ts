@@ -119,6 +119,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     const detail = became ? closedCalls[became] : "the call is not open";
     return { ...conflict("Call not open", `${field}: ${detail}.`, { call, ...(became && { became }) }), errors: [{ field, detail }] };
   },
+  approval_not_open: ({ index }) => {
+    const field = `approvals.${index}`;
+    const detail = "no call of that execution_id waits for an approval";
+    return { ...conflict("Approval not open", `${field}: ${detail}.`), errors: [{ field, detail }] };
+  },
   message_not_queued: ({ message }) => conflict("Message not queued", "No such message waits in the queue.", { message_id: message }),
   stale: ({ reason }) => conflict("Stale", "What this was based on has changed since.", { reason }),
   compaction_running: ({ compaction }) =>

@@ -18,6 +18,7 @@ const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
   unavailable: 503,
   aborted: 503,
   timeout: 504,
+  round_limit: 422,
   crashed: 500,
   internal: 500,
 };
@@ -37,6 +38,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   unavailable: "The provider could not be reached, or failed.",
   aborted: "The connection to the provider was closed before the reply was complete.",
   timeout: "The provider did not answer in time.",
+  round_limit: "The model called tools in more rounds than the policy allows a turn.",
   crashed: "The turn was lost in crashes, and the attempts are used up.",
   internal: "The turn failed on this side.",
 };

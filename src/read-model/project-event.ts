@@ -47,6 +47,7 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "CompactionProgressed":
+    case "ToolStarted":
     case "ApprovalRequested":
     case "ApprovalResolved":
     case "TurnCompleted":

@@ -3,11 +3,12 @@
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { policyOf } from "../context/policy-choice";
+import { RECALL_TOOL } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
-import { offeredTools, type SessionState } from "../domain/state";
+import { isRecallOffered, type OpenCall, offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
 import { readBodies } from "./log/bodies";
 import { readItems } from "./log/log-tables";
@@ -23,6 +24,7 @@ export interface ContentReader extends SessionContent {
   /** Content that was just written, so that it need not be read back. */
   learn(bodies: readonly BodyText[]): void;
   display(items: readonly ItemMeta[]): DisplayItem[];
+  displayOne(item: ItemMeta): DisplayItem;
   readText(id: BodyId): string | null;
   textOf(ref: TextRef | null): string | null;
   toolsOf(ref: TextRef | null): readonly ToolDefinition[];
@@ -69,6 +71,11 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       }
     },
     display: (items) => withParts(items, false).map(toDisplay),
+    displayOne(item) {
+      const [shown] = withParts([item], false);
+      if (!shown) throw new TypeError("an item without content");
+      return toDisplay(shown);
+    },
     readText,
     textOf,
     toolsOf,
@@ -89,7 +96,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     },
     readCacheKey: () => state().session,
     readParts: (item) => withParts([item], true)[0]?.parts ?? [],
-    readTools: () => toolsOf(offeredTools(state())),
+    readTools: () => withRecall(toolsOf(offeredTools(state())), state()),
     readSummaries: () => summariesOf(state(), readText),
     readView: (upTo) => readView(state(), { entries: (items) => withParts(items, true), textOf, readText }, upTo),
     forget() {
@@ -98,6 +105,10 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     },
   };
 }
+
+/** A tool of the same name that the session brings goes before ours. */
+const withRecall = (tools: readonly ToolDefinition[], state: SessionState): readonly ToolDefinition[] =>
+  isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, RECALL_TOOL] : tools;
 
 const summariesOf = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
   view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : []));
@@ -138,10 +149,20 @@ function toDisplay({ meta, parts }: ViewEntry): DisplayItem {
   };
 }
 
-/** The call that an item is, as clients are told of it; nothing for any other item. */
-export function toCallView(item: DisplayItem): ToolCallView[] {
-  const call = item.parts.find((part): part is Extract<Part, { type: "tool_call" }> => part.type === "tool_call");
-  return call && item.execution_id
-    ? [{ execution_id: item.execution_id, call_id: call.call_id, name: call.name, arguments: call.arguments }]
-    : [];
+interface Shown {
+  readonly items: readonly ItemMeta[];
+  display(item: ItemMeta): DisplayItem;
+}
+
+/** Open calls as clients are told of them: they are among the view's items until they have results. */
+export function toCallViews(open: readonly OpenCall[], { items, display }: Shown): ToolCallView[] {
+  const calls = new Map(open.map((call) => [call.execution, call]));
+  return items.flatMap((item) => {
+    const call = item.kind === "tool_call" && item.tool ? calls.get(item.tool.execution) : undefined;
+    const part = call && display(item).parts.find((each) => each.type === "tool_call");
+    if (!call || !part) return [];
+    const { call_id, name, arguments: written } = part;
+    const runs = call.server ? "server" : "client";
+    return [{ execution_id: call.execution, call_id, name, arguments: written, runs, approval: call.approval ?? null }];
+  });
 }

@@ -5,10 +5,11 @@
 
 import { freeDeadLease } from "../app/compaction/give-back";
 import { draftItem } from "../app/drafts";
-import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, ModelSpec, Projection } from "../app/ports";
+import type { ModelDirectory, ModelSpec, ToolOutcome, ToolRunner } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
 import type { Settled } from "../app/session-api";
-import type { BodyText, Deadlines, Schedule } from "../app/session-ports";
+import type { BodyText } from "../app/session-ports";
+import { draftLost, runTools } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import { LiveTurn } from "../app/turn/live-turn";
 import { runTurn } from "../app/turn/run-turn";
@@ -16,16 +17,16 @@ import { measureNext } from "../context/budget";
 import { withStartRatio } from "../context/start-ratio";
 import type { CutShort } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
-import type { TenantId } from "../domain/ids";
-import type { SessionState } from "../domain/state";
+import { isRunning, type OpenTurn, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, spentOf } from "./log/log-tables";
-import type { Sql } from "./log/sql";
 import { SessionStore } from "./log/store";
+import { recallFor } from "./recall/recall";
+import type { RuntimeDeps } from "./runtime-deps";
 import { createSignal, type Signal } from "./signal";
 import type { ContextNumbers } from "./stream/frames";
 import { readPartial } from "./stream/partial";
@@ -35,28 +36,10 @@ import { Titler } from "./titler";
 import { armJobs, asksForWorker, sendWakeUp } from "./watch";
 import { WindowNote } from "./window-note";
 
-export interface RuntimeDeps {
-  readonly sql: Sql;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** New with every life of the object in memory. */
-  readonly incarnation: string;
-  readonly schedule: Schedule;
-  readonly setAlarm: (at: number) => void;
-  /** Keeps the object alive until the work is done. */
-  readonly background: (work: Promise<void>) => void;
-  readonly model: ChatModel;
-  readonly models: (tenant: TenantId) => ModelDirectory;
-  readonly queue: CompactionQueue;
-  readonly projection: (tenant: TenantId) => Projection;
-  readonly random: () => number;
-  readonly digest: (text: string) => Promise<string>;
-  readonly deadlines: Deadlines;
-  readonly log: Log;
-}
-
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
+const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
+
 export class SessionRuntime {
   readonly store: SessionStore;
   readonly buffer: StreamBuffer;
@@ -123,18 +106,23 @@ export class SessionRuntime {
   #recover(): void {
     const { turn } = this.state;
     const { sql, clock, ids, incarnation } = this.deps;
-    if (turn?.phase !== "generating" || turn.incarnation === incarnation) return;
+    if (!turn || !isRunning(turn) || turn.incarnation === incarnation) return;
     const at = clock();
-    const said = readPartial(sql, turn.id);
+    const said = turn.phase === "generating" ? readPartial(sql, turn.id) : null;
+    const lost = draftLost(this.ports());
     const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
-    const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn) };
+    const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn), lost: lost.lost };
     const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
-    this.store.execute(command, partial ? [partial.body] : []);
+    this.execute(command, [...(partial ? [partial.body] : []), ...lost.bodies]);
   }
 
-  /** What the running turn leaves behind if it ends now: what it has said, as an item, and the call that it is in. */
-  cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: BodyText[] } {
+  /** What the running turn leaves behind if it ends now: what it has said, as an item, the call that it is in, tools that were begun. */
+  cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
     const { live } = this;
+    if (this.state.turn?.phase === "running_tools") {
+      const { lost, bodies } = draftLost(this.ports());
+      return { cut: { partial: null, call: null, lost }, bodies };
+    }
     const { clock, ids } = this.deps;
     const call = live?.call?.endedAs(outcome, clock()) ?? null;
     if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
@@ -153,6 +141,8 @@ export class SessionRuntime {
       },
       model: deps.model,
       models: this.#models,
+      tools: this.#tools,
+      recall: (query) => recallFor(deps.sql, query),
       clock: deps.clock,
       ids: deps.ids,
       schedule: deps.schedule,
@@ -176,6 +166,13 @@ export class SessionRuntime {
     },
     execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
   }))(this);
+
+  readonly #tools: ToolRunner = {
+    run: async (request, options) => {
+      const { tenant } = this.state;
+      return tenant ? this.deps.tools(tenant).run(request, options) : NOBODY_RUNS_IT;
+    },
+  };
 
   readonly #models: ModelDirectory = {
     resolve: async (id) => {
@@ -220,11 +217,7 @@ export class SessionRuntime {
   }
 
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
-    const display = (item: Parameters<ContentReader["display"]>[0][number]) => {
-      const [shown] = this.content.display([item]);
-      if (!shown) throw new TypeError("an item without content");
-      return shown;
-    };
+    const display = this.content.displayOne;
     const spent = (turn: Parameters<typeof readTurn>[1]) => spentOf(readTurn(this.deps.sql, turn));
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context: () => this.contextNumbers() }));
     if (frames.length > 0) this.buffer.publish(...frames);
@@ -256,7 +249,7 @@ export class SessionRuntime {
     const { turn, lifecycle } = this.state;
     if (lifecycle !== "open") return;
     this.titler.startIfWanted();
-    if (turn?.phase === "generating" && turn.incarnation === this.deps.incarnation) return this.#start();
+    if (turn && isRunning(turn) && turn.incarnation === this.deps.incarnation) return this.#start(turn);
     if (turn) return this.drain.startSoon();
     if (this.#between) return;
     this.#between = afterTurn(this.ports())
@@ -269,13 +262,12 @@ export class SessionRuntime {
     this.deps.background(this.#between);
   }
 
-  #start(): void {
-    const { turn } = this.state;
-    if (!turn || this.live?.run.turn === turn.id) return;
+  #start(turn: OpenTurn): void {
+    if (this.live?.run.turn === turn.id) return;
     const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
     this.#last = live;
     this.live = live;
-    const done = runTurn(live, this.ports())
+    const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.ports())
       .catch((error: unknown) => this.#turnThrew(live, error))
       .finally(() => {
         if (this.live === live) this.live = null;

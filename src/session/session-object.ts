@@ -72,6 +72,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
         (suggested) => this.#tenant((tenant) => suggest(tenant, suggested)),
       ),
       models,
+      tools: () => ({ run: async () => ({ output: "No tools are run here yet.", failure: "not_configured" }) }),
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
       digest: sha256,

@@ -119,7 +119,7 @@ function asks(n: number): Command {
     estimate: 1,
     request_digest: null,
   } as const;
-  const calls = [draft(80, { kind: "tool_call", turn: turnId(n), tool: { execution: id("exe", 80), call_id: "a", name: "look_up" } })];
+  const item = draft(80, { kind: "tool_call", turn: turnId(n), tool: { execution: id("exe", 80), call_id: "a", name: "look_up" } });
   const finish = "tool_calls";
   return {
     type: "RecordAssistant",
@@ -128,7 +128,7 @@ function asks(n: number): Command {
     incarnation: INC,
     call: { ...call, outcome: finish, ms: 1, lease: null },
     reply: null,
-    calls,
+    calls: [{ item }],
     finish,
   };
 }

@@ -95,7 +95,9 @@ describe("a turn that is cut short in the middle of a call", () => {
       incarnation: INC,
       call: call("tool_calls"),
       reply: null,
-      calls: [draft(20, { kind: "tool_call", turn: turnId(1), tool: { execution: id("exe", 1), call_id: "a", name: "look_up" } })],
+      calls: [
+        { item: draft(20, { kind: "tool_call", turn: turnId(1), tool: { execution: id("exe", 1), call_id: "a", name: "look_up" } }) },
+      ],
       finish: "tool_calls",
     };
     const { state } = play([asks], running());

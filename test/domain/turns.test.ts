@@ -50,9 +50,13 @@ const asks = (n: number, executions: readonly number[]): Command =>
   reply(n, {
     reply: null,
     finish: "tool_calls",
-    calls: executions.map((e) =>
-      draft(200 + e, { kind: "tool_call", turn: turnId(n), tool: { execution: id("exe", e), call_id: `call_${e}`, name: "look_up" } }),
-    ),
+    calls: executions.map((e) => ({
+      item: draft(200 + e, {
+        kind: "tool_call",
+        turn: turnId(n),
+        tool: { execution: id("exe", e), call_id: `call_${e}`, name: "look_up" },
+      }),
+    })),
   });
 
 const answer = (executions: readonly number[]): Command => ({
@@ -156,7 +160,9 @@ describe("client tools", () => {
   test("a provider's call id that repeats means the first open call of that id", () => {
     const twice = reply(1, {
       reply: null,
-      calls: [1, 2].map((e) => draft(200 + e, { kind: "tool_call", tool: { execution: id("exe", e), call_id: "same", name: "look_up" } })),
+      calls: [1, 2].map((e) => ({
+        item: draft(200 + e, { kind: "tool_call", tool: { execution: id("exe", e), call_id: "same", name: "look_up" } }),
+      })),
     });
     const waiting = play([submit(1), twice], given()).state;
     const byCallId = (n: number): Command => ({

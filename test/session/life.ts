@@ -1,5 +1,14 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
-import type { CallOptions, ChatModel, ModelChunk, ModelDirectory, ModelRequest, ModelSpec, Projection } from "../../src/app/ports";
+import type {
+  CallOptions,
+  ChatModel,
+  ModelChunk,
+  ModelDirectory,
+  ModelRequest,
+  ModelSpec,
+  Projection,
+  ToolRunner,
+} from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
@@ -84,6 +93,7 @@ export class Life {
   /** What every draw comes to. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
+  tools: ToolRunner = { run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   readonly runtime: SessionRuntime;
   readonly service: SessionService;
@@ -106,6 +116,7 @@ export class Life {
       background: () => {},
       model: this.#model,
       models: () => ({ resolve: (id) => this.models.resolve(id) }),
+      tools: () => ({ run: (request, options) => this.tools.run(request, options) }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: async () => "digest",

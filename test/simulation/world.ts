@@ -172,6 +172,7 @@ export class World {
     return {
       model: this.model.for(scope, () => this.#owed()),
       models: () => this.#directory(scope),
+      tools: () => ({ run: async () => ({ output: "", failure: "not_configured" as const }) }),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
       digest: async (text: string) => {

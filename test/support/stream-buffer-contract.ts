@@ -256,7 +256,14 @@ const itemFrame = (n: number, text: string): Extract<Frame, { type: "item.comple
 const awaitingFrame = (units: number): Frame => ({
   type: "turn.awaiting_tools",
   turn_id: turnId(1),
-  tool_calls: [1, 2, 3].map((n) => ({ execution_id: id("exe", n), call_id: `c${n}`, name: "look", arguments: HAN.repeat(units) })),
+  tool_calls: [1, 2, 3].map((n) => ({
+    execution_id: id("exe", n),
+    call_id: `c${n}`,
+    name: "look",
+    arguments: HAN.repeat(units),
+    runs: "client" as const,
+    approval: null,
+  })),
 });
 
 const heaviestRow = (sql: Sql): number =>

@@ -3,11 +3,14 @@
  * whoever listens reads the live stream. Every await is a race with stop, interrupt and eviction, so everything is
  * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
  */
-import type { ModelCall } from "../../domain/commands";
+import { policyOf } from "../../context/policy-choice";
+import type { CalledTool, ModelCall } from "../../domain/commands";
+import type { ItemDraft } from "../../domain/message";
 import type { FinishReason } from "../../domain/model-call";
 import { type DraftedItem, draftItem } from "../drafts";
 import { Efforts, mayHelpElsewhere } from "../retry";
 import type { SessionPorts } from "../session-ports";
+import { type JudgedCall, judgeCall } from "../tools/judge-call";
 import { candidatesOf } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
@@ -20,7 +23,8 @@ import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const efforts = new Efforts(live.vain);
-  let ended: Failed | null = null;
+  let ended: Failed | null = isAtRoundLimit(ports) ? AT_ROUND_LIMIT : null;
+  if (ended) return fail(live, ports, ended);
   for (const candidate of candidatesOf(ports.writer.state)) {
     const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
     if (tried.kind === "passed_over") continue;
@@ -32,6 +36,14 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
     ended = withCall(ended, null);
   }
   if (ended) fail(live, ports, ended);
+}
+
+const AT_ROUND_LIMIT: Failed = { failure: { kind: "round_limit", status: null }, call: null };
+
+/** A model that calls tools for ever is stopped by its policy. */
+function isAtRoundLimit({ writer }: SessionPorts): boolean {
+  const { turn, settings } = writer.state;
+  return (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
 }
 
 const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ failure, call });
@@ -47,9 +59,11 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const { model } = answer.call;
   const said = live.spoken.whole;
   const reply = said.words.length > 0 ? draftItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
-  const calls = said.calls.map(({ call: part, thinking }): DraftedItem => {
+  const tools = said.calls.length > 0 ? ports.content.readTools() : [];
+  const calls = said.calls.map(({ call: part, thinking }): DraftedItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
-    return draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
+    const drafted = draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
+    return { ...drafted, judged: judgeCall(part, tools) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
   const bodies = drafted.map((item) => item.body);
@@ -60,13 +74,20 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
     ...live.run,
     call,
     reply: reply?.draft ?? null,
-    calls: calls.map((item) => item.draft),
+    calls: calls.map(({ draft, judged }) => toCalledTool(draft, judged)),
     finish,
   } as const;
   const recorded = writer.execute(command, bodies);
   live.call = null;
   if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
 }
+
+/** What cannot be run has its result from here, as what runs here has. */
+const toCalledTool = (item: ItemDraft, judged: JudgedCall): CalledTool => ({
+  item,
+  ...(judged.kind !== "client" && { server: true }),
+  ...(judged.kind === "server" && judged.needs_approval && { needs_approval: true }),
+});
 
 function fail(live: LiveTurn, ports: SessionPorts, ended: Failed): void {
   const { writer, clock, ids, log } = ports;

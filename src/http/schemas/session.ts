@@ -96,7 +96,7 @@ export const sessionView = documents<SessionDescription>()(
       turn: z
         .object({
           id: id("trn"),
-          phase: z.enum(["generating", "awaiting_tools"]),
+          phase: z.enum(["generating", "running_tools", "awaiting_tools"]),
           open_calls: z.array(toolCallView).readonly(),
         })
         .nullable(),

@@ -46,6 +46,8 @@ export const toolCallView = documents<ToolCallView>()(
     call_id: z.string().openapi({ description: "The provider's own id; may repeat" }),
     name: z.string(),
     arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
+    runs: z.enum(["client", "server"]).openapi({ description: "Who runs it; a client gives results of its own calls only" }),
+    approval: z.literal("pending").nullable().openapi({ description: "`pending`: it runs once a person has allowed it" }),
   }),
 );
 

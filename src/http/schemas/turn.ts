@@ -24,7 +24,7 @@ export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 export const turnFailureView = documents<TurnFailure>()(
   z.object({
-    kind: z.enum([...modelFailureKind.options, "cannot_fit", "unknown_model", "crashed", "internal"]),
+    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "unknown_model", "crashed", "internal"]),
     status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
     fit: z
       .object({
@@ -47,7 +47,7 @@ export const turnView = documents<TurnReport>()(
   z
     .object({
       id: id("trn"),
-      status: z.enum([...turnStatus.options, "queued", "generating", "awaiting_tools"]),
+      status: z.enum([...turnStatus.options, "queued", "generating", "running_tools", "awaiting_tools"]),
       finish: z.enum(["stop", "length", "tool_calls", "content_filter", "other"]).nullable(),
       failure: turnFailureView.nullable(),
       attempt: z.int(),

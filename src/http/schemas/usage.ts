@@ -51,7 +51,7 @@ export const ledgerRowView = documents<LedgerRow>()(
       outcome: z.enum([
         ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
         ...modelFailureKind.options,
-        ...(["cannot_fit", "unknown_model", "crashed", "internal", "stale"] as const),
+        ...(["cannot_fit", "round_limit", "unknown_model", "crashed", "internal", "stale"] as const),
       ]),
       ms: z.number(),
     })

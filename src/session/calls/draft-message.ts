@@ -1,5 +1,5 @@
 /** What a client sends, made ready for a command: items with their bodies, and results cut to what is recorded of them. */
-import { type DraftedItem, draftItem } from "../../app/drafts";
+import { type DraftedItem, draftItem, draftToolResult } from "../../app/drafts";
 import type { ImportedCall, SubmitInput } from "../../app/session-api";
 import { policyOf } from "../../context/policy-choice";
 import { truncateToolResult } from "../../context/tool-results";
@@ -42,9 +42,7 @@ export interface ResultInput {
 /** The output is cut here, once and for all (RFC-011 §1). */
 export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
   const limit = policyOf(runtime.state.settings.policy).results.max_chars;
-  const { call_id, name } = call;
-  const part = { type: "tool_result", call_id, name, output: truncateToolResult(output, limit), is_error } as const;
-  return draftItem({ kind: "tool_result", parts: [part], ...to }, runtime.deps.ids);
+  return draftToolResult({ call, output: truncateToolResult(output, limit), is_error, ...to }, runtime.deps.ids);
 }
 
 /** The call that each of a request's results answers, as the results before it leave the open ones. */

@@ -8,7 +8,7 @@ import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { CallRef } from "../../domain/open-calls";
-import type { OpenCall } from "../../domain/state";
+import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { recall, remember } from "../log/idempotency";
@@ -74,7 +74,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   };
   const said = [first, ...rest].map(({ body }) => body);
   const running = runtime.state.turn?.id;
-  const kept = runtime.state.turn?.phase === "generating" ? bodies : [];
+  const kept = isRunning(runtime.state.turn) ? bodies : [];
   const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
   if (running && runtime.state.turn?.id !== running) runtime.abandonLive();
   return accepted;
@@ -101,9 +101,10 @@ export function submitToolResults(
   const turn = runtime.state.turn;
   const at = clock();
   const refs = input.results.map(({ execution_id, call_id }) => ({ execution: execution_id, call_id }));
-  const contradiction = refuseContradiction(turn?.open_calls ?? [], refs);
+  const owed = (turn?.open_calls ?? []).filter((call) => !call.server);
+  const contradiction = refuseContradiction(owed, refs);
   if (contradiction) return contradiction;
-  const calls = callsOf(turn?.open_calls ?? [], refs);
+  const calls = callsOf(owed, refs);
   const drafted = input.results.map(({ execution_id, call_id, output, is_error }, index) => {
     const call = calls[index] ?? { call_id: "", name: "" };
     const { draft, body } = draftResult(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });

@@ -67,6 +67,7 @@ function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame
       return [{ type: "turn.awaiting_tools", turn_id, tool_calls: open_calls }];
     case "queued":
     case "generating":
+    case "running_tools":
       return [];
     default:
       return assertNever(status);

@@ -2,8 +2,9 @@
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
+import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
-import { toCallView } from "../content";
+import { toCallViews } from "../content";
 import { readTurn, readTurnItems, spentOf, type TurnRow } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { TRIMMED_NOTICE } from "../stream/frames";
@@ -41,15 +42,13 @@ function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["stat
 
 /** Every open call of the turn under way, whatever its report leaves out: they are in the view until they have results. */
 export function openCallsOf({ state, content }: SessionRuntime): views.ToolCallView[] {
-  const open = new Set((state.turn?.open_calls ?? []).map((call) => call.execution));
-  const calls = state.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
-  return content.display(calls).flatMap(toCallView);
+  return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 
 /** Whether the turn still has something to say by itself. */
 export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
   const { turn, queue } = runtime.state;
-  return (turn?.id === id && turn.phase === "generating") || queue.some((entry) => entry.turn === id);
+  return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);
 }
 
 export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<views.TurnReport>> {

@@ -1,5 +1,5 @@
 /** What the object must still do, and when. One alarm serves the table, earliest first (docs/design.md §1.5). */
-import type { SessionState } from "../../domain/state";
+import { isRunning, type SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
 export const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection"] as const;
@@ -13,7 +13,7 @@ export interface Job {
 }
 
 /** Whether the alarm must come back for the turns: one is under way, or none is and messages wait for theirs. */
-export const needsWatch = ({ turn, queue }: SessionState): boolean => (turn ? turn.phase === "generating" : queue.length > 0);
+export const needsWatch = ({ turn, queue }: SessionState): boolean => (turn ? isRunning(turn) : queue.length > 0);
 
 export interface Jobs {
   /** Arms a job; one that is armed moves to `due_at`. */

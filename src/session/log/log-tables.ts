@@ -147,6 +147,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "SessionErased":
     case "MessageRedacted":
     case "HistoryRewound":
+    case "ToolStarted":
     case "ApprovalRequested":
     case "ApprovalResolved":
       return;

@@ -2,7 +2,7 @@
 import type { DisplayItem, Notice, ToolCallView } from "../../app/session-views";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure, TurnFailureKind } from "../../domain/events";
-import type { CompactionId, ItemId, TurnId } from "../../domain/ids";
+import type { CompactionId, ExecutionId, ItemId, TurnId } from "../../domain/ids";
 import type { CallUsage, FinishReason, UsageSource } from "../../domain/model-call";
 
 interface InTurn {
@@ -41,7 +41,11 @@ export type Frame =
   | ({ readonly type: "text.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "reasoning.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "item.completed"; readonly item: DisplayItem } & InTurn)
+  /** Nothing runs here: the client owes results, or a person an approval, of these. */
   | ({ readonly type: "turn.awaiting_tools"; readonly tool_calls: readonly ToolCallView[] } & InTurn)
+  | ({ readonly type: "tool.started"; readonly execution_id: ExecutionId } & InTurn)
+  | ({ readonly type: "approval.requested"; readonly tool_call: ToolCallView } & InTurn)
+  | ({ readonly type: "approval.resolved"; readonly execution_id: ExecutionId; readonly approved: boolean } & InTurn)
   | ({ readonly type: "turn.completed"; readonly finish: FinishReason } & TurnFigures & InTurn)
   | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & TurnFigures & InTurn)
   | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & TurnFigures & InTurn)

@@ -1,14 +1,14 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
-import type { DisplayItem } from "../../app/session-views";
+import type { DisplayItem, ToolCallView } from "../../app/session-views";
 import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { type CallUsage, sourceOf } from "../../domain/model-call";
-import type { SessionState } from "../../domain/state";
+import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
-import { toCallView } from "../content";
+import { toCallViews } from "../content";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE, type TurnFigures } from "./frames";
 
 export interface FrameSource {
@@ -37,6 +37,14 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       return calledFrames(event, source);
     case "ToolResultRecorded":
       return resultFrames(event, source);
+    case "ToolStarted":
+      return [{ type: "tool.started", turn_id: event.turn, execution_id: event.execution }];
+    case "ApprovalRequested":
+      return callViews(source, (call) => call.execution === event.execution).map((tool_call) => {
+        return { type: "approval.requested", turn_id: event.turn, tool_call };
+      });
+    case "ApprovalResolved":
+      return [{ type: "approval.resolved", turn_id: event.turn, execution_id: event.execution, approved: event.approved }];
     case "SessionErased":
       return [{ type: "session.erased" }];
     case "TurnCompleted":
@@ -63,8 +71,6 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "SessionForked":
     case "MessageRedacted":
     case "HistoryRewound":
-    case "ApprovalRequested":
-    case "ApprovalResolved":
     case "CompactionRequested":
     case "CompactionProgressed":
       return [];
@@ -96,27 +102,33 @@ function startFrames(event: Extract<StoredEvent, { type: "TurnStarted" }>, sourc
   return item && !waited(item.id, source) ? [accepted(item), started] : [started];
 }
 
-/** The last of a response's calls also says that the turn waits. */
+/** The last of a response's calls also says that the turn waits, if nothing of it runs here. */
 function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: FrameSource): Frame[] {
   const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
-  const open = source.after.turn?.open_calls ?? [];
-  return open.at(-1)?.execution === event.item.tool?.execution ? [completed, awaiting(event.turn, source)] : [completed];
+  const { turn } = source.after;
+  const isLast = turn?.open_calls.at(-1)?.execution === event.item.tool?.execution;
+  return isLast && turn?.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
-function awaiting(turn: Extract<StoredEvent, { type: "ToolCalled" }>["turn"], { after, display }: FrameSource): Frame {
-  const open = new Set((after.turn?.open_calls ?? []).map((call) => call.execution));
-  const calls = after.view.items.filter((item) => item.kind === "tool_call" && item.tool && open.has(item.tool.execution));
-  return { type: "turn.awaiting_tools", turn_id: turn, tool_calls: calls.flatMap((item) => toCallView(display(item))) };
+const awaiting = (turn: TurnId, source: FrameSource): Frame => ({
+  type: "turn.awaiting_tools",
+  turn_id: turn,
+  tool_calls: callViews(source, () => true),
+});
+
+/** The open calls, of those that are wanted. */
+function callViews({ after, display }: FrameSource, isWanted: (call: OpenCall) => boolean): ToolCallView[] {
+  const open = (after.turn?.open_calls ?? []).filter(isWanted);
+  return toCallViews(open, { items: after.view.items, display });
 }
 
-/** The last result of a request says what comes next: the turn goes on, or still waits. */
+/** The last result of a request says what comes next: the turn goes on, waits, or is busy with others and says nothing. */
 function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: FrameSource): Frame[] {
   const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
-  if (source.after.next_position !== event.item.position + 1) return [completed];
-  return [
-    completed,
-    source.after.turn?.phase === "generating" ? { type: "turn.resumed", turn_id: event.turn } : awaiting(event.turn, source),
-  ];
+  const { turn, next_position } = source.after;
+  if (!turn || next_position !== event.item.position + 1) return [completed];
+  if (turn.phase === "generating") return [completed, { type: "turn.resumed", turn_id: event.turn }];
+  return turn.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
 function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {

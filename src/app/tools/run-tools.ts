@@ -1,0 +1,169 @@
+/**
+ * The calls of a turn that run here, a few at a time. What takes effect outside is written down before it does, and is done at most once for
+ * an execution; its result enters the conversation by a command that names the run, as everything of a turn does.
+ */
+import { policyOf } from "../../context/policy-choice";
+import { truncateToolResult } from "../../context/tool-results";
+import type { ToolRunDraft, TurnRun } from "../../domain/commands";
+import type { ExecutionId } from "../../domain/ids";
+import type { ToolCallPart } from "../../domain/message";
+import { type OpenCall, runsHere } from "../../domain/state";
+import type { ToolRun } from "../../domain/tool-run";
+import { draftToolResult } from "../drafts";
+import type { ToolArtifact, ToolOutcome } from "../ports";
+import type { BodyText, SessionPorts } from "../session-ports";
+import { type JudgedCall, judgeCall } from "./judge-call";
+
+/** An object has six connections at once, and one is the model's. */
+const AT_ONCE = 4;
+/** A tool's own limit is shorter; this is for one that heeds none. */
+export const LONGEST_RUN_MS = 10 * 60_000;
+
+/** A run of tools, and what ends it. */
+export interface LiveTools {
+  readonly run: TurnRun;
+  readonly abort: AbortController;
+}
+
+export type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
+
+/** Until none is left that may run; a call that is approved meanwhile is run as well. */
+export async function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
+  const taken = new Set<ExecutionId>();
+  const next = (): OpenCall | undefined =>
+    openCalls(live, ports).find((call) => runsHere(call) && !call.started && !taken.has(call.execution));
+  const work = async (): Promise<void> => {
+    for (let call = next(); call; call = next()) {
+      taken.add(call.execution);
+      await runCall(live, call, ports);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+/** Empty once the run is over. */
+function openCalls({ run }: LiveTools, { writer }: ToolPorts): readonly OpenCall[] {
+  const { turn } = writer.state;
+  return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "running_tools" ? turn.open_calls : [];
+}
+
+async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promise<void> {
+  const { clock, writer, content, log } = ports;
+  const part = findCall(call, ports);
+  const judged = judgeCall(part, content.readTools());
+  const startedAt = clock();
+  const outcome = await outcomeOf(judged, { live, call }, ports);
+  if (!outcome) return;
+  const { result, bodies } = draftRun(call, { outcome, ms: clock() - startedAt }, ports);
+  const recorded = writer.execute({ type: "RecordToolRun", at: clock(), ...live.run, result }, bodies);
+  if (!recorded.ok) log.info("tool_result_not_recorded", { turn: live.run.turn, code: recorded.error.code });
+}
+
+/** The call as the model made it: it is in the view until it has a result. */
+function findCall({ execution, name }: OpenCall, { writer, content }: ToolPorts): Pick<ToolCallPart, "name" | "arguments"> {
+  const item = writer.state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution);
+  const part = item && content.readParts(item).find((each) => each.type === "tool_call");
+  return part ?? { name, arguments: "" };
+}
+
+interface Running {
+  readonly live: LiveTools;
+  readonly call: OpenCall;
+}
+
+/** Null: the run is over, and nothing was begun. */
+async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | null> {
+  // Offered as the client's when it was called, and not any more: nobody is there to run it.
+  if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
+  if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
+  // Reading the record has no effect: nothing is written down for it.
+  if (judged.tool.by === "builtin") return ports.recall(judged.arguments);
+  const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
+  if (!started.ok) return null;
+  const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
+  return withDeadline(live, (signal) => ports.tools.run(request, { signal }), ports);
+}
+
+/** Never throws, and does not wait for a tool that heeds no signal. */
+async function withDeadline(
+  live: LiveTools,
+  run: (signal: AbortSignal) => Promise<ToolOutcome>,
+  { schedule, log }: ToolPorts,
+): Promise<ToolOutcome> {
+  const abort = new AbortController();
+  const stop = (): void => abort.abort();
+  live.abort.signal.addEventListener("abort", stop, { once: true });
+  if (live.abort.signal.aborted) stop();
+  let cancel = (): void => {};
+  const expired = new Promise<ToolOutcome>((resolve) => {
+    cancel = schedule(LONGEST_RUN_MS, () => {
+      abort.abort();
+      resolve({ output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" });
+    });
+  });
+  const ran = run(abort.signal).catch((error: unknown): ToolOutcome => {
+    log.error("tool_threw", { error: error instanceof Error ? error.name : "unknown" });
+    return { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
+  });
+  try {
+    return await Promise.race([ran, expired]);
+  } finally {
+    cancel();
+    live.abort.signal.removeEventListener("abort", stop);
+  }
+}
+
+interface Ran {
+  readonly outcome: ToolOutcome;
+  /** Null: nobody saw its end. */
+  readonly ms: number | null;
+}
+
+/** The outcome as a result that can be recorded, cut to what is recorded of one (RFC-011 §1). */
+export function draftRun(
+  call: OpenCall,
+  { outcome, ms }: Ran,
+  ports: Pick<ToolPorts, "writer" | "clock" | "ids">,
+): { readonly result: ToolRunDraft; readonly bodies: readonly BodyText[] } {
+  const { writer, clock, ids } = ports;
+  const { max_chars } = policyOf(writer.state.settings.policy).results;
+  const output = truncateToolResult(outcome.output, max_chars);
+  const is_error = outcome.failure !== null;
+  const { draft, body } = draftToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
+  const kept = draftArtifacts(outcome.artifacts ?? [], ids);
+  const ran: ToolRun = { ms, exit_code: null, failure: outcome.failure, artifacts: kept.artifacts };
+  return { result: { execution: call.execution, item: draft, is_error, ran }, bodies: [body, ...kept.bodies] };
+}
+
+export function draftArtifacts(
+  artifacts: readonly ToolArtifact[],
+  ids: ToolPorts["ids"],
+): { readonly artifacts: ToolRun["artifacts"]; readonly bodies: readonly BodyText[] } {
+  const drafted = artifacts.map(({ type, content }) => {
+    const text = JSON.stringify(content);
+    return { type, body: ids.newId("bod"), bytes: utf8.encode(text).byteLength, text };
+  });
+  return {
+    artifacts: drafted.map(({ text: _, ...artifact }) => artifact),
+    bodies: drafted.map(({ body, text }) => ({ id: body, text })),
+  };
+}
+
+const utf8 = new TextEncoder();
+
+/** What the model is told of a call that was begun and whose end nobody saw. */
+export const UNKNOWN_OUTCOME: ToolOutcome = {
+  output:
+    "The outcome of this call is unknown: it was begun, and its end was not seen. It may have taken effect. It is not run again by itself.",
+  failure: "unknown_outcome",
+};
+
+/** The results of what was begun, should the turn end now, or have ended with the object's last life. */
+export function draftLost(ports: Pick<ToolPorts, "writer" | "clock" | "ids">): {
+  readonly lost: readonly ToolRunDraft[];
+  readonly bodies: readonly BodyText[];
+} {
+  const begun = (ports.writer.state.turn?.open_calls ?? []).filter((call) => call.started);
+  const drafted = begun.map((call) => draftRun(call, { outcome: UNKNOWN_OUTCOME, ms: null }, ports));
+  return { lost: drafted.map(({ result }) => result), bodies: drafted.flatMap(({ bodies }) => bodies) };
+}

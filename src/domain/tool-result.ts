@@ -1,0 +1,31 @@
+/** The results of calls as they enter the conversation. */
+import type { ResultDraft, ToolRunDraft } from "./commands";
+import type { Event } from "./events";
+import type { ItemMeta } from "./message";
+import type { OpenCall, OpenTurn, SessionState } from "./state";
+
+/** The result of `call` as it enters the conversation. */
+export function resultItem(draft: ResultDraft, of: { turn: OpenTurn; call: OpenCall; is_error: boolean; position: number }): ItemMeta {
+  const { execution, call_id, name } = of.call;
+  const tool = { execution, call_id, name, is_error: of.is_error };
+  return { ...draft, kind: "tool_result", turn: of.turn.id, tool, position: of.position };
+}
+
+export function toolRan(
+  { item: draft, is_error, ran }: Omit<ToolRunDraft, "execution">,
+  { turn, call, incarnation, position }: { turn: OpenTurn; call: OpenCall; incarnation: string; position: number },
+): Event {
+  const item = resultItem(draft, { turn, call, is_error, position });
+  return { type: "ToolResultRecorded", turn: turn.id, item, incarnation, ran };
+}
+
+/** The results of calls whose end nobody will see: of those that were begun and are open still. */
+export function lostResults(state: SessionState, lost: readonly ToolRunDraft[], incarnation: string): Event[] {
+  const { turn } = state;
+  if (!turn) return [];
+  const begun = lost.flatMap((result) => {
+    const call = turn.open_calls.find((each) => each.execution === result.execution && each.started);
+    return call ? [{ result, call }] : [];
+  });
+  return begun.map(({ result, call }, index) => toolRan(result, { turn, call, incarnation, position: state.next_position + index }));
+}
