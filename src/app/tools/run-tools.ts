@@ -27,7 +27,7 @@ export interface LiveTools {
 
 export type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
 
-/** Until none is left that may run; a call that is approved meanwhile is run as well. */
+/** Until none is left that may run. What a person allows meanwhile is taken by whoever is free, or by the next run. */
 export async function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
   const taken = new Set<ExecutionId>();
   const next = (): OpenCall | undefined =>
