@@ -107,6 +107,8 @@ function unknownSession(): WholeSessionApi {
     submit: no,
     cancelQueued: no,
     toolResults: no,
+    approvals: no,
+    executions: no,
     stop: no,
     retry: no,
     waitForTurn: no,
@@ -266,6 +268,7 @@ export function world(input: WorldInput = {}): World {
       return { ...emptyTenant(), ...input.tenant };
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    executions: { readExecution: async () => null },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
@@ -318,6 +321,7 @@ const params: Readonly<Record<string, string>> = {
   message_id: makeId("msg"),
   turn_id: makeId("trn"),
   compaction_id: makeId("cmp"),
+  execution_id: makeId("exe"),
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
   credential_name: "openai",
@@ -339,6 +343,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
   if (path.endsWith("/messages")) return { content: "Hello" };
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
+  if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
   if (path.endsWith("/probe") || path.endsWith("/rotate")) return undefined;
