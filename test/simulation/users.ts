@@ -252,7 +252,11 @@ export class Users {
     const { random, stats } = this.world;
     const waiting = open.filter((call) => call.approval === "pending" || random.chance(0.02));
     if (waiting.length === 0 || random.chance(0.1)) return;
-    const answered = { ok: true, error: { code: "" } };
+    const approvals = waiting.map(({ execution_id }) => ({ execution_id, approved: random.chance(0.7), reason: null }));
+    const idempotency = { key: `key-${++this.#keys}`, digest: "approvals" };
+    const answer = () =>
+      this.world.call(this.world.clients, "approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
+    const answered = await this.#insist("approvals", answer);
     stats.count(`approvals: ${answered.ok ? "taken" : answered.error.code}`);
   }
 
