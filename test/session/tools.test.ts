@@ -4,7 +4,10 @@ import type { ModelChunk, ToolOutcome, ToolRequest } from "../../src/app/ports";
 import { LONGEST_RUN_MS } from "../../src/app/tools/run-tools";
 import type { ExecutionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
+import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
+import { readRows } from "../read-model/rows";
+import { SimD1 } from "../simulation/sim-d1";
 import { id } from "../support/builders";
 import { CALLER, Life, SPEC, settle } from "./life";
 
@@ -371,6 +374,32 @@ describe("a call that a person must allow", () => {
     expect(life.runtime.state.last_turn).toMatchObject({ status: "stopped", stop_reason: "tools_expired" });
     expect(await life.statuses()).toEqual(["cancelled", "succeeded"]);
   });
+});
+
+test("the read model's rows say of every call what the object says", async () => {
+  const life = await calling("fetch", "pay", "look", "fetch|[]", "pay");
+  const db = new SimD1().direct;
+  life.projection = createProjection(db);
+  await life.approve([1, false, "no"], [4, true]);
+  await life.run(0).end({ output: "broken", failure: "status", artifacts: [{ type: "body", content: "..." }] });
+  const told = async () =>
+    (await life.executions()).map(({ created_at, arguments: written, success, session_id, artifacts: _, ...same }) => {
+      return { ...same, success: success === null ? null : Number(success), session_id, timestamp: created_at, arguments_json: written };
+    });
+  const rows = async () => {
+    life.runtime.drain.start();
+    await settle();
+    const found = Object.values((await readRows(db, CALLER)).executions ?? {});
+    return found.map(({ arguments_state: _, last_seq: __, ...row }) => row);
+  };
+
+  expect(await rows()).toEqual(await told());
+  expect((await rows()).map(({ status }) => status)).toEqual(["failed", "denied", "open", "failed", "running"]);
+
+  await life.service.stop(CALLER, { idempotency: null });
+  await life.advance(1_000);
+  expect(await rows()).toEqual(await told());
+  expect((await rows()).map(({ status }) => status)).toEqual(["failed", "denied", "cancelled", "failed", "unknown"]);
 });
 
 describe("the list of a session's executions", () => {
