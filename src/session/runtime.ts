@@ -38,6 +38,7 @@ import { WindowNote } from "./window-note";
 
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
+const UNWRITTEN_PAUSE_MS = 30_000;
 const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
 
 export class SessionRuntime {
@@ -267,12 +268,17 @@ export class SessionRuntime {
     const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
     this.#last = live;
     this.live = live;
+    const advance = (after: () => void) => () => {
+      if (this.live === live) this.live = null;
+      after();
+    };
     const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.ports())
       .catch((error: unknown) => this.#turnThrew(live, error))
-      .finally(() => {
-        if (this.live === live) this.live = null;
-        this.#advanceSoon();
-      });
+      // Where not even the failure could be written, another try at once would fail alike, without end.
+      .then(
+        advance(() => this.#advanceSoon()),
+        advance(() => this.deps.schedule(UNWRITTEN_PAUSE_MS, () => this.#advanceSoon())),
+      );
     this.deps.background(done);
   }
 
