@@ -20,6 +20,14 @@ const toolInput = z
       .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
       .readonly()
       .openapi({ description: "A JSON Schema of type object" }),
+    files: z
+      .strictObject({
+        op: z.enum(["read", "write", "edit"]),
+        path: z.string().min(1).max(100).openapi({ description: "The argument that names the file, or a list of them" }),
+      })
+      .readonly()
+      .optional()
+      .openapi({ description: "What it does to files, for the lists under a summary; absent: guessed by its name. No model is told" }),
   })
   .openapi("ToolDefinition");
 
