@@ -21,7 +21,8 @@ export async function readAtMost(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.byteLength;
       if (size > maxBytes) {
-        await reader.cancel();
+        // Nobody waits for the other side to hear of it.
+        void reader.cancel().catch(() => undefined);
         return err("too_large");
       }
       chunks.push(part.value);

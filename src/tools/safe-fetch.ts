@@ -77,7 +77,7 @@ export function createSafeFetch(deps: SafeFetchDeps): SafeFetch {
     const response = await send(request, hop);
     const next = request.redirects === 0 ? null : redirectOf(response, request, url);
     if (next === null) return ok(response);
-    await response.body?.cancel();
+    void response.body?.cancel().catch(() => undefined);
     if (next === "malformed" || left === 0) return err("unreachable");
     return take(request, { url: next, left: left - 1, isOwn: hop.isOwn && next.origin === url.origin });
   }
