@@ -19,6 +19,7 @@ import { createChatModel } from "./model/chat-model";
 import { createProbeLimits } from "./model/probe-limits";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor } from "./read-model/database-for";
+import { createExecutionReader } from "./read-model/execution-query";
 import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
@@ -91,6 +92,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     tenants: (tenant) => tenantStub(env, tenant),
     sessionList: createSessionList(env),
     usageList: createUsageList(env),
+    executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
     generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),

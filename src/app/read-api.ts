@@ -2,9 +2,10 @@
  * What `http` may ask of the read model: lists across the sessions of one tenant, from D1. Eventually consistent: a row
  * follows its session by the projector's delay, and can be dropped and rebuilt. One session is read from its object.
  */
-import type { SessionId, TenantId } from "../domain/ids";
+import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
 import type { CallPurpose, UsageSource } from "../domain/model-call";
 import type { Result } from "../lib/result";
+import type { ExecutionDetail } from "./execution-views";
 import type { UsageSums } from "./session-views";
 
 export interface SessionSummary {
@@ -87,4 +88,15 @@ export interface UsagePage {
 /** As with `SessionList`: of one tenant, and from D1. */
 export interface UsageList {
   sumUsage(input: UsageInput): Promise<Result<UsagePage, ReadError>>;
+}
+
+export interface ExecutionInput {
+  readonly tenant: TenantId;
+  readonly execution: ExecutionId;
+}
+
+/** As with `SessionList`: of one tenant, and from D1. */
+export interface ExecutionReader {
+  /** Null: the tenant has no such execution, or its row is not there yet. */
+  readExecution(input: ExecutionInput): Promise<ExecutionDetail | null>;
 }

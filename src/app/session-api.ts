@@ -12,6 +12,8 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { CompactionView, ControlError } from "./control-views";
+import type { ExecutionView } from "./execution-views";
+import type { ToolArtifact } from "./ports";
 import type {
   Accepted,
   ContextReport,
@@ -107,6 +109,18 @@ export interface ToolResultInput {
   readonly call_id: string | null;
   readonly output: string;
   readonly is_error: boolean;
+  /** How it went, as far as the client says. */
+  readonly exit_code?: number | null;
+  readonly duration_ms?: number | null;
+  readonly artifacts?: readonly ToolArtifact[];
+}
+
+/** A person's answer to a call that waits for it. */
+export interface ApprovalInput {
+  readonly execution_id: ExecutionId;
+  readonly approved: boolean;
+  /** Of a refusal; the model is told. */
+  readonly reason: string | null;
 }
 
 export interface PageInput {
@@ -173,6 +187,11 @@ export interface SessionApi {
     caller: Caller,
     input: { readonly results: readonly ToolResultInput[]; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Accepted>>;
+  /** What is approved runs; of what is refused the model is told. All answers are taken or none. */
+  approvals(
+    caller: Caller,
+    input: { readonly approvals: readonly ApprovalInput[]; readonly idempotency: Idempotency | null },
+  ): Promise<Outcome<Accepted>>;
   stop(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<{ readonly turn: TurnReport }>>>;
   retry(caller: Caller, input: { readonly idempotency: Idempotency | null }): Promise<Outcome<Accepted>>;
 
@@ -183,6 +202,8 @@ export interface SessionApi {
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
   items(caller: Caller, page: PageInput): Promise<Outcome<Page<DisplayItem>>>;
+  /** Every call of the session, by the position of the call. */
+  executions(caller: Caller, page: PageInput): Promise<Outcome<Page<ExecutionView>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;
   compactions(caller: Caller, page: PageInput): Promise<Outcome<Page<CompactionView>>>;
   /** The ledger: a row for each model call. */

@@ -107,7 +107,7 @@ function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
   const { incarnation } = command;
   return [
     ...spentCall(state, command.call),
-    ...lostResults(state, command.lost ?? [], incarnation),
     { type: "TurnStarted", turn: turn.id, incarnation, attempt: turn.attempt + 1, item: null, tools: turn.tools, retry_of: null },
+    ...lostResults(state, command.lost ?? [], incarnation),
   ];
 }

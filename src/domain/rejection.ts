@@ -21,8 +21,8 @@ export type Rejection =
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number };
 
-/** What became of a call that is not open. `unknown`: none of the newest items is such a call. */
-export type ClosedCall = "answered" | "answered_here" | "cancelled" | "unknown";
+/** What became of a call that is not open. `runs_here`: it is, and not the client's. `unknown`: none of the newest items is such a call. */
+export type ClosedCall = "answered" | "answered_here" | "runs_here" | "cancelled" | "unknown";
 
 export type StaleReason =
   | "turn_over"

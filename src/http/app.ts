@@ -8,6 +8,7 @@ import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
 import { registerMcpServers } from "./routes/mcp-servers";
@@ -37,6 +38,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerStreams(app, deps);
   registerCompactions(app, deps);
   registerControl(app, deps);
+  registerExecutions(app, deps);
   registerPolicies(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);

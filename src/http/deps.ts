@@ -4,7 +4,7 @@ import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { Clock, Log, ModelSpec } from "../app/ports";
 import type { RebuildRows } from "../app/projection/rebuild-ports";
-import type { SessionList, UsageList } from "../app/read-api";
+import type { ExecutionReader, SessionList, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
 import type { McpFailure, McpListing, McpServer } from "../app/tool-entry";
@@ -31,6 +31,7 @@ export interface HttpDeps {
   tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
   readonly usageList: UsageList;
+  readonly executions: ExecutionReader;
   /** The rows of a tenant's sessions: the live ones, and others to compare them with. */
   rows(tenant: TenantId): RebuildRows;
   /** The tenant's own row and its models'. */

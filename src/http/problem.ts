@@ -34,6 +34,7 @@ export type RequestError =
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
+  | { readonly code: "execution_not_found"; readonly execution: string }
   /** The deployment has no key to seal credentials with. */
   | { readonly code: "credentials_disabled" }
   | ({ readonly code: "probe_failed" } & ProbeFailure)
@@ -111,6 +112,7 @@ const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 422 | 5
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
   answered: "the call was answered before",
   answered_here: "the call was answered by an earlier result of this request",
+  runs_here: "the call is not the client's to answer: it runs on the server",
   cancelled: "the call was cancelled: its turn is over",
   unknown: "no recent call of this session has that id",
 };
@@ -169,6 +171,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
   turn_not_found: () => unknown("turn"),
   compaction_not_found: () => unknown("compaction"),
+  execution_not_found: () => unknown("execution"),
   cannot_fit: ({ fit }) => ({
     status: 422,
     title: "Context window exceeded",

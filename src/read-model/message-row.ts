@@ -40,7 +40,7 @@ export function toMessageRow(item: ItemMeta, body: string | undefined): MessageR
 }
 
 /** Null also for a body that is no list of parts: a row without content is better than a projection that stands still. */
-function parseParts(body: string | undefined): readonly Part[] | null {
+export function parseParts(body: string | undefined): readonly Part[] | null {
   if (body === undefined) return null;
   try {
     const value: unknown = JSON.parse(body);
@@ -61,7 +61,7 @@ export function toPreview(parts: readonly Part[]): string | null {
 }
 
 const encoder = new TextEncoder();
-const byteLength = (text: string): number => encoder.encode(text).byteLength;
+export const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
 /** The parts as JSON of at most `maxBytes`: the longest texts lose their ends. */
 export function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {

@@ -8,6 +8,7 @@ import type { Event, MessageEvent, SessionEvent, StoredEvent } from "../domain/e
 import type { BodyId } from "../domain/ids";
 import type { ItemMeta, TextRef } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
+import { callOps, importedOps, resultOps } from "./execution-row";
 import { toMessageRow } from "./message-row";
 import { projectEpochChange } from "./project-epoch";
 import type { RowOp, SessionChanges } from "./row-ops";
@@ -23,13 +24,26 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "SessionErased":
       return projectSession(event, bodies);
     case "MessagesAppended":
-      return event.items.map(insert);
+      return [...event.items.map(insert), ...importedOps(event.items, { stamp, bodies })];
     case "TurnStarted":
       return event.item ? [insert(event.item)] : [];
     case "AssistantReplied":
-    case "ToolCalled":
-    case "ToolResultRecorded":
       return [insert(event.item)];
+    case "ToolCalled":
+      return [insert(event.item), ...callOps(event.item, event.server ? "server" : "client", { stamp, bodies })];
+    case "ToolResultRecorded":
+      return [insert(event.item), ...resultOps(event.item, event.ran ?? null, { stamp, bodies })];
+    case "ToolStarted":
+      return [{ ...stamp, op: "change_execution", id: event.execution, changes: { status: "running", started_at: event.at } }];
+    case "ApprovalRequested":
+      return [{ ...stamp, op: "change_execution", id: event.execution, changes: { status: "awaiting_approval" } }];
+    case "ApprovalResolved":
+      return [{ ...stamp, op: "change_execution", id: event.execution, changes: { status: "open" } }];
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+      return [{ ...stamp, op: "cancel_executions", turn: event.turn }];
     case "MessageRedacted":
     case "HistoryRewound":
       return projectHistory(event);
@@ -47,13 +61,6 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "CompactionProgressed":
-    case "ToolStarted":
-    case "ApprovalRequested":
-    case "ApprovalResolved":
-    case "TurnCompleted":
-    case "TurnFailed":
-    case "TurnStopped":
-    case "TurnInterrupted":
       return [];
     default:
       return assertNever(event);

@@ -1,5 +1,7 @@
 /** What an event does to the rows of its session: plain data, one small operation each. `statements` turns them into SQL. */
 import type { Event } from "../domain/events";
+import type { ExecutionStatus, RunsAt } from "../domain/execution";
+import type { ToolFailure } from "../domain/tool-run";
 
 export type ModelCallFinished = Extract<Event, { type: "ModelCallFinished" }>;
 
@@ -18,6 +20,45 @@ export interface MessageRow {
   readonly incomplete: 0 | 1;
   readonly tokens: number;
   readonly created_at: number;
+}
+
+/** A call as it is recorded; what is not here is null until it is known. */
+export interface ExecutionRow {
+  readonly id: string;
+  readonly turn_id: string | null;
+  readonly position: number;
+  readonly tool_name: string;
+  readonly call_id: string;
+  readonly runs: RunsAt;
+  readonly status: ExecutionStatus;
+  /** As the model wrote them, within `MAX_CONTENT_BYTES`. */
+  readonly arguments_json: string;
+  readonly arguments_state: "full" | "cut" | "missing";
+  readonly timestamp: number;
+}
+
+export interface ExecutionEnd {
+  readonly status: ExecutionStatus;
+  readonly success: 0 | 1 | null;
+  readonly exit_code: number | null;
+  readonly duration_ms: number | null;
+  readonly failure: ToolFailure | null;
+  readonly error_message: string | null;
+  readonly result_position: number;
+  readonly finished_at: number;
+}
+
+export type ExecutionChanges = ExecutionEnd | { readonly status: ExecutionStatus; readonly started_at?: number };
+
+export interface ArtifactRow {
+  readonly id: string;
+  readonly execution_id: string;
+  readonly number: number;
+  readonly artifact_type: string;
+  /** JSON, or the beginning of it, within `MAX_CONTENT_BYTES`. */
+  readonly content_json: string;
+  readonly content_state: "full" | "cut" | "missing";
+  readonly bytes: number;
 }
 
 export interface OverlayRow {
@@ -49,6 +90,11 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "open_session"; readonly title: string | null; readonly model: string; readonly policy: string }
   | { readonly op: "change_session"; readonly changes: SessionChanges }
   | { readonly op: "insert_message"; readonly row: MessageRow }
+  | { readonly op: "insert_execution"; readonly row: ExecutionRow }
+  | { readonly op: "change_execution"; readonly id: string; readonly changes: ExecutionChanges }
+  /** What the turn left open. */
+  | { readonly op: "cancel_executions"; readonly turn: string }
+  | { readonly op: "insert_artifact"; readonly row: ArtifactRow }
   | { readonly op: "redact_message"; readonly position: number }
   /** Messages after this position belong to a branch that was left. */
   | { readonly op: "supersede_messages"; readonly after: number }

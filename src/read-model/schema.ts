@@ -2,8 +2,12 @@
  * The tables of D1 as drizzle knows them. `migrations/` is what makes them; a test compares the two column by column.
  * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
  */
+import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ContentState } from "../app/execution-views";
+import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { SessionId } from "../domain/ids";
+import type { ToolFailure } from "../domain/tool-run";
 
 export const tenants = sqliteTable("tenants", {
   tenantId: text("tenant_id").primaryKey(),
@@ -81,6 +85,57 @@ export const messages = sqliteTable(
     lastSeq: integer("last_seq").notNull(),
   },
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.position] })],
+);
+
+/** `runs`: client or server; `success` null: not over, or nobody knows; `resultPosition`: of the message that is its output. */
+export const executions = sqliteTable(
+  "executions",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    id: text("id").notNull(),
+    turnId: text("turn_id"),
+    position: integer("position").notNull(),
+    resultPosition: integer("result_position"),
+    toolName: text("tool_name").notNull(),
+    callId: text("call_id").notNull(),
+    runs: text("runs").$type<RunsAt>().notNull(),
+    status: text("status").$type<ExecutionStatus>().notNull(),
+    success: integer("success"),
+    exitCode: integer("exit_code"),
+    durationMs: integer("duration_ms"),
+    failure: text("failure").$type<ToolFailure>(),
+    errorMessage: text("error_message"),
+    argumentsJson: text("arguments_json").notNull(),
+    argumentsState: text("arguments_state").$type<ContentState>().notNull(),
+    timestamp: integer("timestamp").notNull(),
+    startedAt: integer("started_at"),
+    finishedAt: integer("finished_at"),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.sessionId, table.id] }),
+    index("executions_by_id").on(table.tenantId, table.id),
+    index("executions_open").on(table.tenantId, table.sessionId, table.turnId).where(sql`${table.finishedAt} IS NULL`),
+  ],
+);
+
+/** `id`: the execution's with the number, which names it within its session. */
+export const executionArtifacts = sqliteTable(
+  "execution_artifacts",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    id: text("id").notNull(),
+    executionId: text("execution_id").notNull(),
+    number: integer("number").notNull(),
+    artifactType: text("artifact_type").notNull(),
+    contentJson: text("content_json").notNull(),
+    contentState: text("content_state").$type<ContentState>().notNull(),
+    bytes: integer("bytes").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
 );
 
 export const overlays = sqliteTable(

@@ -27,13 +27,18 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
       return [changeSession(op.changes)];
     case "insert_message":
       return [insertMessage(op.row, op.seq)];
+    case "insert_execution":
+      return [insert("executions", { ...op.row, last_seq: op.seq })];
+    case "change_execution":
+      return [changeExecution(op.id, { ...op.changes, last_seq: op.seq })];
+    case "cancel_executions": {
+      const set = "status = 'cancelled', finished_at = ?5, last_seq = ?6";
+      return [update("executions", set, "turn_id = ?4 AND finished_at IS NULL", [op.turn, op.at, op.seq])];
+    }
+    case "insert_artifact":
+      return [insert("execution_artifacts", { ...op.row, last_seq: op.seq })];
     case "redact_message":
-      return [
-        update("messages", "content = '[]', content_state = 'redacted', preview = NULL, last_seq = ?5", "position = ?4", [
-          op.position,
-          op.seq,
-        ]),
-      ];
+      return redactMessage([op.position, op.seq]);
     case "supersede_messages":
       return [update("messages", "superseded = 1, last_seq = ?5", "position > ?4 AND superseded = 0", [op.after, op.seq])];
     case "insert_overlay":
@@ -97,6 +102,27 @@ function insertUsage(call: ModelCallFinished, { seq, at }: { readonly seq: numbe
   const { input = null, output = null, cached = null, reasoning = null, cache_write = null } = usage ?? {};
   const counts = { input, output, cached, reasoning, cache_write };
   return insert("usage", { seq, turn_id: turn, purpose, model, ...counts, estimate, outcome, ms, at, cost });
+}
+
+function changeExecution(id: string, changes: Readonly<Record<string, Value>>): Statement {
+  const set = Object.keys(changes).map((name, index) => `${name} = ?${index + 5}`);
+  return update("executions", set.join(", "), "id = ?4", [id, ...Object.values(changes)]);
+}
+
+/** The message; its arguments if it is a call; what is shown of it elsewhere, and what came with it, if it is a result. */
+function redactMessage(params: readonly [position: number, seq: number]): readonly Statement[] {
+  const answered = "SELECT id FROM executions WHERE tenant_id = ?1 AND session_id = ?2 AND result_position = ?4";
+  return [
+    update("messages", "content = '[]', content_state = 'redacted', preview = NULL, last_seq = ?5", "position = ?4", params),
+    update("executions", "arguments_json = '', arguments_state = 'redacted', last_seq = ?5", "position = ?4", params),
+    update("executions", "error_message = NULL, last_seq = ?5", "result_position = ?4", params),
+    update(
+      "execution_artifacts",
+      "content_json = 'null', content_state = 'redacted', last_seq = ?5",
+      `execution_id IN (${answered})`,
+      params,
+    ),
+  ];
 }
 
 type CompactionOp = Extract<

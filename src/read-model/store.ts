@@ -3,7 +3,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
 import type { RowPlace } from "../app/projection/rebuild-ports";
 import type { SessionId, TenantId } from "../domain/ids";
-import { compactions, messages, overlays, sessions, usage } from "./schema";
+import { compactions, executionArtifacts, executions, messages, overlays, sessions, usage } from "./schema";
 
 export interface SessionTable {
   readonly name: string;
@@ -17,7 +17,14 @@ export interface SessionTable {
   readonly weight: string;
 }
 
-type SessionTables = typeof messages | typeof overlays | typeof compactions | typeof usage | typeof sessions;
+type SessionTables =
+  | typeof executions
+  | typeof executionArtifacts
+  | typeof messages
+  | typeof overlays
+  | typeof compactions
+  | typeof usage
+  | typeof sessions;
 
 function describe(table: SessionTables, session: string, key: string): SessionTable {
   const all = Object.values(getTableColumns(table)).filter((column) => column.name !== "tenant_id");
@@ -37,6 +44,8 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
   describe(overlays, "session_id", "id"),
   describe(compactions, "session_id", "id"),
   describe(usage, "session_id", "seq"),
+  describe(executions, "session_id", "id"),
+  describe(executionArtifacts, "session_id", "id"),
   describe(sessions, "id", "id"),
 ];
 

@@ -45,10 +45,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     case "wake_compaction":
       return runtime.wakeCompaction();
     case "expire_tools":
-      jobs.disarm("expire_tools");
-      if (state.turn)
-        runtime.execute({ type: "StopTurn", at: clock(), turn: state.turn.id, reason: "tools_expired", partial: null, call: null });
-      return;
+      return expireTools(runtime);
     case "erase_projection": {
       const { tenant, session } = state;
       jobs.arm("erase_projection", clock() + RECOVER_AFTER_MS, job.attempts);
@@ -58,4 +55,15 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     default:
       assertNever(job.kind);
   }
+}
+
+/** A turn that runs tools of its own may wait for others' again when they are done. */
+function expireTools(runtime: SessionRuntime): void {
+  const { jobs } = runtime;
+  const { turn } = runtime.state;
+  const { clock } = runtime.deps;
+  if (turn?.phase === "running_tools") return jobs.arm("expire_tools", clock() + RECOVER_AFTER_MS);
+  jobs.disarm("expire_tools");
+  if (turn?.phase === "awaiting_tools")
+    runtime.execute({ type: "StopTurn", at: clock(), turn: turn.id, reason: "tools_expired", partial: null, call: null });
 }

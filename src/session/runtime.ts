@@ -263,7 +263,7 @@ export class SessionRuntime {
   }
 
   #start(turn: OpenTurn): void {
-    if (this.live?.run.turn === turn.id) return;
+    if (this.live?.run.turn === turn.id) return this.live.look?.();
     const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
     this.#last = live;
     this.live = live;

@@ -8,9 +8,11 @@ import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
+import { resolveApprovals } from "./calls/approval-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
 import { showContext } from "./calls/context-call";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
+import { listExecutions } from "./calls/execution-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
@@ -57,6 +59,8 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => cancelQueued(runtime, message));
   toolResults = (caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => submitToolResults(runtime, input));
+  approvals = (caller: api.Caller, input: Parameters<api.SessionApi["approvals"]>[1]): Promise<api.Outcome<views.Accepted>> =>
+    this.#in(caller, (runtime) => resolveApprovals(runtime, input));
   stop = (caller: api.Caller, input: Parameters<api.SessionApi["stop"]>[1]): ReturnType<api.SessionApi["stop"]> =>
     this.#in(caller, (runtime) => stopTurn(runtime, input));
   retry = (caller: api.Caller, input: Parameters<api.SessionApi["retry"]>[1]): Promise<api.Outcome<views.Accepted>> =>
@@ -71,6 +75,8 @@ export class SessionService implements WholeSessionApi {
 
   items = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> =>
     this.#in(caller, (runtime) => ok(listItems(runtime, page)));
+  executions = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["executions"]> =>
+    this.#in(caller, (runtime) => ok(listExecutions(runtime, page)));
   events = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["events"]> =>
     this.#in(caller, (runtime) => ok(listEvents(runtime, page)));
   compactions = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<CompactionView>>> =>

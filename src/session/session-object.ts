@@ -5,6 +5,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { ExecutionView } from "../app/execution-views";
 import type { SuggestedLimit } from "../app/model-entry";
 import { withSuggestions } from "../app/models/suggest-limits";
 import { newId } from "../app/new-id";
@@ -133,6 +134,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   toolResults(caller: api.Caller, input: Parameters<api.SessionApi["toolResults"]>[1]): Promise<api.Outcome<views.Accepted>> {
     return this.#service.toolResults(caller, input);
   }
+  approvals(caller: api.Caller, input: Parameters<api.SessionApi["approvals"]>[1]): Promise<api.Outcome<views.Accepted>> {
+    return this.#service.approvals(caller, input);
+  }
   stop(caller: api.Caller, input: Parameters<api.SessionApi["stop"]>[1]): ReturnType<api.SessionApi["stop"]> {
     return this.#service.stop(caller, input);
   }
@@ -150,6 +154,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   items(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> {
     return this.#service.items(caller, page);
+  }
+  executions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<ExecutionView>>> {
+    return this.#service.executions(caller, page);
   }
   events(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<StoredEvent>>> {
     return this.#service.events(caller, page);

@@ -107,6 +107,8 @@ function unknownSession(): WholeSessionApi {
     submit: no,
     cancelQueued: no,
     toolResults: no,
+    approvals: no,
+    executions: no,
     stop: no,
     retry: no,
     waitForTurn: no,
@@ -273,6 +275,7 @@ export function world(input: WorldInput = {}): World {
       return { ...emptyTenant(), ...input.tenant };
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    executions: { readExecution: async () => null },
     sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
@@ -326,6 +329,7 @@ const params: Readonly<Record<string, string>> = {
   message_id: makeId("msg"),
   turn_id: makeId("trn"),
   compaction_id: makeId("cmp"),
+  execution_id: makeId("exe"),
   key_id: makeId("key"),
   model_id: "gpt-4o-mini",
   credential_name: "openai",
@@ -349,6 +353,7 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
   if (path.endsWith("/messages")) return { content: "Hello" };
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
+  if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
   if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };

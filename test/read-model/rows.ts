@@ -5,7 +5,15 @@ import type { RebuildPorts, RebuildProgress } from "../../src/app/projection/reb
 import type { Caller, Outcome } from "../../src/app/session-api";
 import { ok } from "../../src/lib/result";
 
-const TABLES = { sessions: "id", messages: "position", overlays: "id", compactions: "id", usage: "seq" };
+const TABLES = {
+  sessions: "id",
+  messages: "position",
+  overlays: "id",
+  compactions: "id",
+  usage: "seq",
+  executions: "id",
+  execution_artifacts: "id",
+};
 
 /** By table, by the row's name within the session; without the tenant. */
 export async function readRows(db: D1Database, { tenant, session }: Caller): Promise<RowSnapshot> {

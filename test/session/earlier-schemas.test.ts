@@ -1,7 +1,7 @@
 /**
  * Objects as earlier builds left them: `test/fixtures/objects/schema-N.sql` is the whole database of a session that a build with N
  * steps of schema wrote, and is never changed. In each a conversation was compacted, and its object died in the middle of a reply
- * with a message waiting; in the second a summary is held besides.
+ * with a message waiting; in the second a summary is held besides, in the third calls were imported and cancelled.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -58,11 +58,14 @@ const COMMON = [
   "assistant: reply 3",
 ];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
+/** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
+const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LAST = ["user: Tell me a story.", "assistant: Once upon a time …", "user: And then?"];
 
 describe.each([
   { schema: 1, record: [...COMMON, ...LAST], summaries: 1 },
   { schema: 2, record: [...COMMON, ...LATER, ...LAST], summaries: 2 },
+  { schema: 3, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
 ])("a session whose object has the schema's step $schema", ({ schema, record, summaries }) => {
   let life: Life;
   beforeEach(() => {
@@ -139,4 +142,19 @@ test("a summary that an earlier build held while a turn ran takes effect when th
 
   expect(life.sql.all("SELECT place FROM pending_outcomes")).toEqual([]);
   expect(life.runtime.state.view.epoch).toBe(epoch + 1);
+});
+
+test("calls that an earlier build recorded are executions, as far as its tables tell what became of them", async () => {
+  const life = reopen(3);
+
+  const page = await life.service.executions(CALLER, { after: null, limit: 10, order: "asc" });
+
+  if (!page.ok) throw new Error(page.error.code);
+  expect(page.value.data.map(({ call_id, position, result_position, status }) => [call_id, position, result_position, status])).toEqual([
+    ["call_1", 4, 5, "succeeded"],
+    ["call_a", 13, 15, "failed"],
+    ["call_b", 14, null, "unknown"],
+    ["call_2", 17, null, "cancelled"],
+  ]);
+  expect(page.value.data[1]).toMatchObject({ turn_id: null, error_message: "not found", arguments: '{"of":"call_a"}', runs: "client" });
 });

@@ -127,7 +127,8 @@ export class CompactionRules {
     const { compaction, base_epoch, epoch } = event;
     const followsOn = base_epoch === before.view.epoch && epoch === base_epoch + 1;
     violations.check(followsOn, "I4", () => `epoch ${epoch} on ${base_epoch} came at ${before.view.epoch}`);
-    violations.check(before.turn?.phase !== "awaiting_tools", "I4", () => `epoch ${epoch} began while a turn waits for its tools`);
+    const isBetween = before.turn === null || before.turn.phase === "generating";
+    violations.check(isBetween, "I4", () => `epoch ${epoch} began while a turn waits for its tools`);
     if (compaction) {
       violations.check(!this.#compacted.has(compaction), "I4", () => `compaction ${compaction} took effect twice`);
       this.#compacted.add(compaction);

@@ -11,6 +11,7 @@ import { readRows, rebuildSession } from "../read-model/rows";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
 import type { Send } from "./send";
+import { checkExecutions } from "./tool-rules";
 import type { Users } from "./users";
 import { CALLER, type World } from "./world";
 
@@ -24,6 +25,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
   checkMessages(run);
   checkLedger(run);
+  checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
   await checkReadModel(run);
 }

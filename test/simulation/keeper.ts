@@ -1,16 +1,10 @@
 /** Who looks after a session: its model, policy, prompt and tools, what it must keep in mind, and what was compacted. */
 import { parsePolicyText } from "../../src/context/policy-choice";
-import type { ToolDefinition } from "../../src/domain/message";
 import type { SessionService } from "../../src/session/service";
 import { drawPolicy } from "./profile";
+import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
-
-export const TOOLS: readonly ToolDefinition[] = ["look_up", "write_file", "read_file"].map((name) => ({
-  name,
-  description: `${name}: a tool of the client`,
-  parameters: { type: "object", properties: { path: { type: "string" }, text: { type: "string" } } },
-}));
 
 /** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
 export async function attempt<T>(world: World, label: string, work: (service: SessionService) => Promise<T>): Promise<T | null> {

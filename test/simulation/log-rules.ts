@@ -5,7 +5,7 @@ import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
-import { initialState, type SessionState } from "../../src/domain/state";
+import { initialState, isRunning, type SessionState } from "../../src/domain/state";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
@@ -136,7 +136,7 @@ export class LogRules {
     if (lifecycle !== "open") return;
     const owed: Readonly<Record<string, boolean>> = {
       project: Number(readMeta(sql, "projected_seq") ?? 0) < seq,
-      recover_turn: turn?.phase === "generating" || (turn === null && queue.length > 0),
+      recover_turn: isRunning(turn) || (turn === null && queue.length > 0),
       expire_tools: turn?.phase === "awaiting_tools",
       // Inside a turn it is the turn that does the work.
       wake_compaction: compaction.requested !== null && turn === null,

@@ -32,6 +32,8 @@ export interface Profile {
   /** A reply's usage is nothing like what it used: zeros, a part of it, or far too much. */
   miscounts: number;
   toolCalls: number;
+  /** How often a tool that runs here throws, hangs, or heeds no signal, against 8 times that it works. */
+  toolFails: number;
   /** Characters of a message, at most. */
   readonly longest: number;
   /** Characters of a reply's quarter, at most. */
@@ -144,6 +146,7 @@ export function drawProfile(random: Random): Profile {
     overflows: random.pick([0, 0, 0, 0.05, 0.2]),
     miscounts: random.pick([0, 0, 0, 0.1, 0.5]),
     toolCalls: random.pick([0, 0.2, 0.5]),
+    toolFails: random.pick([0, 0, 1, 4]),
     longest: random.pick([1_500, 3_000, 3_000, 8_000]),
     wordy: random.pick([300, 900, 2_000]),
     images: random.pick([0, 0, 0, 0.15]),
@@ -170,5 +173,6 @@ export function calm(profile: Profile): void {
     overflows: 0,
     miscounts: 0,
     toolCalls: 0,
+    toolFails: 0,
   });
 }

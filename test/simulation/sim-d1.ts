@@ -39,7 +39,16 @@ export class SimD1 {
 
   /** Empties the tables of sessions: opening a database anew for each run would take longer than the run. */
   clear(): void {
-    for (const table of ["sessions", "messages", "overlays", "compactions", "usage", "session_tombstones"])
+    for (const table of [
+      "sessions",
+      "messages",
+      "overlays",
+      "compactions",
+      "usage",
+      "executions",
+      "execution_artifacts",
+      "session_tombstones",
+    ])
       this.#database.exec(`DELETE FROM ${table}`);
   }
 

@@ -55,12 +55,19 @@ function isStructured({ system, messages }: ModelRequest): boolean {
 /** A provider's ids may repeat: they do here. Half of the calls are signed, as Gemini's are. */
 export const drawCalls = (random: Random): ToolCallPart[] => Array.from({ length: random.int(1, 3) }, () => sign(drawCall(random)));
 
-const drawCall = (random: Random): ToolCallPart => ({
-  type: "tool_call",
-  call_id: `call_${random.int(1, 4)}`,
-  name: random.pick(["look_up", "write_file", "read_file"]),
-  arguments: JSON.stringify({ path: `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) }),
-});
+/** Of the client, of the object, to look something up, and such as nobody can run. */
+const drawCall = (random: Random): ToolCallPart => {
+  const call_id = `call_${random.int(1, 4)}`;
+  const name = random.weighted({ look_up: 2, write_file: 2, read_file: 2, fetch_page: 3, pay: 1, memory_query: 1, unheard_of: 0.3 });
+  const written = { path: random.chance(0.05) ? 5 : `/notes/${random.int(1, 99)}`, text: drawText(random, 1, 200) };
+  const asked = name === "memory_query" ? drawQuery(random) : written;
+  return { type: "tool_call", call_id, name, arguments: JSON.stringify(asked) };
+};
+
+const drawQuery = (random: Random): object =>
+  random.chance(0.7)
+    ? { query: drawText(random, 1, 60) }
+    : random.pick([{ from: random.int(1, 40), to: random.int(1, 80) }, { session_id: "of somebody else" }, {}]);
 
 const SIGNED = new Set(["call_1", "call_2"]);
 

@@ -1,9 +1,10 @@
 /** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
 import type { Outcome } from "../../src/app/session-api";
-import type { Accepted } from "../../src/app/session-views";
+import type { Accepted, ToolCallView } from "../../src/app/session-views";
 import type { SessionService } from "../../src/session/service";
-import { attempt, changeSettings, compact, look, pin, startOver, TOOLS, takeBack } from "./keeper";
+import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
+import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
 
@@ -230,7 +231,10 @@ export class Users {
     const seen = await this.#try("describe", (service) => service.describe(CALLER));
     const open = seen?.ok ? (seen.value.turn?.open_calls ?? []) : [];
     if (open.length === 0) return;
-    const some = random.chance(0.7) ? open : open.slice(0, random.int(1, open.length));
+    await this.#approve(open);
+    const owed = open.filter((call) => call.runs === "client" || random.chance(0.02));
+    if (owed.length === 0) return;
+    const some = random.chance(0.7) ? owed : owed.slice(0, random.int(1, owed.length));
     const byExecution = random.chance(0.6);
     const results = some.map((call) => ({
       execution_id: byExecution ? call.execution_id : null,
@@ -241,6 +245,19 @@ export class Users {
     const idempotency = { key: `key-${++this.#keys}`, digest: "results" };
     const answer = () => this.world.call(this.world.clients, "results", (service) => service.toolResults(CALLER, { results, idempotency }));
     await this.#insist("results", answer);
+  }
+
+  /** A person looks at what waits for one: allows it, mostly, refuses it, says so twice, or does not care. */
+  async #approve(open: readonly ToolCallView[]): Promise<void> {
+    const { random, stats } = this.world;
+    const waiting = open.filter((call) => call.approval === "pending" || random.chance(0.02));
+    if (waiting.length === 0 || random.chance(0.1)) return;
+    const approvals = waiting.map(({ execution_id }) => ({ execution_id, approved: random.chance(0.7), reason: null }));
+    const idempotency = { key: `key-${++this.#keys}`, digest: "approvals" };
+    const answer = () =>
+      this.world.call(this.world.clients, "approvals", (service) => service.approvals(CALLER, { approvals, idempotency }));
+    const answered = await this.#insist("approvals", answer);
+    stats.count(`approvals: ${answered.ok ? "taken" : answered.error.code}`);
   }
 
   async #wait(): Promise<void> {

@@ -20,6 +20,7 @@ import { Scheduler, Scope } from "./scheduler";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
+import { SimTools } from "./sim-tools";
 import { Stats } from "./stats";
 import { SummaryBook } from "./summary-book";
 import { Violations } from "./violation";
@@ -51,6 +52,7 @@ export class World {
   readonly stats = new Stats();
   readonly sql: Sql;
   readonly model: SimModel;
+  readonly tools = new SimTools(this);
   readonly queue: SimQueue;
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
@@ -112,7 +114,7 @@ export class World {
     info: () => {},
     warn: (event: string) => this.stats.count(`log ${event}`),
     error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
-      const expected = event === "model_threw" || event === "summarizer_threw";
+      const expected = ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
       if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
     },
   };
@@ -172,7 +174,7 @@ export class World {
     return {
       model: this.model.for(scope, () => this.#owed()),
       models: () => this.#directory(scope),
-      tools: () => ({ run: async () => ({ output: "", failure: "not_configured" as const }) }),
+      tools: () => this.tools.for(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
       digest: async (text: string) => {

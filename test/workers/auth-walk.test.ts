@@ -42,6 +42,7 @@ beforeAll(async () => {
     turn_id: turn.id,
     message_id: turn.message_id ?? "",
     compaction_id: newId("cmp"),
+    execution_id: newId("exe"),
     key_id: newId("key"),
     model_id: chat.model.upstream,
     credential_name: "openai",

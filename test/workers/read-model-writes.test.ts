@@ -15,7 +15,7 @@ import { summaryPlan } from "../support/builders";
 const rowsOf = (log: LogBuilder) => readRows(env.DB, log);
 const sessionOf = async (log: LogBuilder) => (await rowsOf(log)).sessions?.[log.session];
 const messagesOf = async (log: LogBuilder) => Object.values((await rowsOf(log)).messages ?? {});
-const allTables = ["sessions", "messages", "overlays", "compactions", "usage"];
+const allTables = ["sessions", "messages", "overlays", "compactions", "usage", "executions", "execution_artifacts"];
 
 let sessions = 200;
 let session: SessionId;

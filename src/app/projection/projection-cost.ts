@@ -8,9 +8,12 @@ import type { StoredEvent } from "../../domain/events";
 /** What any batch has beside its events': the session's own row, and the look at where it stands. */
 export const BATCH_COST = 2;
 
-/** At most so many: of an imported reply one for each call, of a change of epoch some for each overlay, else one. */
+/** At most so many: a row for each item and one more for each call, of a change of epoch some for each overlay, else one. */
 export function costOf(event: StoredEvent): number {
-  if (event.type === "MessagesAppended") return event.items.length;
+  if (event.type === "MessagesAppended") return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
+  if (event.type === "ToolCalled") return 2;
+  if (event.type === "ToolResultRecorded") return 2 + (event.ran?.artifacts.length ?? 0);
+  if (event.type === "MessageRedacted") return 4;
   if (event.type === "EpochChanged") return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
   return 1;
 }

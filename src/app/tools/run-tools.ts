@@ -23,22 +23,36 @@ export const LONGEST_RUN_MS = 10 * 60_000;
 export interface LiveTools {
   readonly run: TurnRun;
   readonly abort: AbortController;
+  /** Looks whether there is more to run: set while tools run. */
+  look: (() => void) | null;
 }
 
 export type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
 
-/** Until none is left that may run; a call that is approved meanwhile is run as well. */
-export async function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
+/** Until none is left that may run. What may run meanwhile, since a person allowed it, need not wait for the others: `look`. */
+export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
   const taken = new Set<ExecutionId>();
   const next = (): OpenCall | undefined =>
     openCalls(live, ports).find((call) => runsHere(call) && !call.started && !taken.has(call.execution));
-  const work = async (): Promise<void> => {
-    for (let call = next(); call; call = next()) {
+  const done = Promise.withResolvers<void>();
+  let running = 0;
+  const look = (): void => {
+    for (let call = next(); call && running < AT_ONCE; call = next()) {
       taken.add(call.execution);
-      await runCall(live, call, ports);
+      running += 1;
+      runCall(live, call, ports).then(goOn).catch(done.reject);
     }
+    if (running === 0) done.resolve();
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  const goOn = (): void => {
+    running -= 1;
+    look();
+  };
+  live.look = look;
+  look();
+  return done.promise.finally(() => {
+    live.look = null;
+  });
 }
 
 /** Empty once the run is over. */
@@ -50,20 +64,21 @@ function openCalls({ run }: LiveTools, { writer }: ToolPorts): readonly OpenCall
 async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promise<void> {
   const { clock, writer, content, log } = ports;
   const part = findCall(call, ports);
-  const judged = judgeCall(part, content.readTools());
   const startedAt = clock();
-  const outcome = await outcomeOf(judged, { live, call }, ports);
+  // Without the arguments that the model wrote, running it would be another call than the one that it made.
+  const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
   if (!outcome) return;
   const { result, bodies } = draftRun(call, { outcome, ms: clock() - startedAt }, ports);
   const recorded = writer.execute({ type: "RecordToolRun", at: clock(), ...live.run, result }, bodies);
   if (!recorded.ok) log.info("tool_result_not_recorded", { turn: live.run.turn, code: recorded.error.code });
 }
 
-/** The call as the model made it: it is in the view until it has a result. */
-function findCall({ execution, name }: OpenCall, { writer, content }: ToolPorts): Pick<ToolCallPart, "name" | "arguments"> {
+const ARGUMENTS_GONE: ToolOutcome = { output: "The call's arguments are gone, and it was not run.", failure: "internal" };
+
+/** The call as the model made it: it is in the view until it has a result. Null: its content was taken out of the record. */
+function findCall({ execution }: OpenCall, { writer, content }: ToolPorts): ToolCallPart | null {
   const item = writer.state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution);
-  const part = item && content.readParts(item).find((each) => each.type === "tool_call");
-  return part ?? { name, arguments: "" };
+  return (item && content.readParts(item).find((each) => each.type === "tool_call")) ?? null;
 }
 
 interface Running {
@@ -77,39 +92,42 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
   if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
   if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
   // Reading the record has no effect: nothing is written down for it.
-  if (judged.tool.by === "builtin") return ports.recall(judged.arguments);
+  if (judged.tool.by === "builtin") return withDeadline(live, async () => ports.recall(judged.arguments), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
   if (!started.ok) return null;
   const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
   return withDeadline(live, (signal) => ports.tools.run(request, { signal }), ports);
 }
 
-/** Never throws, and does not wait for a tool that heeds no signal. */
+const FAILED_HERE: ToolOutcome = { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
+const NO_ANSWER: ToolOutcome = { output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" };
+
+/** Never throws, and does not wait for a tool that heeds no signal. What comes after the run was ended decides to nothing. */
 async function withDeadline(
   live: LiveTools,
   run: (signal: AbortSignal) => Promise<ToolOutcome>,
   { schedule, log }: ToolPorts,
 ): Promise<ToolOutcome> {
   const abort = new AbortController();
-  const stop = (): void => abort.abort();
-  live.abort.signal.addEventListener("abort", stop, { once: true });
-  if (live.abort.signal.aborted) stop();
-  let cancel = (): void => {};
-  const expired = new Promise<ToolOutcome>((resolve) => {
-    cancel = schedule(LONGEST_RUN_MS, () => {
-      abort.abort();
-      resolve({ output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" });
-    });
-  });
+  const { signal } = live.abort;
   const ran = run(abort.signal).catch((error: unknown): ToolOutcome => {
     log.error("tool_threw", { error: error instanceof Error ? error.name : "unknown" });
-    return { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
+    return FAILED_HERE;
   });
+  const given = Promise.withResolvers<ToolOutcome>();
+  const stop = (outcome: ToolOutcome): void => {
+    abort.abort();
+    given.resolve(outcome);
+  };
+  const onAbort = (): void => stop(UNKNOWN_OUTCOME);
+  const cancel = schedule(LONGEST_RUN_MS, () => stop(NO_ANSWER));
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
-    return await Promise.race([ran, expired]);
+    return await Promise.race([ran, given.promise]);
   } finally {
     cancel();
-    live.abort.signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -43,6 +43,7 @@ export class LiveTurn {
   readonly abort = new AbortController();
   readonly spoken = new Spoken();
   call: CallUnderWay | null = null;
+  look: (() => void) | null = null;
 
   /** `vain`: what earlier rounds of the turn have spent in vain. */
   constructor(

@@ -9,7 +9,7 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { id, sessionPath } from "../schemas/ids";
 import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
 import { listOf, pageQuery, toList } from "../schemas/page";
-import { toolResultsInput, toToolResult } from "../schemas/tool";
+import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
 import { sessionCalls } from "../session-calls";
 import { findTools } from "../session-tools";
 
@@ -56,6 +56,16 @@ const toolResults = tenantRoute({
   responses: { ...turnResponses, 201: json("Recorded; no turn goes on", acceptedView) },
 });
 
+const approvals = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/approvals",
+  tag,
+  scope: "sessions:write",
+  summary: "Allow or refuse calls that wait for a person; what is allowed runs, and of what is refused the model is told",
+  request: { params: sessionPath, headers: turnHeaders, body: jsonBody(approvalsInput) },
+  responses: turnResponses,
+});
+
 export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
@@ -94,6 +104,15 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.toolResults(caller, { results, idempotency }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+  });
+
+  app.openapi(approvals, async (c) => {
+    const answers = c.req.valid("json").approvals.map(toApproval);
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const accepted = await send((api, caller) => api.approvals(caller, { approvals: answers, idempotency }));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
   });
 }

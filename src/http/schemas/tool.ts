@@ -1,6 +1,6 @@
 /** The tools that a session offers, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
-import type { ToolResultInput } from "../../app/session-api";
+import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
 import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
@@ -119,15 +119,31 @@ export const importedCalls = z
   )
   .max(MAX_RESULTS);
 
+/** Beside one result. */
+const MAX_ARTIFACTS = 16;
+const MAX_ARTIFACT_TYPE = 64;
+
+/** Any JSON value, `null` too; what is not there is none. */
+const anyJson = z.unknown().refine((value) => value !== undefined, "required");
+
+const artifact = z.strictObject({
+  type: z.string().min(1).max(MAX_ARTIFACT_TYPE).openapi({ example: "stderr" }),
+  content: anyJson.openapi({ description: "Any JSON value" }),
+});
+
 const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
     call_id: callId.optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
-    output: z
-      .unknown()
-      .refine((value) => value !== undefined, "required")
-      .openapi({ description: "Text, or any other JSON value, which is recorded as JSON text" }),
+    output: anyJson.openapi({ description: "Text, or any other JSON value, which is recorded as JSON text" }),
     is_error: z.boolean().default(false),
+    exit_code: z.int().optional().openapi({ description: "Of a process" }),
+    duration_ms: z.number().min(0).max(Number.MAX_SAFE_INTEGER).optional().openapi({ description: "From its start to its end" }),
+    artifacts: z
+      .array(artifact)
+      .max(MAX_ARTIFACTS)
+      .optional()
+      .openapi({ description: "What came beside the output, as standard error; kept with the execution, and not shown to the model" }),
   })
   .refine((result) => result.execution_id !== undefined || result.call_id !== undefined, {
     path: ["execution_id"],
@@ -137,10 +153,32 @@ const toolResult = z
 export const toolResultsInput = z.strictObject({ results: z.array(toolResult).min(1).max(MAX_RESULTS) }).openapi("ToolResults");
 
 export function toToolResult(result: z.infer<typeof toolResult>): ToolResultInput {
+  const { exit_code, duration_ms, artifacts } = result;
   return {
     execution_id: result.execution_id ?? null,
     call_id: result.call_id ?? null,
     output: typeof result.output === "string" ? result.output : JSON.stringify(result.output),
     is_error: result.is_error,
+    ...(exit_code !== undefined && { exit_code }),
+    ...(duration_ms !== undefined && { duration_ms: Math.round(duration_ms) }),
+    ...(artifacts && { artifacts: artifacts.map(({ type, content }) => ({ type, content })) }),
   };
 }
+
+const MAX_REASON = 4_000;
+
+const approval = z.strictObject({
+  execution_id: id("exe"),
+  approved: z.boolean(),
+  reason: z.string().max(MAX_REASON).optional().openapi({ description: "Of a refusal: the model is told; of an approval it is not kept" }),
+});
+
+export const approvalsInput = z
+  .strictObject({ approvals: z.array(approval).min(1).max(MAX_REPLY_CALLS).openapi({ description: "Each call once" }) })
+  .openapi("Approvals");
+
+export const toApproval = ({ execution_id, approved, reason }: z.infer<typeof approval>): ApprovalInput => ({
+  execution_id,
+  approved,
+  reason: reason ?? null,
+});

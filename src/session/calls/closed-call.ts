@@ -13,9 +13,10 @@ export function explainClosedCall(runtime: SessionRuntime, error: api.SessionErr
 }
 
 function becameOf({ state, deps }: SessionRuntime, id: string): ClosedCall {
+  const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
   // Open before the request: then an earlier result of the same request took it.
-  if (state.turn?.phase === "awaiting_tools" && state.turn.open_calls.some(({ execution, call_id }) => execution === id || call_id === id))
-    return "answered_here";
+  if (open.some(({ server }) => !server)) return "answered_here";
+  if (open.length > 0) return "runs_here";
   const tools = newestItems(deps.sql, LOOKED_AT).flatMap(({ kind, tool }) => (tool ? [{ ...tool, kind }] : []));
   const call = tools.find(({ kind, execution, call_id }) => kind === "tool_call" && (execution === id || call_id === id));
   if (!call) return "unknown";

@@ -1,11 +1,14 @@
 /** What a client sends, made ready for a command: items with their bodies, and results cut to what is recorded of them. */
 import { type DraftedItem, draftItem, draftToolResult } from "../../app/drafts";
-import type { ImportedCall, SubmitInput } from "../../app/session-api";
+import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
+import type { BodyText } from "../../app/session-ports";
+import { draftArtifacts } from "../../app/tools/run-tools";
 import { policyOf } from "../../context/policy-choice";
 import { truncateToolResult } from "../../context/tool-results";
 import type { TurnId } from "../../domain/ids";
 import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
+import type { ToolRun } from "../../domain/tool-run";
 import type { SessionRuntime } from "../runtime";
 
 interface At {
@@ -43,6 +46,19 @@ export interface ResultInput {
 export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
   const limit = policyOf(runtime.state.settings.policy).results.max_chars;
   return draftToolResult({ call, output: truncateToolResult(output, limit), is_error, ...to }, runtime.deps.ids);
+}
+
+/** What the client says of how its call went. Null: nothing. */
+export function draftRan(
+  runtime: SessionRuntime,
+  { exit_code, duration_ms, artifacts }: ToolResultInput,
+): { readonly ran: ToolRun | null; readonly bodies: readonly BodyText[] } {
+  if (exit_code === undefined && duration_ms === undefined && artifacts === undefined) return { ran: null, bodies: [] };
+  const kept = draftArtifacts(artifacts ?? [], runtime.deps.ids);
+  return {
+    ran: { ms: duration_ms ?? null, exit_code: exit_code ?? null, failure: null, artifacts: kept.artifacts },
+    bodies: kept.bodies,
+  };
 }
 
 /** The call that each of a request's results answers, as the results before it leave the open ones. */

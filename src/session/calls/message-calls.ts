@@ -15,7 +15,7 @@ import { recall, remember } from "../log/idempotency";
 import { readNewest } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { explainClosedCall } from "./closed-call";
-import { callsOf, draftMessage, draftResult } from "./draft-message";
+import { callsOf, draftMessage, draftRan, draftResult } from "./draft-message";
 import { once } from "./once";
 import { reportTurn } from "./turn-report";
 
@@ -24,7 +24,7 @@ export const QUEUE_LIMIT = 32;
 
 const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
 
-interface Asked {
+export interface Asked {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 /** Looks the key up, executes, remembers: one transaction, so that a key never leads to two outcomes. */
-function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
+export function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
   const { sql, clock } = runtime.deps;
   const seen = recall(sql, asked.idempotency, clock());
   if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
@@ -105,10 +105,13 @@ export function submitToolResults(
   const contradiction = refuseContradiction(owed, refs);
   if (contradiction) return contradiction;
   const calls = callsOf(owed, refs);
-  const drafted = input.results.map(({ execution_id, call_id, output, is_error }, index) => {
+  const drafted = input.results.map((given, index) => {
+    const { execution_id, call_id, output, is_error } = given;
     const call = calls[index] ?? { call_id: "", name: "" };
     const { draft, body } = draftResult(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
-    return { result: { execution: execution_id, call_id, item: draft, is_error } satisfies ToolResultDraft, body };
+    const { ran, bodies } = draftRan(runtime, given);
+    const result: ToolResultDraft = { execution: execution_id, call_id, item: draft, is_error, ...(ran && { ran }) };
+    return { result, bodies: [body, ...bodies] };
   });
   const [first] = drafted;
   if (!first) return err({ code: "invalid", field: "results", detail: "must not be empty" });
@@ -117,7 +120,7 @@ export function submitToolResults(
     const recorded = events.find((event) => event.type === "ToolResultRecorded");
     return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
-  const done = acknowledge(runtime, { command, bodies: drafted.map((entry) => entry.body), idempotency: input.idempotency, accept });
+  const done = acknowledge(runtime, { command, bodies: drafted.flatMap((entry) => entry.bodies), idempotency: input.idempotency, accept });
   return done.ok ? done : err(explainClosedCall(runtime, done.error));
 }
 

@@ -12,6 +12,7 @@ import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model
 import type { SessionState, TurnStatus } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { applyEpoch, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
+import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
 
@@ -97,7 +98,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
   switch (event.type) {
     case "MessagesAppended":
       for (const item of event.items) writeItem(sql, item);
-      return;
+      return recordImported(sql, event.items, event.at);
     case "MessageQueued":
       if (event.message.turn) writeTurn(sql, { ...emptyTurn, id: event.message.turn, status: "queued", message_id: event.message.item.id });
       return;
@@ -109,25 +110,34 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       startTurn(sql, event, before);
       return;
     case "AssistantReplied":
+      return writeItem(sql, event.item);
     case "ToolCalled":
+      writeItem(sql, event.item);
+      return recordCall(sql, event.item, event.server ? "server" : "client");
     case "ToolResultRecorded":
       writeItem(sql, event.item);
-      return;
+      return recordResult(sql, event.item, { at: event.at, ran: event.ran ?? null });
+    case "ToolStarted":
+      return changeExecution(sql, event.execution, { status: "running", started_at: event.at });
+    case "ApprovalRequested":
+      return changeExecution(sql, event.execution, { status: "awaiting_approval" });
+    case "ApprovalResolved":
+      return changeExecution(sql, event.execution, { status: "open" });
     case "ModelCallFinished":
       addUsage(sql, event);
       return noteFirstCall(sql, event, before);
     case "TurnCompleted":
       changeTurn(sql, event.turn, { status: "completed", finish: event.finish });
-      return;
+      return cancelCalls(sql, before, event.at);
     case "TurnFailed":
       changeTurn(sql, event.turn, { status: "failed", failure: event.failure });
-      return;
+      return cancelCalls(sql, before, event.at);
     case "TurnStopped":
       changeTurn(sql, event.turn, { status: "stopped", stop_reason: event.reason });
-      return;
+      return cancelCalls(sql, before, event.at);
     case "TurnInterrupted":
       changeTurn(sql, event.turn, { status: "interrupted" });
-      return;
+      return cancelCalls(sql, before, event.at);
     case "CompactionRequested":
       return requestRow(sql, event);
     case "CompactionProgressed":
@@ -147,9 +157,6 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "SessionErased":
     case "MessageRedacted":
     case "HistoryRewound":
-    case "ToolStarted":
-    case "ApprovalRequested":
-    case "ApprovalResolved":
       return;
     default:
       assertNever(event);

@@ -1,0 +1,73 @@
+/** Tools that run in the object: at most once, by a person's leave, and never silently lost. */
+import { DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
+
+export const tools: readonly Mutant[] = [
+  {
+    name: "a tool runs without being written down as begun",
+    breaks: "I27: written down before it takes effect",
+    file: "src/app/tools/run-tools.ts",
+    find: "  if (!started.ok) return null;\n",
+    replace: "",
+    tests: SIMULATION,
+    seeds: 400,
+  },
+  {
+    name: "what was begun when the object died is run again",
+    breaks: "I27: at most once",
+    file: "src/domain/decide-turn.ts",
+    find: "    ...lostResults(state, command.lost ?? [], incarnation),\n",
+    replace: "",
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
+    name: "a turn that is stopped forgets the tools that it had begun",
+    breaks: "I27: whatever was begun has a result",
+    file: "src/domain/decision.ts",
+    find: "return [...lostResults(state, lost, turn.incarnation), end];",
+    replace: "return [end];",
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
+    name: "a call runs before a person has allowed it",
+    breaks: "I27: by a person's leave",
+    file: "src/domain/state.ts",
+    find: "call.server === true && call.approval === undefined;",
+    replace: "call.server === true;",
+    tests: SIMULATION,
+    seeds: 200,
+  },
+  {
+    name: "a client answers a call that runs here",
+    breaks: "design §5: server-side tools",
+    file: "src/domain/decide-tools.ts",
+    find: ".filter((call) => !call.server)",
+    replace: "",
+    tests: DOMAIN,
+  },
+  {
+    name: "a call is begun a second time",
+    breaks: "I27: at most once",
+    file: "src/domain/decide-tools.ts",
+    find: '  if (found.call.started) return err({ code: "stale", reason: "call_over" });\n',
+    replace: "",
+    tests: DOMAIN,
+  },
+  {
+    name: "an approval of an earlier life leaves the turn to it",
+    breaks: "approvals survive an eviction",
+    file: "src/domain/evolve-turn.ts",
+    find: "incarnation: incarnation ?? state.turn.incarnation",
+    replace: "incarnation: state.turn.incarnation",
+    tests: DOMAIN,
+  },
+  {
+    name: "arguments are not judged",
+    breaks: "arguments are validated against the schema",
+    file: "src/app/tools/judge-call.ts",
+    find: "return valid ? [] : describe(errors);",
+    replace: "return [];",
+    tests: ["test/app"],
+  },
+];

@@ -1,0 +1,56 @@
+/** What became of the calls of tools: one by its id, whichever session it is of, and those of one session. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { reachReadModel } from "../read-model";
+import { json, tenantRoute } from "../routing";
+import { executionDetailView, executionView } from "../schemas/execution";
+import { id, sessionPath } from "../schemas/ids";
+import { listOf, pageQuery, toList } from "../schemas/page";
+import { sessionCalls } from "../session-calls";
+
+const tag = "executions";
+
+const show = tenantRoute({
+  method: "get",
+  path: "/v1/executions/{execution_id}",
+  tag,
+  scope: "sessions:read",
+  summary: "One call of a tool with its arguments, its output and what came beside it",
+  request: { params: z.object({ execution_id: id("exe") }) },
+  responses: { 200: json("It follows the call with a short delay", executionDetailView) },
+});
+
+const ofSession = tenantRoute({
+  method: "get",
+  path: "/v1/sessions/{session_id}/executions",
+  tag,
+  scope: "sessions:read",
+  summary: "List the session's calls of tools with what became of them",
+  request: { params: sessionPath, query: pageQuery },
+  responses: { 200: json("A page in order of the calls' positions", listOf(executionView)) },
+});
+
+export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(show, async (c) => {
+    const { execution_id: execution } = c.req.valid("param");
+    const input = { tenant: principalOf(c).tenant, execution };
+    const reached = await reachReadModel(c, deps, () => deps.executions.readExecution(input));
+    if (!reached.ok) return sendProblem(c, reached.error);
+    return reached.value ? c.json(reached.value, 200) : sendProblem(c, { code: "execution_not_found", execution });
+  });
+
+  app.openapi(ofSession, async (c) => {
+    const { after = null, limit, order } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const page = await calls.repeatable((api, caller) => api.executions(caller, { after, limit, order }));
+    return page.ok
+      ? c.json(
+          toList(page.value, (row) => row.position),
+          200,
+        )
+      : sendProblem(c, page.error);
+  });
+}

@@ -1,0 +1,52 @@
+/** What a person says of calls that wait for it: one transaction, remembered under its idempotency key. */
+import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
+import type { ApprovalDraft } from "../../domain/commands";
+import type { ItemMeta } from "../../domain/message";
+import { err } from "../../lib/result";
+import type { NewBody } from "../log/bodies";
+import type { SessionRuntime } from "../runtime";
+import { draftResult } from "./draft-message";
+import { acknowledge } from "./message-calls";
+
+export function resolveApprovals(
+  runtime: SessionRuntime,
+  { approvals, idempotency }: Parameters<api.SessionApi["approvals"]>[1],
+): api.Outcome<views.Accepted> {
+  const { clock, incarnation } = runtime.deps;
+  const turn = runtime.state.turn?.id ?? null;
+  const at = clock();
+  const drafted = approvals.map((approval) => draftApproval(runtime, approval, at));
+  const [first] = approvals;
+  if (!first) return err({ code: "invalid", field: "approvals", detail: "must not be empty" });
+  const asked = findCall(runtime, first);
+  const accept = () => {
+    if (!asked) throw new TypeError("an open call without an item");
+    return { message_id: asked.id, turn_id: turn, position: asked.position, queued: false };
+  };
+  const command = { type: "ResolveApprovals", at, incarnation, approvals: drafted.map(({ draft }) => draft) } as const;
+  return acknowledge(runtime, { command, bodies: drafted.flatMap(({ bodies }) => bodies), idempotency, accept });
+}
+
+/** The item of the call that is answered: it is in the view until it has a result. */
+const findCall = ({ state }: SessionRuntime, { execution_id }: api.ApprovalInput): ItemMeta | undefined =>
+  state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution_id);
+
+function draftApproval(
+  runtime: SessionRuntime,
+  { execution_id, approved, reason }: api.ApprovalInput,
+  at: number,
+): { readonly draft: ApprovalDraft; readonly bodies: readonly NewBody[] } {
+  if (approved) return { draft: { execution: execution_id, denied: null }, bodies: [] };
+  const { turn } = runtime.state;
+  const call = turn?.open_calls.find(({ execution }) => execution === execution_id) ?? { call_id: "", name: "" };
+  const result = { call, output: refusalOf(reason), is_error: true };
+  const { draft, body } = draftResult(runtime, result, { turn: turn?.id ?? null, at });
+  return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
+}
+
+/** What the model reads in place of a result. The reason is a person's words: quoted, as data. */
+function refusalOf(reason: string | null): string {
+  const refused = "The call was not run: a person refused it.";
+  return reason === null || reason.trim() === "" ? refused : `${refused} The reason given: ${JSON.stringify(reason)}`;
+}

@@ -1,0 +1,69 @@
+/** The session's calls with what became of them, strongly consistent, whatever the model's view holds. */
+import type { ExecutionView } from "../../app/execution-views";
+import type * as api from "../../app/session-api";
+import type { Page } from "../../app/session-views";
+import { headOf } from "../../context/tool-results";
+import { ERROR_MESSAGE_CHARS, hasErrorMessage, successOf } from "../../domain/execution";
+import type { SessionId } from "../../domain/ids";
+import type { ItemMeta, Part } from "../../domain/message";
+import { type ExecutionRow, readExecutions } from "../log/execution-rows";
+import { ALL_POSITIONS, readItems } from "../log/log-tables";
+import type { SessionRuntime } from "../runtime";
+import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
+
+interface Found {
+  readonly row: ExecutionRow;
+  readonly call: ItemMeta;
+}
+
+/** One more than asked for tells whether there is more. A call's arguments are what weighs. */
+export function listExecutions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<ExecutionView> {
+  const { session } = runtime.state;
+  const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
+  const rows = readExecutions(runtime.deps.sql, { ...range, limit: limit + 1, order });
+  const found = rows.flatMap((row): Found[] => {
+    const call = itemAt(runtime, row.position);
+    return call ? [{ row, call }] : [];
+  });
+  const fitting = takeWithin(found.slice(0, limit), { weigh: ({ call }) => call.bytes, limit: MAX_ANSWER_BYTES });
+  return { data: session ? fitting.map((each) => toView(runtime, session, each)) : [], has_more: found.length > fitting.length };
+}
+
+const itemAt = ({ deps }: SessionRuntime, position: number): ItemMeta | undefined =>
+  readItems(deps.sql, { from: position, to: position, limit: 1, order: "asc" })[0];
+
+/** What was redacted is shown as nothing. */
+function partOf<T extends Part["type"]>(runtime: SessionRuntime, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
+  return runtime.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
+}
+
+function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: Found): ExecutionView {
+  const { id, position, turn, runs, status, started_at, finished_at, result_position, ran } = row;
+  return {
+    id,
+    session_id,
+    turn_id: turn,
+    position,
+    result_position,
+    tool_name: call.tool?.name ?? "",
+    call_id: call.tool?.call_id ?? "",
+    runs,
+    status,
+    success: successOf(status),
+    exit_code: ran?.exit_code ?? null,
+    duration_ms: ran?.ms ?? null,
+    failure: ran?.failure ?? null,
+    error_message: hasErrorMessage(status) ? errorMessage(runtime, result_position) : null,
+    arguments: partOf(runtime, call, "tool_call")?.arguments ?? "",
+    created_at: call.at,
+    started_at,
+    finished_at,
+    artifacts: (ran?.artifacts ?? []).map(({ type, bytes }, number) => ({ number, type, bytes })),
+  };
+}
+
+function errorMessage(runtime: SessionRuntime, position: number | null): string | null {
+  const result = position === null ? undefined : itemAt(runtime, position);
+  const part = result && partOf(runtime, result, "tool_result");
+  return part ? headOf(part.output, ERROR_MESSAGE_CHARS) : null;
+}

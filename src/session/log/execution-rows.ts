@@ -1,0 +1,88 @@
+/**
+ * What became of each call, by the position of the call: what its items do not say. Written in the transaction of the events it comes
+ * from, and derivable from them.
+ */
+import { type ExecutionStatus, type RunsAt, statusOfCall, statusOfResult } from "../../domain/execution";
+import type { ExecutionId, TurnId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import type { ToolRun } from "../../domain/tool-run";
+import type { Sql } from "./sql";
+
+export interface ExecutionRow {
+  readonly id: ExecutionId;
+  readonly position: number;
+  readonly turn: TurnId | null;
+  readonly runs: RunsAt;
+  readonly status: ExecutionStatus;
+  readonly started_at: number | null;
+  readonly finished_at: number | null;
+  readonly result_position: number | null;
+  /** Null: there is no result, or nothing more is known of it. */
+  readonly ran: ToolRun | null;
+}
+
+/** A step of the schema. What an earlier build wrote had no calls that run here; what its turns left open was cancelled. */
+export const EXECUTION_STEP = `
+  CREATE TABLE executions (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, data TEXT NOT NULL);
+  WITH tools AS (
+    SELECT position, json_extract(meta, '$.kind') AS kind, json_extract(meta, '$.tool.execution') AS id,
+      json_extract(meta, '$.turn') AS turn, json_extract(meta, '$.at') AS at, json_extract(meta, '$.tool.is_error') AS failed
+    FROM items WHERE json_extract(meta, '$.tool.execution') IS NOT NULL
+  ), pairs AS (
+    SELECT id, max(CASE kind WHEN 'tool_call' THEN position END) AS position, max(CASE kind WHEN 'tool_call' THEN turn END) AS turn,
+      max(CASE kind WHEN 'tool_result' THEN position END) AS answered, max(CASE kind WHEN 'tool_result' THEN at END) AS at,
+      max(CASE kind WHEN 'tool_result' THEN coalesce(failed, 0) END) AS failed
+    FROM tools GROUP BY id
+  )
+  INSERT INTO executions (position, id, data)
+  SELECT position, pairs.id, json_object(
+    'id', pairs.id, 'position', position, 'turn', turn, 'runs', 'client',
+    'status', CASE WHEN answered IS NOT NULL THEN CASE failed WHEN 1 THEN 'failed' ELSE 'succeeded' END
+      WHEN turn IS NULL THEN 'unknown' WHEN json_extract(turns.data, '$.status') = 'open' THEN 'open' ELSE 'cancelled' END,
+    'started_at', NULL, 'finished_at', at, 'result_position', answered, 'ran', NULL)
+  FROM pairs LEFT JOIN turns ON turns.id = pairs.turn WHERE position IS NOT NULL ORDER BY position;
+`;
+
+export function readExecutions(
+  sql: Sql,
+  range: { readonly from: number; readonly to: number; readonly limit: number; readonly order: "asc" | "desc" },
+): ExecutionRow[] {
+  const direction = range.order === "asc" ? "ASC" : "DESC";
+  const query = `SELECT data FROM executions WHERE position BETWEEN ? AND ? ORDER BY position ${direction} LIMIT ?`;
+  return sql.all<{ data: string }>(query, range.from, range.to, range.limit).map(({ data }) => JSON.parse(data) as ExecutionRow);
+}
+
+function writeExecution(sql: Sql, row: ExecutionRow): void {
+  sql.all("INSERT OR REPLACE INTO executions (position, id, data) VALUES (?, ?, ?)", row.position, row.id, JSON.stringify(row));
+}
+
+export function changeExecution(sql: Sql, id: ExecutionId, change: Partial<ExecutionRow>): void {
+  const found = sql.all<{ data: string }>("SELECT data FROM executions WHERE id = ?", id)[0];
+  if (found) writeExecution(sql, { ...(JSON.parse(found.data) as ExecutionRow), ...change });
+}
+
+export function recordCall(sql: Sql, { position, turn, tool }: ItemMeta, runs: RunsAt): void {
+  if (!tool) return;
+  const unended = { started_at: null, finished_at: null, result_position: null, ran: null };
+  writeExecution(sql, { id: tool.execution, position, turn, runs, status: statusOfCall(turn), ...unended });
+}
+
+export function recordResult(sql: Sql, { position, tool }: ItemMeta, end: { readonly at: number; readonly ran: ToolRun | null }): void {
+  if (!tool) return;
+  const status = statusOfResult(tool.is_error === true, end.ran?.failure ?? null);
+  changeExecution(sql, tool.execution, { status, finished_at: end.at, result_position: position, ran: end.ran });
+}
+
+/** Calls and results that were imported. */
+export function recordImported(sql: Sql, items: readonly ItemMeta[], at: number): void {
+  for (const item of items) {
+    if (item.kind === "tool_call") recordCall(sql, item, "client");
+    if (item.kind === "tool_result") recordResult(sql, item, { at, ran: null });
+  }
+}
+
+/** With a turn its calls end. One that was begun has had its result before. */
+export function cancelCalls(sql: Sql, { turn }: SessionState, at: number): void {
+  for (const { execution } of turn?.open_calls ?? []) changeExecution(sql, execution, { status: "cancelled", finished_at: at });
+}

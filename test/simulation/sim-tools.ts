@@ -1,0 +1,73 @@
+/** Tools that run in the object: they take effect outside, at once or late, fail, throw, heed no signal, or are never heard of again. */
+import type { ToolOutcome, ToolRequest, ToolRunner } from "../../src/app/ports";
+import type { ExecutionId } from "../../src/domain/ids";
+import type { ToolDefinition } from "../../src/domain/message";
+import { TOOL_FAILURES } from "../../src/domain/tool-run";
+import type { Scope } from "./scheduler";
+import { drawText } from "./texts";
+import type { World } from "./world";
+
+const PARAMETERS = { type: "object", properties: { path: { type: "string" }, text: { type: "string" } }, required: ["path"] };
+
+/** What a session offers: three of the client's, one that runs here, and one that a person must allow. */
+export const TOOLS: readonly ToolDefinition[] = [
+  ...["look_up", "write_file", "read_file"].map((name) => ({
+    name,
+    description: `${name}: a tool of the client`,
+    parameters: PARAMETERS,
+  })),
+  { name: "fetch_page", parameters: PARAMETERS, runs: { by: "http", tool: "fetch_page" } },
+  { name: "pay", parameters: PARAMETERS, runs: { by: "mcp", server: "bank", tool: "pay" }, needs_approval: true },
+];
+
+export class SimTools {
+  /** How often each execution took effect outside. */
+  readonly effects = new Map<ExecutionId, number>();
+  readonly #asked = new Set<ExecutionId>();
+  #running = 0;
+
+  constructor(readonly world: World) {}
+
+  /** The tools as one life of the object reaches them. */
+  for(scope: Scope): ToolRunner {
+    return {
+      run: (request, { signal }) => {
+        this.#checkAsked(request);
+        return this.#run(request, { scope, signal });
+      },
+    };
+  }
+
+  /** I27: only what was written down as begun is asked for, once, and never what waits for a person. */
+  #checkAsked({ execution, name }: ToolRequest): void {
+    const { violations, stats, log } = this.world;
+    stats.count(`tool run: ${name}`);
+    log.catchUp();
+    const call = log.replayed.turn?.open_calls.find((each) => each.execution === execution);
+    violations.check(call?.started === true, "I27", () => `${execution} runs and is not written down as begun`);
+    violations.check(call?.approval === undefined, "I27", () => `${execution} runs before a person allowed it`);
+    violations.check(!this.#asked.has(execution), "I27", () => `${execution} runs a second time`);
+    this.#asked.add(execution);
+  }
+
+  async #run({ execution, name }: ToolRequest, { scope, signal }: { scope: Scope; signal: AbortSignal }): Promise<ToolOutcome> {
+    const { scheduler, random, profile, stats } = this.world;
+    const kind = random.weighted({ works: 8, fails: 1, throws: profile.toolFails, hangs: profile.toolFails, deaf: profile.toolFails / 2 });
+    stats.count(`tool ${kind}`);
+    const label = `tool ${name} ${++this.#running}`;
+    // Once it is on its way it takes effect, even if whoever asked is dead by then.
+    await scheduler.gate(scope, `${label} takes effect`, { weight: 2, effect: () => this.#take(execution) });
+    if (kind === "throws") throw new Error("the tool's client has a defect");
+    if (kind === "deaf") await new Promise<never>(() => {});
+    if (kind === "hangs" && !signal.aborted)
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await scheduler.gate(scope, `${label} answers`, { weight: 2 });
+    if (kind === "fails" || kind === "hangs") return { output: "It did not work.", failure: random.pick(TOOL_FAILURES) };
+    const artifacts = random.chance(0.2) ? [{ type: "log", content: { lines: drawText(random, 0, 200) } }] : [];
+    return { output: drawText(random, 0, random.chance(0.05) ? 40_000 : 2_000), failure: null, artifacts };
+  }
+
+  #take(execution: ExecutionId): void {
+    this.effects.set(execution, (this.effects.get(execution) ?? 0) + 1);
+  }
+}
