@@ -18,6 +18,7 @@ export default defineConfig({
                 KEY_PEPPER: "a-pepper-for-tests-only",
                 ADMIN_KEY: "an-admin-key-for-tests-only",
                 ALLOW_PRIVATE_MODEL_URLS: "true",
+                ALLOW_PRIVATE_TOOL_URLS: "true",
                 // The current key, and one from before it: 32 bytes each.
                 CREDENTIALS_KEYS: `new:${Buffer.alloc(32, 2).toString("base64")},old:${Buffer.alloc(32, 1).toString("base64")}`,
               },

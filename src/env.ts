@@ -27,6 +27,7 @@ export interface Env {
   readonly OPENAI_COMPATIBLE_API_KEY?: string;
   readonly CREDENTIALS_KEYS?: string;
   readonly ALLOW_PRIVATE_MODEL_URLS?: string;
+  readonly ALLOW_PRIVATE_TOOL_URLS?: string;
 }
 
 /** Those of `app/ports`, which this file may not load; a test compares. */
@@ -109,6 +110,8 @@ const config = z.object({
     }),
   /** For development: a tenant's base URL may be http and local. */
   ALLOW_PRIVATE_MODEL_URLS: z.stringbool().default(false),
+  /** For development: a tool's or an MCP server's URL may be http and local, and no name is looked up. */
+  ALLOW_PRIVATE_TOOL_URLS: z.stringbool().default(false),
 });
 export type Config = z.infer<typeof config>;
 

@@ -5,12 +5,15 @@ import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials } from "./app/ports";
 import type { Principal } from "./app/tenant-api";
+import type { McpServer } from "./app/tool-entry";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
 import { type Config, deploymentKeysOf, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
+import { memoize } from "./lib/memoize";
+import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
 import { createChatModel } from "./model/chat-model";
 import { createProbeLimits } from "./model/probe-limits";
@@ -23,9 +26,12 @@ import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
 import { createCredentialSealer } from "./tenant/credential-sealer";
-import { createCredentials } from "./tenant/credentials";
+import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { buildDeploymentModels } from "./tenant/registry";
+import { listMcpTools } from "./tools/list-mcp-tools";
+import { createToolFetch } from "./tools/safe-fetch";
+import { openSecretHeader } from "./tools/tool-secret";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -54,6 +60,27 @@ function credentialsOf(env: Env, config: Config, tenant: TenantId): Credentials 
   return createCredentials({ tenant, stub, keys, now: Date.now, log: createLog({ component: "credentials" }) });
 }
 
+/** One for the isolate: what it remembers is what names resolve to. */
+const fetchTool = memoize((allowPrivate: boolean) =>
+  createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
+);
+
+/** Asks an MCP server what it has, on behalf of a tenant that waits for the answer. */
+async function listToolsOf(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
+  const config = parseConfig(env);
+  const openSecret = createOpenCredential({
+    tenant,
+    stub: { sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name) },
+    masterKeys: () => config.CREDENTIALS_KEYS,
+    now: Date.now,
+    log: createLog({ component: "credentials" }),
+  });
+  const secret = await openSecretHeader(server.secret_header, openSecret);
+  if (!secret.ok) return err({ reason: "no_key", status: null } as const);
+  const deps = { fetch: fetchTool(config.ALLOW_PRIVATE_TOOL_URLS), schedule: startTimer };
+  return listMcpTools({ server, secret: secret.value, signal: new AbortController().signal }, deps);
+}
+
 function appOf(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
@@ -73,12 +100,18 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(env, config, tenant) })(model),
+    listMcpTools: (tenant, server) => listToolsOf(env, { tenant, server }),
     newId,
     now: Date.now,
     schedule: startTimer,
     newPipe: () => new IdentityTransformStream(),
     log: createLog({ worker: "http" }),
-    config: { adminKey: config.ADMIN_KEY ?? null, allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS, defaultPolicy: config.POLICY },
+    config: {
+      adminKey: config.ADMIN_KEY ?? null,
+      allowPrivateModelUrls: config.ALLOW_PRIVATE_MODEL_URLS,
+      allowPrivateToolUrls: config.ALLOW_PRIVATE_TOOL_URLS,
+      defaultPolicy: config.POLICY,
+    },
   });
   apps.set(env, made);
   return made;

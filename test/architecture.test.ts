@@ -9,7 +9,7 @@ const internal = imports.filter(({ to }) => paths.has(to));
 
 /** lib ← domain ← context ← app ← the outer folders ← index and env. */
 const INNER = ["lib", "domain", "context", "app"];
-const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "channels", "console"]);
+const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "model", "tools", "channels", "console"]);
 /** The platform constructs these two, so they wire their own ports. */
 const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts"]);
 const ENV = "src/env.ts";

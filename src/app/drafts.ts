@@ -2,7 +2,7 @@
 import { countMedia, estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
 import { estimateTokens } from "../context/tokens";
 import type { TurnId } from "../domain/ids";
-import type { ItemDraft, ItemKind, Part, TextRef, ToolRef, ToolResultPart } from "../domain/message";
+import type { ItemDraft, ItemKind, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../domain/message";
 import type { Ids } from "./ports";
 import type { BodyText } from "./session-ports";
 
@@ -66,4 +66,12 @@ export function draftText(text: string | null, ids: Ids): { readonly ref: TextRe
   if (text === null) return { ref: null, bodies: [] };
   const body = ids.newId("bod");
   return { ref: { body, bytes: utf8.encode(text).byteLength, tokens: estimateTokens(text) }, bodies: [{ id: body, text }] };
+}
+
+/** Tools as they are stored, with who runs them; they weigh what the model is told of them. */
+export function draftTools(tools: readonly ToolDefinition[] | null, ids: Ids): ReturnType<typeof draftText> {
+  const drafted = draftText(tools && JSON.stringify(tools), ids);
+  if (!tools || !drafted.ref) return drafted;
+  const told = tools.map(({ name, description, parameters }) => ({ name, ...(description !== undefined && { description }), parameters }));
+  return { ...drafted, ref: { ...drafted.ref, tokens: estimateTokens(JSON.stringify(told)) } };
 }

@@ -6,8 +6,9 @@ import type { RowSnapshot } from "./diff-rows";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
+import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } from "./tool-entry";
 
-export const SCOPES = ["sessions:read", "sessions:write", "models:write", "keys:write"] as const;
+export const SCOPES = ["sessions:read", "sessions:write", "models:write", "tools:write", "keys:write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** Who a valid key speaks for. */
@@ -40,6 +41,10 @@ export type TenantError =
   | { readonly code: "model_not_own"; readonly model: string }
   | { readonly code: "credential_not_found"; readonly credential: string }
   | { readonly code: "credential_limit"; readonly limit: number }
+  | { readonly code: "tool_not_found"; readonly tool: string }
+  | { readonly code: "mcp_server_not_found"; readonly server: string }
+  /** `of`: HTTP tools, or MCP servers. */
+  | { readonly code: "tool_limit"; readonly of: "tools" | "mcp_servers"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
   /** `field` as the client wrote it: `default_policy.keep.ratio`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
@@ -95,7 +100,24 @@ export interface Resealed {
   readonly after: SealedCredential;
 }
 
-export interface TenantApi {
+/** `names` null: all of them, by name; else those of them that there are. */
+export interface TenantToolsApi {
+  listTools(names: readonly string[] | null): Promise<TenantOutcome<readonly HttpToolEntry[]>>;
+  /** Putting one that is there replaces it; sessions that offer it call what is there now. */
+  putTool(name: string, tool: HttpTool): Promise<TenantOutcome<HttpToolEntry>>;
+  deleteTool(name: string): Promise<TenantOutcome<null>>;
+  listMcpServers(names: readonly string[] | null): Promise<TenantOutcome<readonly McpServerEntry[]>>;
+  /** With what it was just found to have. `unchanged`: only if the server is as it was then, in epoch milliseconds of its last change; absent: whatever is there. */
+  putMcpServer(input: {
+    readonly name: string;
+    readonly server: McpServer;
+    readonly listing: McpListing;
+    readonly unchanged?: number;
+  }): Promise<TenantOutcome<McpServerEntry>>;
+  deleteMcpServer(name: string): Promise<TenantOutcome<null>>;
+}
+
+export interface TenantApi extends TenantToolsApi {
   /** With a key that was seen: the first request's outcome, `replayed`. */
   create(input: {
     readonly tenant: TenantId;
@@ -162,7 +184,7 @@ export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
 }
 
-/** Everything that a tenant's object knows but its directory of sessions (`listSessions`), the hashes of its keys and its credentials. */
+/** Everything that a tenant's object knows but its directory of sessions (`listSessions`), its tools, the hashes of its keys and its credentials. */
 export interface TenantExport extends TenantChange {
   readonly created_at: number;
   readonly keys: readonly KeyView[];

@@ -7,8 +7,10 @@ import type { RebuildRows } from "../app/projection/rebuild-ports";
 import type { ExecutionReader, SessionList, UsageList } from "../app/read-api";
 import type { Schedule } from "../app/session-ports";
 import type { Principal, TenantApi, TenantMaintenance, TenantRows } from "../app/tenant-api";
+import type { McpFailure, McpListing, McpServer } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { NewId, SessionId, TenantId } from "../domain/ids";
+import type { Result } from "../lib/result";
 import type { TransformPair } from "./bound-stream";
 
 export interface HttpConfig {
@@ -16,6 +18,8 @@ export interface HttpConfig {
   readonly adminKey: string | null;
   /** For development: a tenant's base URL may be http and local. */
   readonly allowPrivateModelUrls: boolean;
+  /** For development: a tool's URL may be http and local. */
+  readonly allowPrivateToolUrls: boolean;
   /** What a session gets whose tenant and client name none. */
   readonly defaultPolicy: PolicyChoice;
 }
@@ -36,6 +40,8 @@ export interface HttpDeps {
   readonly sealer: CredentialSealer | null;
   /** Asks the provider for a model's limits, with the key that the tenant's calls of it have. */
   probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
+  /** Asks an MCP server what it has, with the tenant's credential that it names. */
+  listMcpTools(tenant: TenantId, server: McpServer): Promise<Result<McpListing, McpFailure>>;
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */

@@ -9,6 +9,7 @@ import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
 import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
+import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
 import type { ClosedCall } from "../domain/rejection";
 import type { HttpEnv } from "./deps";
@@ -37,6 +38,7 @@ export type RequestError =
   /** The deployment has no key to seal credentials with. */
   | { readonly code: "credentials_disabled" }
   | ({ readonly code: "probe_failed" } & ProbeFailure)
+  | ({ readonly code: "mcp_failed" } & McpFailure)
   | { readonly code: "overloaded" }
   | { readonly code: "unavailable" }
   | { readonly code: "internal" }
@@ -57,8 +59,8 @@ interface Answer {
 
 const NOT_FOUND = { status: 404, title: "Not found" } as const;
 /** The parameter of the path that names nothing the caller may know. */
-const unknown = (what: string): Answer => {
-  const [field, detail] = [`${what}_id`, `no such ${what}`];
+const unknown = (what: string, field = `${what}_id`): Answer => {
+  const detail = `no such ${what}`;
   return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
 };
 const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
@@ -95,6 +97,16 @@ const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422
   malformed: [502, "The provider's answer cannot be read."],
   unknown_model: [422, "The provider does not know the model."],
   no_limits: [422, "The provider knows the model and names no limits."],
+};
+
+const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
+  no_key: [422, "The server's credential is gone or cannot be opened."],
+  refused_address: [422, "The server's address, or one that it sends on to, is not of the public internet."],
+  unreachable: [502, "The server could not be reached."],
+  timeout: [502, "The server did not answer in time."],
+  status: [502, "The server refused to say what it has."],
+  too_large: [502, "The server's answer is too large."],
+  malformed: [502, "The server's answer is not MCP over streamable HTTP."],
 };
 
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
@@ -180,15 +192,15 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   model_not_found: () => unknown("model"),
   model_not_own: () =>
     conflict("Not the tenant's", "The model is the deployment's; only a model or an override of the tenant's own can be removed."),
-  credential_not_found: () => ({
-    ...NOT_FOUND,
-    detail: "credential_name: no such credential.",
-    errors: [{ field: "credential_name", detail: "no such credential" }],
-  }),
+  credential_not_found: () => unknown("credential", "credential_name"),
   credential_limit: ({ limit }) =>
     conflict("Too many credentials", `A tenant has at most ${limit} credentials; remove one first.`, { limit }),
   key_limit: ({ limit }) => conflict("Too many keys", `A tenant has at most ${limit} keys that are valid; revoke one first.`, { limit }),
   model_limit: ({ limit }) => conflict("Too many models", `A tenant has at most ${limit} models of its own; remove one first.`, { limit }),
+  tool_not_found: () => unknown("tool", "tool_name"),
+  mcp_server_not_found: () => unknown("server", "server_name"),
+  tool_limit: ({ of, limit }) =>
+    conflict("Too many tools", `A tenant has at most ${limit} ${of === "tools" ? "tools" : "MCP servers"}; remove one first.`, { limit }),
   invalid_cursor: () => invalid([{ field: "after", detail: "not a cursor of this list" }]),
 
   invalid_request: ({ errors }) => invalid(errors),
@@ -244,6 +256,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   probe_failed: ({ reason, status: provider_status }) => {
     const [status, detail] = probeFaults[reason];
     return { status, title: "No limits heard", detail, extra: { reason, provider_status } };
+  },
+  mcp_failed: ({ reason, status: server_status }) => {
+    const [status, detail] = mcpFaults[reason];
+    return { status, title: "No tools heard", detail, extra: { reason, server_status } };
   },
   overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),

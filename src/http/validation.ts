@@ -49,3 +49,8 @@ export function refuseInvalid(result: Checked, c: Context<HttpEnv>): Response | 
   const errors = toFieldErrors(result.error.issues);
   return sendProblem(c, { code: result.target === "param" ? "not_found" : "invalid_request", errors });
 }
+
+/** A name in a path that is the client's to choose: what is wrong with it is said. */
+export function faultOfName(field: string, parsed: z.ZodSafeParseResult<unknown>): FieldError[] {
+  return parsed.success ? [] : [{ field, detail: parsed.error.issues[0]?.message ?? "malformed" }];
+}

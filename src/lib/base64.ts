@@ -1,7 +1,12 @@
-/** Base64 (RFC 4648 §4) of bytes. Short texts only: each byte is a character on the way. */
+/** Base64 (RFC 4648 §4) of bytes. */
+
+/** As many characters as one call takes arguments, with room to spare. */
+const AT_ONCE = 8_192;
 
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  let characters = "";
+  for (let at = 0; at < bytes.length; at += AT_ONCE) characters += String.fromCharCode(...bytes.subarray(at, at + AT_ONCE));
+  return btoa(characters);
 }
 
 /** Null: not base64. */

@@ -23,8 +23,11 @@ import { startTimer } from "../lib/timer";
 import { createChatModel } from "../model/chat-model";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
-import { createCredentials } from "../tenant/credentials";
+import { createCredentials, createOpenCredential } from "../tenant/credentials";
 import { createModelDirectory } from "../tenant/model-directory";
+import { createToolDirectory } from "../tenant/tool-directory";
+import { createToolFetch } from "../tools/safe-fetch";
+import { createToolRunner } from "../tools/tool-runner";
 import { ringAlarm } from "./alarm";
 import { createObjectSql } from "./log/do-sql";
 import { SessionRuntime } from "./runtime";
@@ -51,6 +54,22 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       const stub = { sealedCredential: (name: string) => tenantStub(tenant).sealedCredential(name) };
       return createCredentials({ tenant, stub, keys, now: Date.now, log });
     });
+    const fetchTool = memoize((allowPrivate: boolean) =>
+      createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
+    );
+    const tools = memoize((tenant: TenantId) => {
+      const stub = {
+        listTools: (names: readonly string[] | null) => tenantStub(tenant).listTools(names),
+        listMcpServers: (names: readonly string[] | null) => tenantStub(tenant).listMcpServers(names),
+        sealedCredential: (name: string) => tenantStub(tenant).sealedCredential(name),
+      };
+      return createToolRunner({
+        directory: createToolDirectory({ stub, now: Date.now }),
+        openSecret: createOpenCredential({ tenant, stub, masterKeys: () => readConfig().CREDENTIALS_KEYS, now: Date.now, log }),
+        fetch: (request) => fetchTool(readConfig().ALLOW_PRIVATE_TOOL_URLS)(request),
+        schedule: startTimer,
+      });
+    });
     const suggest = (tenant: TenantId, suggested: SuggestedLimit): void => {
       const told = tenantStub(tenant).suggestLimit(suggested);
       this.ctx.waitUntil(told.catch((error: unknown) => log.warn("limit.not_suggested", { error })));
@@ -73,7 +92,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
         (suggested) => this.#tenant((tenant) => suggest(tenant, suggested)),
       ),
       models,
-      tools: () => ({ run: async () => ({ output: "No tools are run here yet.", failure: "not_configured" }) }),
+      tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
       digest: sha256,

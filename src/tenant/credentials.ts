@@ -27,22 +27,32 @@ export interface CredentialsDeps {
 
 const MISSING: MissingKey = { missing: true };
 
-/** A credential that is gone or cannot be opened is missing, never the deployment's in its place (docs/decisions/0010). */
-export function createCredentials({ tenant, stub, keys, now, log }: CredentialsDeps): Credentials {
-  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now });
+/** The tenant's credential of that name, opened; null: it is gone or cannot be opened. May throw when the tenant's object is out of reach. */
+export type OpenCredential = (name: string) => Promise<string | null>;
 
-  async function open(name: string): Promise<string | MissingKey> {
+export interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "now" | "log"> {
+  readonly masterKeys: () => MasterKeys;
+}
+
+export function createOpenCredential({ tenant, stub, masterKeys, now, log }: OpenCredentialDeps): OpenCredential {
+  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now });
+  return async (name) => {
     const sealed = await find(name);
-    if (!sealed) return MISSING;
-    const secret = await openCredential(sealed, keys().masterKeys, { tenant, name });
+    if (!sealed) return null;
+    const secret = await openCredential(sealed, masterKeys(), { tenant, name });
     if (secret === null) log.error("credential.unreadable", { tenant, credential: name, key_id: sealed.kid });
-    return secret ?? MISSING;
-  }
+    return secret;
+  };
+}
+
+/** A credential that is gone or cannot be opened is missing, never the deployment's in its place (docs/decisions/0010). */
+export function createCredentials({ keys, ...deps }: CredentialsDeps): Credentials {
+  const open = createOpenCredential({ ...deps, masterKeys: () => keys().masterKeys });
   return async (model) => {
     const source = keySourceOf(model);
     switch (source.from) {
       case "tenant":
-        return open(source.credential);
+        return (await open(source.credential)) ?? MISSING;
       case "deployment":
         return keys().deploymentKeys[source.key] ?? (needsKey(model) ? MISSING : null);
       case "none":

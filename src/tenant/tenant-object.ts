@@ -12,7 +12,6 @@ import type {
   KeyView,
   Principal,
   Resealed,
-  Scope,
   SealedCredential,
   SessionPage,
   TenantApi,
@@ -24,8 +23,9 @@ import type {
   TenantOutcome,
   TenantSettings,
 } from "../app/tenant-api";
+import type { HttpTool, HttpToolEntry, McpServerEntry } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
-import type { KeyId, SessionId, TenantId } from "../domain/ids";
+import type { KeyId, SessionId } from "../domain/ids";
 import { deploymentKeysOf, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
@@ -43,21 +43,10 @@ import { createRequests, type Requests } from "./requests";
 import { createSettings, type Settings } from "./settings";
 import { isCreated, migrate } from "./tenant-schema";
 import { createTenantSql, type TenantSql } from "./tenant-sql";
+import { createToolRegistry, type PutMcpServer, type ToolRegistry } from "./tool-registry";
 
-interface AddKeyInput {
-  readonly id: KeyId;
-  readonly hash: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: number | null;
-  readonly idempotency: Idempotency | null;
-}
-
-interface CreateInput {
-  readonly tenant: TenantId;
-  readonly name: string;
-  readonly idempotency: Idempotency | null;
-}
+type AddKeyInput = Parameters<TenantApi["addKey"]>[0];
+type CreateInput = Parameters<TenantApi["create"]>[0];
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 const UNPRICED = (): null => null;
@@ -71,6 +60,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   readonly #keys: Keys;
   readonly #registry: Registry;
   readonly #credentials: CredentialStore;
+  readonly #tools: ToolRegistry;
   readonly #directory: Directory;
   readonly #outbox: ProjectionOutbox;
   #created: boolean;
@@ -85,6 +75,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
     this.#requests = createRequests(this.#sql);
     this.#keys = createKeys(this.#sql);
     this.#credentials = createCredentialStore(this.#sql);
+    this.#tools = createToolRegistry(this.#sql, this.#credentials);
     const deploymentKeys = deploymentKeysOf(config);
     this.#registry = createRegistry({ sql: this.#sql, deployment: this.#deployment, credentials: this.#credentials, deploymentKeys });
     this.#directory = createDirectory(this.#sql);
@@ -228,6 +219,30 @@ export class TenantObject extends DurableObject<Env> implements TenantApi, Tenan
   async replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>> {
     if (!this.#created) return err(NOT_FOUND);
     return ok({ replaced: this.#sql.transaction(() => this.#credentials.replace(resealed)) });
+  }
+
+  async listTools(names: readonly string[] | null): Promise<TenantOutcome<readonly HttpToolEntry[]>> {
+    return this.#created ? ok(this.#tools.tools(names)) : err(NOT_FOUND);
+  }
+
+  async putTool(name: string, tool: HttpTool): Promise<TenantOutcome<HttpToolEntry>> {
+    return this.#created ? this.#sql.transaction(() => this.#tools.putTool(name, tool, Date.now())) : err(NOT_FOUND);
+  }
+
+  async deleteTool(name: string): Promise<TenantOutcome<null>> {
+    return this.#created ? this.#tools.removeTool(name) : err(NOT_FOUND);
+  }
+
+  async listMcpServers(names: readonly string[] | null): Promise<TenantOutcome<readonly McpServerEntry[]>> {
+    return this.#created ? ok(this.#tools.servers(names)) : err(NOT_FOUND);
+  }
+
+  async putMcpServer(input: PutMcpServer): Promise<TenantOutcome<McpServerEntry>> {
+    return this.#created ? this.#sql.transaction(() => this.#tools.putServer(input, Date.now())) : err(NOT_FOUND);
+  }
+
+  async deleteMcpServer(name: string): Promise<TenantOutcome<null>> {
+    return this.#created ? this.#tools.removeServer(name) : err(NOT_FOUND);
   }
 
   async exportTenant(): Promise<TenantOutcome<TenantExport>> {

@@ -92,6 +92,23 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (model, figure, source)
      ) STRICT, WITHOUT ROWID`,
   ],
+  [
+    // said: what the tenant said of it, as JSON. listing: what the server said it has, as JSON.
+    `CREATE TABLE tools (
+       name TEXT PRIMARY KEY,
+       said TEXT NOT NULL,
+       created_at INTEGER NOT NULL,
+       updated_at INTEGER NOT NULL
+     ) STRICT`,
+    `CREATE TABLE mcp_servers (
+       name TEXT PRIMARY KEY,
+       said TEXT NOT NULL,
+       listing TEXT NOT NULL,
+       listed_at INTEGER NOT NULL,
+       created_at INTEGER NOT NULL,
+       updated_at INTEGER NOT NULL
+     ) STRICT`,
+  ],
 ];
 
 /** Asks without creating anything: an object that anyone can address by a made-up name must stay empty. */

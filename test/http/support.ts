@@ -179,6 +179,13 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     listCredentials: async () => ok([]),
     deleteCredential: async (credential) => err({ code: "credential_not_found", credential }),
     sealedCredential: async () => null,
+    listTools: async () => ok([]),
+    putTool: async (name, tool) => ok({ ...tool, name, created_at: NOW, updated_at: NOW, credential_missing: false }),
+    deleteTool: async (tool) => err({ code: "tool_not_found", tool }),
+    listMcpServers: async () => ok([]),
+    putMcpServer: async ({ name, server, listing }) =>
+      ok({ ...server, name, listing, listed_at: NOW, created_at: NOW, updated_at: NOW, credential_missing: false }),
+    deleteMcpServer: async (server) => err({ code: "mcp_server_not_found", server }),
     sealedCredentials: async () => ok([]),
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
@@ -275,6 +282,7 @@ export function world(input: WorldInput = {}): World {
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
+    listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
     generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
@@ -282,7 +290,7 @@ export function world(input: WorldInput = {}): World {
     schedule: new FakeSchedule().schedule,
     newPipe: () => new TransformStream<Uint8Array, Uint8Array>(),
     log: noteLines(log),
-    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, defaultPolicy: "oneclaw", ...input.config },
+    config: { adminKey: ADMIN_KEY, allowPrivateModelUrls: false, allowPrivateToolUrls: false, defaultPolicy: "oneclaw", ...input.config },
     ...input.deps,
   };
   const app = createApp(deps);
@@ -326,6 +334,8 @@ const params: Readonly<Record<string, string>> = {
   model_id: "gpt-4o-mini",
   credential_name: "openai",
   policy_name: "balanced",
+  tool_name: "weather",
+  server_name: "github",
   tenant_id: FOREIGN_TENANT,
 };
 
@@ -346,6 +356,9 @@ export function sampleBody({ method, path }: RouteEntry): unknown {
   if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
+  if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };
+  if (path.endsWith("/refresh")) return undefined;
+  if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
   if (path.endsWith("/probe") || path.endsWith("/rotate")) return undefined;
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };

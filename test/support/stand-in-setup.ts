@@ -8,6 +8,7 @@ import type { TestProject } from "vitest/node";
 import type { LogEntry } from "./stand-in/log.ts";
 import { type Responder, startStandIn } from "./stand-in/stand-in.ts";
 import { cutSummary } from "./stand-in/summary.ts";
+import { startToolServer } from "./stand-in/tool-server.ts";
 import type { Reply, ScriptedReply } from "./stand-in/wire.ts";
 
 /** A reply as it crosses the wire. */
@@ -36,6 +37,8 @@ export interface StandInAddress {
 declare module "vitest" {
   interface ProvidedContext {
     standIn: StandInAddress;
+    /** Where HTTP tools and an MCP server are (`stand-in/tool-server`). */
+    toolServer: string;
   }
 }
 
@@ -148,10 +151,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   const standIn = await startStandIn({ respond: answer, summarize: answer });
   const { server, url } = await startControl();
+  const tools = await startToolServer();
   project.provide("standIn", { baseUrl: standIn.baseUrl, controlUrl: url });
+  project.provide("toolServer", tools.url);
   return async () => {
     server.close();
     server.closeAllConnections();
+    await tools.close();
     await standIn.close();
   };
 }

@@ -5,6 +5,7 @@ import { createCredentialStore } from "../../src/tenant/credential-store";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
 import { migrate } from "../../src/tenant/tenant-schema";
 import type { SqlRow, SqlValue, TenantSql } from "../../src/tenant/tenant-sql";
+import { createToolRegistry } from "../../src/tenant/tool-registry";
 
 /** The table of models of version 1, with the rows that it could hold. */
 const VERSION_1 = `
@@ -22,6 +23,21 @@ const VERSION_1 = `
     ('mine', 'openai-compatible', 'gpt-4o', 'https://llm.example.com/v1', 100000, 2000),
     ('open', 'openai-compatible', 'gpt-4o', 'https://llm.example.com/v1', NULL, 2000),
     ('small', 'embedded', 'small', NULL, 9000, 500);
+`;
+
+/** The table of credentials of version 2, with a row. */
+const VERSION_2 = `
+  CREATE TABLE credentials (
+    name TEXT PRIMARY KEY,
+    kid TEXT NOT NULL,
+    wrapped_key TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT;
+  INSERT INTO schema_version VALUES (1, 2);
+  INSERT INTO credentials VALUES ('openai', 'k1', 'wrapped', 'sealed', 1, 1);
 `;
 
 function sqlOf(database: DatabaseSync): TenantSql {
@@ -47,4 +63,18 @@ it("keeps its models with the very limits that they had: a window that was unkno
     { id: "small", provider: "embedded", base_url: null, context_window: 9_000, max_output: 500 },
   ]);
   expect(registry.put("new", { provider: "anthropic", upstream_id: "claude-opus-5-5", base_url: null }).ok).toBe(true);
+});
+
+it("of version 2 keeps its credentials, and has no tools yet", () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec(VERSION_2);
+  const sql = sqlOf(database);
+
+  migrate(sql);
+
+  const credentials = createCredentialStore(sql);
+  const tools = createToolRegistry(sql, credentials);
+  expect(credentials.has("openai")).toBe(true);
+  expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 3 }]);
 });

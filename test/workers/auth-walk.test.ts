@@ -47,6 +47,8 @@ beforeAll(async () => {
     model_id: chat.model.upstream,
     credential_name: "openai",
     policy_name: "balanced",
+    tool_name: "weather",
+    server_name: "github",
     tenant_id: chat.tenant.id,
   };
 });

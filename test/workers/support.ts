@@ -9,7 +9,6 @@ import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
-import type { ToolDefinition } from "../../src/domain/message";
 import type { SessionObject } from "../../src/session/session-object";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
@@ -91,7 +90,8 @@ export interface ChatInput {
   readonly window?: number | null;
   readonly maxOutput?: number;
   readonly system?: string;
-  readonly tools?: readonly ToolDefinition[];
+  /** As requests name them. */
+  readonly tools?: readonly object[];
   readonly replies?: readonly RemoteReply[];
   readonly summaries?: readonly RemoteReply[];
   /** True tokens above which the stand-in refuses. */

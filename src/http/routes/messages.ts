@@ -1,6 +1,7 @@
 /** Messages in, tool results in, and the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
+import { principalOf } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -10,6 +11,7 @@ import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/
 import { listOf, pageQuery, toList } from "../schemas/page";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
 import { sessionCalls } from "../session-calls";
+import { findTools } from "../session-tools";
 
 const tag = "messages";
 const path = "/v1/sessions/{session_id}/messages";
@@ -68,9 +70,12 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    if (!tools.ok) return sendProblem(c, tools.error);
+    const input = toSubmitInput(body, { tools: tools.value, idempotency });
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
-    const accepted = await send((api, caller) => api.submit(caller, toSubmitInput(body, idempotency)));
+    const accepted = await send((api, caller) => api.submit(caller, input));
     if (!accepted.ok) return sendProblem(c, accepted.error);
     return body.run ? await answerTurn(c, calls, accepted.value) : answerAppended(c, accepted.value);
   });

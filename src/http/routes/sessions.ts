@@ -1,6 +1,8 @@
 /** Sessions: made, listed, read, changed, erased. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import type { OpenInput, Outcome } from "../../app/session-api";
+import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
 import type { SessionId, TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
@@ -23,8 +25,9 @@ import {
   toOpenInput,
   toPatchInput,
 } from "../schemas/session";
-import { sessionCalls } from "../session-calls";
+import { type SessionCalls, sessionCalls } from "../session-calls";
 import { ofSessionModel } from "../session-model";
+import { findTools } from "../session-tools";
 
 type App = OpenAPIHono<HttpEnv>;
 const tag = "sessions";
@@ -105,17 +108,24 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const { session, replayed } = registered.value;
     const calls = sessionCalls(deps, c, session);
     const body = c.req.valid("json");
-    const input = toOpenInput(body, { ...settings.value, deploymentPolicy: deps.config.defaultPolicy });
     const forget = isKeyed ? null : () => deps.tenants(tenant).forgetSession(session);
+    const tools = await findTools(deps, tenant, body.tools);
+    if (!tools.ok) return await refuseCreation(c, tools.error, forget);
+    const input = toOpenInput(body, { ...settings.value, deploymentPolicy: deps.config.defaultPolicy, tools: tools.value });
     const fault = faultOfPolicy(input.policy, body.policy);
     if (fault) return await refuseCreation(c, { code: "invalid_request", errors: [fault] }, forget);
-    let opened = await calls.repeatable((api, caller) => api.open(caller, input));
-    // Sent before, and the answer was lost, or the first attempt ended between the two objects.
-    if (!opened.ok && opened.error.code === "session_exists") opened = await calls.repeatable((api, caller) => api.describe(caller));
+    const opened = await openOnce(calls, input);
     if (!opened.ok) return await refuseCreation(c, opened.error, forget);
     if (replayed) c.header("idempotent-replayed", "true");
     return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
   });
+}
+
+async function openOnce(calls: SessionCalls, input: OpenInput): Promise<Outcome<SessionDescription>> {
+  const opened = await calls.repeatable((api, caller) => api.open(caller, input));
+  // Sent before, and the answer was lost, or the first attempt ended between the two objects.
+  if (!opened.ok && opened.error.code === "session_exists") return calls.repeatable((api, caller) => api.describe(caller));
+  return opened;
 }
 
 /** Nobody can come back to an id that was never told; with an idempotency key the same request may. */
@@ -144,7 +154,9 @@ function registerOne(app: App, deps: HttpDeps): void {
     const body = c.req.valid("json");
     const given = body.policy === null ? await readDefaultPolicy(deps, principalOf(c).tenant) : ok(body.policy);
     if (!given.ok) return sendProblem(c, given.error);
-    const input = toPatchInput(body, given.value);
+    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    if (!tools.ok) return sendProblem(c, tools.error);
+    const input = toPatchInput(body, { policy: given.value, tools: tools.value });
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
     const session = await calls.once((api, caller) => api.patch(caller, input));
     if (session.ok) return c.json(session.value, 200);

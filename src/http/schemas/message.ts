@@ -1,11 +1,11 @@
 /** Messages as clients write them, and items as people read them. */
 import { z } from "@hono/zod-openapi";
-import type { Idempotency, SubmitInput } from "../../app/session-api";
+import type { SubmitInput } from "../../app/session-api";
 import type { Accepted, DisplayItem } from "../../app/session-views";
 import type { Part } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
-import { callId, importedCalls, toolsInput, toTools } from "./tool";
+import { callId, importedCalls, toolsInput } from "./tool";
 
 const MAX_URL = 8192;
 /** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
@@ -85,9 +85,12 @@ export function toParts(content: Content): readonly Part[] {
 }
 
 /** A reply without words is its calls alone. */
-export function toSubmitInput(input: z.infer<typeof messageInput>, idempotency: Idempotency | null): SubmitInput {
-  const { role, content = "", run, on_busy: onBusy, tools, call_id = "", is_error = false, tool_calls: calls } = input;
-  const asked = { run, onBusy, tools: toTools(tools), idempotency };
+export function toSubmitInput(
+  input: z.infer<typeof messageInput>,
+  { tools, idempotency }: Pick<SubmitInput, "tools" | "idempotency">,
+): SubmitInput {
+  const { role, content = "", run, on_busy: onBusy, call_id = "", is_error = false, tool_calls: calls } = input;
+  const asked = { run, onBusy, tools, idempotency };
   if (role === "tool") return { role, call_id, output: toText(content), is_error, ...asked };
   return { role, parts: isBlank(content) ? [] : toParts(content), ...(calls && { calls }), ...asked };
 }

@@ -5,11 +5,12 @@ import type { ErasureReceipt, SessionDescription, TokenFigure } from "../../app/
 import type { TenantSettings } from "../../app/tenant-api";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
 import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import type { ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
-import { toolCallView, toolsInput, toolView, toTools } from "./tool";
+import { toolCallView, toolsInput, toolView } from "./tool";
 import { turnFailureView, turnStatus } from "./turn";
 import { usageSumsView } from "./usage";
 
@@ -39,12 +40,15 @@ export interface SessionDefaults extends TenantSettings {
 }
 
 /** What the request leaves out comes from the tenant's settings, and what those leave out from the deployment's. */
-export function toOpenInput(input: z.infer<typeof createInput>, defaults: SessionDefaults): OpenInput {
+export function toOpenInput(
+  input: z.infer<typeof createInput>,
+  { tools, ...defaults }: SessionDefaults & { readonly tools: readonly ToolDefinition[] | null },
+): OpenInput {
   return {
     model: input.model ?? defaults.default_model,
     policy: toPolicyText(chainChoices(defaults.deploymentPolicy, parseLevel(defaults.default_policy), input.policy)),
     system: input.system ?? null,
-    tools: toTools(input.tools),
+    tools,
     title: input.title ?? null,
     metadata: input.metadata ?? {},
   };
@@ -56,9 +60,12 @@ export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): P
   return fault && { ...fault, field: `policy.${fault.field}` };
 }
 
-/** `policy`: what the request names, or what its null stands for. */
-export function toPatchInput({ tools, ...rest }: z.infer<typeof patchInput>, policy: PolicyChoice | undefined): PatchInput {
-  return defined({ ...rest, policy, ...(tools !== undefined && { tools: toTools(tools) }) });
+/** `policy`: what the request names, or what its null stands for; `tools`: as they were found. */
+export function toPatchInput(
+  { tools: named, ...rest }: z.infer<typeof patchInput>,
+  { policy, tools }: { readonly policy: PolicyChoice | undefined; readonly tools: readonly ToolDefinition[] | null },
+): PatchInput {
+  return defined({ ...rest, policy, ...(named !== undefined && { tools }) });
 }
 
 export const tokenFigure = documents<TokenFigure>()(

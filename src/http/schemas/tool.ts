@@ -1,52 +1,95 @@
-/** Client tools, and the results that clients give back. */
+/** The tools that a session offers, and the results that clients give back. */
 import { z } from "@hono/zod-openapi";
 import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
+import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
+import { TOOL_NAME } from "../../app/tools/offer-tools";
+import { schemaFault } from "../../app/tools/usable-schema";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
-const MAX_TOOLS = 128;
 const MAX_DESCRIPTION = 16_384;
-/** The names that every provider takes. */
-const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "1 to 64 letters, digits, _ or -");
+export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ or -");
+export const toolDescription = z.string().max(MAX_DESCRIPTION);
 
-const toolInput = z
-  .strictObject({
-    name: toolName,
-    description: z.string().max(MAX_DESCRIPTION).optional(),
-    parameters: z
-      .record(z.string(), z.unknown())
-      .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
-      .readonly()
-      .openapi({ description: "A JSON Schema of type object" }),
-    files: z
-      .strictObject({
-        op: z.enum(["read", "write", "edit"]),
-        path: z.string().min(1).max(100).openapi({ description: "The argument that names the file, or a list of them" }),
-      })
-      .readonly()
-      .optional()
-      .openapi({ description: "What it does to files, for the lists under a summary; absent: guessed by its name. No model is told" }),
+export const toolParameters = z
+  .record(z.string(), z.unknown())
+  .superRefine((schema, context) => {
+    const message = schema.type === undefined || schema.type === "object" ? schemaFault(schema) : null;
+    if (message) context.addIssue({ code: "custom", message });
   })
-  .openapi("ToolDefinition");
+  .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
+  .readonly()
+  .openapi({ description: "A JSON Schema of type object" });
+
+export const fileMapping = z
+  .strictObject({
+    op: z.enum(["read", "write", "edit"]),
+    path: z.string().min(1).max(128).openapi({ description: "The argument that names the file, or a list of them" }),
+  })
+  .openapi({ description: "What the tool does to a file; absent: guessed by its name" });
+
+const clientTool = z
+  .strictObject({
+    type: z.literal("client").optional(),
+    name: toolName,
+    description: toolDescription.optional(),
+    parameters: toolParameters,
+    files: fileMapping.optional(),
+  })
+  .openapi("ClientTool");
+const httpTool = z.strictObject({ type: z.literal("http"), name: toolName }).openapi("HttpToolOffer");
+const mcpTools = z
+  .strictObject({
+    type: z.literal("mcp"),
+    server: z.string().min(1).max(64),
+    tools: z
+      .array(z.string().min(1).max(128))
+      .max(MAX_OFFERED_TOOLS)
+      .optional()
+      .openapi({ description: "By the server's own names; absent: all that it was found to have" }),
+  })
+  .openapi("McpToolsOffer");
+
+const toolInput = z.discriminatedUnion("type", [clientTool, httpTool, mcpTools]);
+export type ToolInput = z.infer<typeof toolInput>;
 
 export const toolsInput = z
   .array(toolInput)
-  .max(MAX_TOOLS)
+  .max(MAX_OFFERED_TOOLS)
   .superRefine((tools, context) => {
     const seen = new Set<string>();
-    for (const [index, { name }] of tools.entries()) {
-      if (seen.has(name)) context.addIssue({ code: "custom", path: [index, "name"], message: "used by an earlier tool" });
-      seen.add(name);
+    for (const [index, tool] of tools.entries()) {
+      if (tool.type === "mcp") continue;
+      if (seen.has(tool.name)) context.addIssue({ code: "custom", path: [index, "name"], message: "used by an earlier tool" });
+      seen.add(tool.name);
     }
   });
 
-export function toTools(tools: z.infer<typeof toolsInput> | null | undefined): readonly ToolDefinition[] | null {
-  return tools ? tools.map(defined) : null;
+export function toClientTool({ type: _, ...tool }: z.infer<typeof clientTool>): ToolDefinition {
+  return defined(tool);
 }
 
-export const toolView = documents<ToolDefinition>()(toolInput);
+export const toolView = documents<ToolDefinition>()(
+  z
+    .object({
+      name: z.string(),
+      description: z.string().optional(),
+      parameters: z.record(z.string(), z.unknown()).readonly(),
+      runs: z
+        .discriminatedUnion("by", [
+          z.object({ by: z.literal("http"), tool: z.string() }),
+          z.object({ by: z.literal("mcp"), server: z.string(), tool: z.string() }),
+          z.object({ by: z.literal("builtin") }),
+        ])
+        .optional()
+        .openapi({ description: "Absent: the client runs it" }),
+      needs_approval: z.literal(true).optional(),
+      files: fileMapping.optional(),
+    })
+    .openapi("ToolDefinition"),
+);
 
 export const toolCallView = documents<ToolCallView>()(
   z.object({

@@ -1,7 +1,7 @@
 /** A session's beginning, settings and end. */
 
 import { resolveModel } from "../../app/compaction/resolve-model";
-import { draftText } from "../../app/drafts";
+import { draftText, draftTools } from "../../app/drafts";
 import type { Ids } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
 import type * as api from "../../app/session-api";
@@ -30,7 +30,7 @@ export async function openSession(
   const spec = found.value;
   const { clock, ids } = runtime.deps;
   const system = draftText(input.system, ids);
-  const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
+  const tools = draftTools(input.tools, ids);
   const title = draftText(input.title, ids);
   const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
@@ -82,18 +82,18 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
 /** Only what the client named changes; its texts become bodies. */
 function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
-  const text = (value: string | null): TextRef | null => {
-    const drafted = draftText(value, ids);
+  const keep = (drafted: ReturnType<typeof draftText>): TextRef | null => {
     bodies.push(...drafted.bodies);
     return drafted.ref;
   };
+  const text = (value: string | null): TextRef | null => keep(draftText(value, ids));
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
-    ...(input.tools === undefined ? {} : { tools: text(input.tools === null ? null : JSON.stringify(input.tools)) }),
+    ...(input.tools === undefined ? {} : { tools: keep(draftTools(input.tools, ids)) }),
   };
   return { changes, bodies };
 }

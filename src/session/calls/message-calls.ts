@@ -1,6 +1,6 @@
 /** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
 
-import { draftText } from "../../app/drafts";
+import { draftTools } from "../../app/drafts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import type { Command, ToolResultDraft } from "../../domain/commands";
@@ -54,7 +54,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
   const [first, ...rest] = draftMessage(runtime, input, { turn, at });
-  const tools = draftText(input.tools ? JSON.stringify(input.tools) : null, ids);
+  const tools = draftTools(input.tools, ids);
   const { cut, bodies } = input.onBusy === "interrupt" ? runtime.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;

@@ -1,0 +1,131 @@
+/** A tenant's remote MCP servers: put, which asks them what they have, read, listed, asked again, removed. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { McpServer } from "../../app/tool-entry";
+import { urlFault } from "../../lib/public-address";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { type FieldError, sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { listOf, toWholeList } from "../schemas/page";
+import { mcpServerInput, mcpServerView, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
+import { faultOfName } from "../validation";
+
+const tag = "tools";
+const path = "/v1/mcp_servers/{server_name}";
+const params = z.object({ server_name: z.string().openapi({ example: "github" }) });
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/mcp_servers",
+  tag,
+  scope: "sessions:read",
+  summary: "List MCP servers",
+  request: {},
+  responses: { 200: json("All of them", listOf(mcpServerView)) },
+});
+
+const get = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: "sessions:read",
+  summary: "Read an MCP server, and what it was last found to have",
+  request: { params },
+  responses: { 200: json("The server", mcpServerView) },
+});
+
+const put = tenantRoute({
+  method: "put",
+  path,
+  tag,
+  scope: "tools:write",
+  summary: "Register a remote MCP server, or replace one; it is asked what it has",
+  request: { params, body: jsonBody(mcpServerInput) },
+  responses: { 200: json("The server with its tools", mcpServerView) },
+});
+
+const refresh = tenantRoute({
+  method: "post",
+  path: `${path}/refresh`,
+  tag,
+  scope: "tools:write",
+  summary: "Ask an MCP server again what it has; sessions keep what they offer until their tools are set again",
+  request: { params },
+  responses: { 200: json("The server with its tools", mcpServerView) },
+});
+
+const remove = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope: "tools:write",
+  summary: "Remove an MCP server; calls of its tools fail within 30 seconds",
+  request: { params },
+  responses: { 204: { description: "Removed" } },
+});
+
+const urlFaults = ({ url }: McpServer, deps: HttpDeps): FieldError[] => {
+  const detail = urlFault(url, deps.config.allowPrivateToolUrls);
+  return detail ? [{ field: "url", detail }] : [];
+};
+
+function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const servers = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listMcpServers(null),
+    );
+    return servers.ok ? c.json(toWholeList(servers.value.map(toMcpServerView)), 200) : sendProblem(c, servers.error);
+  });
+
+  app.openapi(get, async (c) => {
+    const { server_name } = c.req.valid("param");
+    const found = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listMcpServers([server_name]),
+    );
+    if (!found.ok) return sendProblem(c, found.error);
+    const [server] = found.value;
+    return server ? c.json(toMcpServerView(server), 200) : sendProblem(c, { code: "mcp_server_not_found", server: server_name });
+  });
+}
+
+export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  registerReads(app, deps);
+
+  app.openapi(put, async (c) => {
+    const { tenant } = principalOf(c);
+    const { server_name: name } = c.req.valid("param");
+    const server = toMcpServer(c.req.valid("json"));
+    const errors = [...faultOfName("server_name", serverName.safeParse(name)), ...urlFaults(server, deps)];
+    if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
+    const listing = await deps.listMcpTools(tenant, server);
+    if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
+    const stored = await callTwice(
+      () => deps.tenants(tenant),
+      (api) => api.putMcpServer({ name, server, listing: listing.value }),
+    );
+    return stored.ok ? c.json(toMcpServerView(stored.value), 200) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(refresh, async (c) => {
+    const { tenant } = principalOf(c);
+    const { server_name: name } = c.req.valid("param");
+    const found = await deps.tenants(tenant).listMcpServers([name]);
+    if (!found.ok) return sendProblem(c, found.error);
+    const [entry] = found.value;
+    if (!entry) return sendProblem(c, { code: "mcp_server_not_found", server: name });
+    const { url, secret_header, timeout_ms, needs_approval, allowed_tools } = entry;
+    const server: McpServer = { url, secret_header, timeout_ms, needs_approval, allowed_tools };
+    const listing = await deps.listMcpTools(tenant, server);
+    if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
+    const kept = await deps.tenants(tenant).putMcpServer({ name, server, listing: listing.value, unchanged: entry.updated_at });
+    return kept.ok ? c.json(toMcpServerView(kept.value), 200) : sendProblem(c, kept.error);
+  });
+
+  app.openapi(remove, async (c) => {
+    const removed = await deps.tenants(principalOf(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
+    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+  });
+}

@@ -1,0 +1,95 @@
+/** A tenant's HTTP tools: put, read, listed, removed. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import { urlFault } from "../../lib/public-address";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { listOf, toWholeList } from "../schemas/page";
+import { httpToolInput, httpToolView, toHttpTool, toolName } from "../schemas/server-tool";
+import { faultOfName } from "../validation";
+
+const tag = "tools";
+const path = "/v1/tools/{tool_name}";
+const params = z.object({ tool_name: z.string().openapi({ example: "weather" }) });
+
+const list = tenantRoute({
+  method: "get",
+  path: "/v1/tools",
+  tag,
+  scope: "sessions:read",
+  summary: "List HTTP tools",
+  request: {},
+  responses: { 200: json("All of them", listOf(httpToolView)) },
+});
+
+const get = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: "sessions:read",
+  summary: "Read an HTTP tool",
+  request: { params },
+  responses: { 200: json("The tool", httpToolView) },
+});
+
+const put = tenantRoute({
+  method: "put",
+  path,
+  tag,
+  scope: "tools:write",
+  summary: "Register an HTTP tool, or replace one",
+  request: { params, body: jsonBody(httpToolInput) },
+  responses: { 200: json("The tool; calls follow within 30 seconds, what sessions offer when their tools are set again", httpToolView) },
+});
+
+const remove = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope: "tools:write",
+  summary: "Remove an HTTP tool; calls of it fail within 30 seconds",
+  request: { params },
+  responses: { 204: { description: "Removed" } },
+});
+
+export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const tools = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listTools(null),
+    );
+    return tools.ok ? c.json(toWholeList(tools.value), 200) : sendProblem(c, tools.error);
+  });
+
+  app.openapi(get, async (c) => {
+    const { tool_name } = c.req.valid("param");
+    const found = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.listTools([tool_name]),
+    );
+    if (!found.ok) return sendProblem(c, found.error);
+    const [tool] = found.value;
+    return tool ? c.json(tool, 200) : sendProblem(c, { code: "tool_not_found", tool: tool_name });
+  });
+
+  app.openapi(put, async (c) => {
+    const { tool_name } = c.req.valid("param");
+    const tool = toHttpTool(c.req.valid("json"));
+    const name = faultOfName("tool_name", toolName.safeParse(tool_name));
+    const detail = urlFault(tool.url, deps.config.allowPrivateToolUrls);
+    const errors = [...name, ...(detail ? [{ field: "url", detail }] : [])];
+    if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
+    const stored = await callTwice(
+      () => deps.tenants(principalOf(c).tenant),
+      (api) => api.putTool(tool_name, tool),
+    );
+    return stored.ok ? c.json(stored.value, 200) : sendProblem(c, stored.error);
+  });
+
+  app.openapi(remove, async (c) => {
+    const removed = await deps.tenants(principalOf(c).tenant).deleteTool(c.req.valid("param").tool_name);
+    return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
+  });
+}

@@ -1,0 +1,120 @@
+/** HTTP tools and MCP servers of a tenant, as they are put and shown. */
+import { z } from "@hono/zod-openapi";
+import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
+import { credentialName } from "./credential";
+import { documents } from "./documents";
+import { time } from "./ids";
+import { fileMapping, toolDescription, toolName, toolParameters } from "./tool";
+
+/** Before a tool's own name, of 64 characters in all. */
+export const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "1 to 32 letters, digits, _ or -, a letter or digit first");
+export { toolName };
+
+const MAX_URL = 2_048;
+const url = z.string().min(1).max(MAX_URL).openapi({ example: "https://api.example.com/weather" });
+
+/** Headers that are the connection's, or that are set here. */
+const TAKEN =
+  /^(host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|content-.*|accept|accept-encoding|expect|idempotency-key|user-agent|range|if-.*|proxy-.*|sec-.*|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|forwarded|via|mcp-.*|last-event-id)$/i;
+
+const secretHeader = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, "1 to 64 letters, digits, _ or -, a letter first")
+      .refine((name) => !TAKEN.test(name), "is set by the connection or by this service"),
+    credential: credentialName,
+    prefix: z
+      .string()
+      .regex(/^[\x20-\x7e]{0,32}$/, "at most 32 visible ASCII characters and spaces")
+      .default("")
+      .openapi({ description: "Before the credential, as it stands", example: "Bearer " }),
+  })
+  .openapi({ description: "A header with one of the tenant's credentials; only the URL's own origin is sent it" });
+
+const MAX_TIMEOUT_MS = 300_000;
+const timeout = z.int().min(1_000).max(MAX_TIMEOUT_MS).default(30_000);
+const MAX_ANSWER_BYTES = 10_000_000;
+const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
+
+export const httpToolInput = z
+  .strictObject({
+    description: toolDescription.nullable().default(null),
+    parameters: toolParameters,
+    url,
+    method: z
+      .enum(HTTP_TOOL_METHODS)
+      .default("POST")
+      .openapi({ description: "GET and DELETE send the arguments as query, others as JSON" }),
+    secret_header: secretHeader.nullable().default(null),
+    timeout_ms: timeout,
+    max_bytes: z.int().min(1).max(MAX_ANSWER_BYTES).default(1_000_000),
+    needs_approval: needsApproval,
+    files: fileMapping.nullable().default(null),
+  })
+  .openapi("PutTool");
+
+export const mcpServerInput = z
+  .strictObject({
+    url,
+    secret_header: secretHeader.nullable().default(null),
+    timeout_ms: timeout,
+    needs_approval: needsApproval,
+    allowed_tools: z.array(z.string().min(1).max(128)).max(128).nullable().default(null).openapi({ description: "Null: all that it has" }),
+  })
+  .openapi("PutMcpServer");
+
+const registered = {
+  name: z.string(),
+  created_at: time,
+  updated_at: time,
+  credential_missing: z.boolean().openapi({ description: "Its credential is gone: it is not called" }),
+};
+const secretView = z.object({ name: z.string(), credential: z.string(), prefix: z.string() }).nullable();
+
+export const httpToolView = documents<HttpToolEntry>()(
+  z
+    .object({
+      ...registered,
+      description: z.string().nullable(),
+      parameters: z.record(z.string(), z.unknown()).readonly(),
+      url: z.string(),
+      method: z.enum(HTTP_TOOL_METHODS),
+      secret_header: secretView,
+      timeout_ms: z.int(),
+      max_bytes: z.int(),
+      needs_approval: z.boolean(),
+      files: fileMapping.nullable(),
+    })
+    .openapi("Tool"),
+);
+
+export interface McpServerView extends Omit<McpServerEntry, "listing"> {
+  readonly tools: readonly string[];
+  readonly skipped: readonly string[];
+  readonly truncated: boolean;
+}
+
+export const mcpServerView = documents<McpServerView>()(
+  z
+    .object({
+      ...registered,
+      url: z.string(),
+      secret_header: secretView,
+      timeout_ms: z.int(),
+      needs_approval: z.boolean(),
+      allowed_tools: z.array(z.string()).readonly().nullable(),
+      listed_at: time,
+      tools: z.array(z.string()).readonly().openapi({ description: "By the server's own names, as it was last asked" }),
+      skipped: z.array(z.string()).readonly().openapi({ description: "No model can be offered these: their schema cannot be used" }),
+      truncated: z.boolean().openapi({ description: "The server has more than are kept: name the ones that are wanted in allowed_tools" }),
+    })
+    .openapi("McpServer"),
+);
+
+export function toMcpServerView({ listing, ...rest }: McpServerEntry): McpServerView {
+  return { ...rest, tools: listing.tools.map(({ name }) => name), skipped: listing.skipped, truncated: listing.truncated };
+}
+
+export const toHttpTool = (input: z.infer<typeof httpToolInput>): HttpTool => input;
+export const toMcpServer = (input: z.infer<typeof mcpServerInput>): McpServer => input;

@@ -1,0 +1,33 @@
+/** A session's look-up of tools in its tenant's object, remembered so that a call need not ask for each. */
+import type { Clock } from "../app/ports";
+import type { TenantToolsApi } from "../app/tenant-api";
+import type { HttpTool, McpServer } from "../app/tool-entry";
+import { createLookUpCache, type LookUp } from "./look-up-cache";
+
+export interface ToolDirectoryDeps {
+  /** An object that gets a fresh stub for each call. */
+  readonly stub: Pick<TenantToolsApi, "listTools" | "listMcpServers">;
+  readonly now: Clock;
+  readonly ttlMs?: number;
+}
+
+export interface TenantTools {
+  readonly http: LookUp<HttpTool>;
+  readonly mcp: LookUp<McpServer>;
+}
+
+export function createToolDirectory({ stub, ...cache }: ToolDirectoryDeps): TenantTools {
+  async function findTool(name: string): Promise<HttpTool | null> {
+    const found = await stub.listTools([name]);
+    return found.ok ? (found.value[0] ?? null) : null;
+  }
+  async function findServer(name: string): Promise<McpServer | null> {
+    const found = await stub.listMcpServers([name]);
+    const entry = found.ok ? found.value[0] : undefined;
+    if (!entry) return null;
+    // Without the listing, which is large and is not looked at when a tool is called.
+    const { url, secret_header, timeout_ms, needs_approval, allowed_tools } = entry;
+    return { url, secret_header, timeout_ms, needs_approval, allowed_tools };
+  }
+  return { http: createLookUpCache({ ask: findTool, ...cache }), mcp: createLookUpCache({ ask: findServer, ...cache }) };
+}

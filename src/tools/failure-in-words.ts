@@ -1,0 +1,21 @@
+/** Why a call came to nothing, as the model reads of it. */
+import type { ToolOutcome } from "../app/ports";
+import { assertNever } from "../lib/assert-never";
+import type { SafeFailure } from "./safe-fetch";
+
+export function inWords(failure: SafeFailure): ToolOutcome {
+  return { output: wordsFor(failure), failure };
+}
+
+function wordsFor(failure: SafeFailure): string {
+  switch (failure) {
+    case "refused_address":
+      return "The tool was not called: its address is not one of the public internet.";
+    case "unreachable":
+      return "The tool could not be reached, or its answer broke off. Whether it took effect is not known.";
+    case "timeout":
+      return "The tool did not answer in time. Whether it took effect is not known.";
+    default:
+      return assertNever(failure);
+  }
+}

@@ -1,0 +1,107 @@
+/** Calls a tenant's HTTP tool: one request with the model's arguments, and its answer as the output. Never throws. */
+import type { ToolOutcome } from "../app/ports";
+import type { Schedule } from "../app/session-ports";
+import type { HttpTool } from "../app/tool-entry";
+import type { ExecutionId } from "../domain/ids";
+import { toBase64 } from "../lib/base64";
+import { readAtMost } from "./bounded-body";
+import { startDeadline } from "./deadline";
+import { inWords } from "./failure-in-words";
+import { isKept, type Media, mediaInWords, toArtifact } from "./media";
+import { failureOf, type SafeFetch, type SafeRequest } from "./safe-fetch";
+import { hideSecret, type ToolSecret } from "./tool-secret";
+
+export interface HttpToolDeps {
+  readonly fetch: SafeFetch;
+  readonly schedule: Schedule;
+}
+
+export interface HttpCall {
+  readonly tool: HttpTool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly execution: ExecutionId;
+  readonly secret: ToolSecret | null;
+  readonly signal: AbortSignal;
+}
+
+/** Of an answer that says that the call failed. */
+const MAX_FAILURE_TEXT = 4_000;
+const TEXT = /^(text\/|application\/([\w.-]+\+)?(json|xml|yaml|x-yaml|javascript|x-www-form-urlencoded|graphql|x-ndjson|jsonl|toml|sql)\b)/;
+const USER_AGENT = "longhand";
+
+export async function callHttpTool(call: HttpCall, { fetch, schedule }: HttpToolDeps): Promise<ToolOutcome> {
+  const deadline = startDeadline(call.tool.timeout_ms, { signal: call.signal, schedule });
+  try {
+    const answered = await fetch(toRequest(call, deadline.signal));
+    if (!answered.ok) return inWords(answered.error);
+    return await readAnswer(answered.value, call, deadline.signal);
+  } catch {
+    // The connection broke while the answer was read.
+    return inWords(failureOf(deadline.signal));
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** GET and DELETE have no body of their own (RFC 9110 §9.3): their arguments are the query. */
+function toRequest({ tool, arguments: given, execution, secret }: HttpCall, signal: AbortSignal): SafeRequest {
+  const { method } = tool;
+  const asQuery = method === "GET" || method === "DELETE";
+  return {
+    url: asQuery ? withQuery(tool.url, given) : tool.url,
+    method,
+    headers: {
+      accept: "application/json, text/*;q=0.9, */*;q=0.5",
+      "user-agent": USER_AGENT,
+      "idempotency-key": execution,
+      ...(!asQuery && { "content-type": "application/json" }),
+    },
+    ...(!asQuery && { body: JSON.stringify(given) }),
+    secret: secret?.header ?? null,
+    signal,
+  };
+}
+
+/** A list repeats its name; an object is JSON text; null is left out. */
+function withQuery(text: string, given: Readonly<Record<string, unknown>>): string {
+  const url = new URL(text);
+  for (const [name, value] of Object.entries(given)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== null && each !== undefined)
+        url.searchParams.append(name, typeof each === "object" ? JSON.stringify(each) : String(each));
+    }
+  }
+  return url.href;
+}
+
+async function readAnswer(response: Response, { tool, secret }: HttpCall, signal: AbortSignal): Promise<ToolOutcome> {
+  const read = await readAtMost(response.body, { maxBytes: tool.max_bytes, signal });
+  if (!read.ok)
+    return { output: `The tool's answer is larger than ${tool.max_bytes} bytes. It may have taken effect.`, failure: "too_large" };
+  const type = response.headers.get("content-type")?.trim() ?? "";
+  const text = readText(read.value, type);
+  if (!response.ok) return statusOutcome(response.status, hideSecret(text ?? "", secret));
+  if (text !== null) return { output: hideSecret(text, secret), failure: null };
+  const media: Media = {
+    media_type: type.split(";")[0]?.trim().toLowerCase() || "application/octet-stream",
+    bytes: read.value.byteLength,
+    base64: isKept(read.value.byteLength) ? toBase64(read.value) : null,
+  };
+  return { output: mediaInWords(media), failure: null, artifacts: [toArtifact(media)] };
+}
+
+function statusOutcome(status: number, text: string): ToolOutcome {
+  const said = text.length > MAX_FAILURE_TEXT ? `${text.slice(0, MAX_FAILURE_TEXT).toWellFormed()}…` : text;
+  return { output: `The tool answered with status ${status}.${said.trim() === "" ? "" : `\n\n${said}`}`, failure: "status" };
+}
+
+/** Null: it is none. What says nothing of itself is text if it can be. */
+function readText(bytes: Uint8Array, type: string): string | null {
+  if (type !== "" && !TEXT.test(type.toLowerCase())) return null;
+  const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1];
+  try {
+    return new TextDecoder(charset ?? "utf-8", { fatal: type === "", ignoreBOM: false }).decode(bytes);
+  } catch {
+    return charset === undefined ? null : new TextDecoder().decode(bytes);
+  }
+}

@@ -1,0 +1,91 @@
+/** What a remote MCP server has to offer: all pages of its listing, as far as a model can be offered it. */
+import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
+import { schemaFault } from "../app/tools/usable-schema";
+import { assertNever } from "../lib/assert-never";
+import { err, ok, type Result } from "../lib/result";
+import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
+import type { ToolSecret } from "./tool-secret";
+
+/** Pages that are read; a server that goes on has made a mistake, or means harm. */
+const MAX_PAGES = 32;
+const MAX_NAME = 128;
+const MAX_DESCRIPTION = 16_384;
+/** A schema as JSON text, and all of a listing: it is one row in the tenant's object, and goes into sessions. */
+const MAX_SCHEMA = 32_768;
+const MAX_LISTING = 500_000;
+
+export interface ListRequest {
+  readonly server: Pick<McpServer, "url" | "timeout_ms" | "allowed_tools">;
+  readonly secret: ToolSecret | null;
+  readonly signal: AbortSignal;
+}
+
+/** A tool as the SDK has read it. */
+interface RawTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+}
+
+/** Never throws. */
+export async function listMcpTools({ server, secret, signal }: ListRequest, deps: McpDeps): Promise<Result<McpListing, McpFailure>> {
+  const { url, timeout_ms, allowed_tools } = server;
+  const listed = await withMcpSession(
+    { url, timeout_ms, secret, signal },
+    async (client, within) => {
+      const found: RawTool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < MAX_PAGES; page++) {
+        const { tools, nextCursor } = await client.listTools(cursor === undefined ? {} : { cursor }, { ...SDK_OPTIONS, signal: within });
+        found.push(...tools.filter(({ name }) => allowed_tools?.includes(name) ?? true));
+        cursor = nextCursor;
+        if (cursor === undefined || found.length > MAX_OFFERED_TOOLS) break;
+      }
+      return { found, isMore: cursor !== undefined };
+    },
+    deps,
+  );
+  return listed.ok ? ok(toListing(listed.value.found, listed.value.isMore)) : err(toMcpFailure(listed.error));
+}
+
+function toListing(found: readonly RawTool[], isMore: boolean): McpListing {
+  const usable = found.filter(isUsable);
+  const tools: McpTool[] = [];
+  let size = 0;
+  for (const tool of usable.slice(0, MAX_OFFERED_TOOLS).map(toTool)) {
+    size += JSON.stringify(tool).length;
+    if (size > MAX_LISTING) break;
+    tools.push(tool);
+  }
+  const skipped = found.filter((tool) => !isUsable(tool)).map(({ name }) => name.slice(0, MAX_NAME).toWellFormed());
+  return { tools, skipped: skipped.slice(0, MAX_OFFERED_TOOLS), truncated: isMore || tools.length < usable.length };
+}
+
+const isUsable = ({ name, inputSchema }: RawTool): boolean =>
+  name.length > 0 &&
+  name.length <= MAX_NAME &&
+  name.isWellFormed() &&
+  JSON.stringify(inputSchema).length <= MAX_SCHEMA &&
+  schemaFault(inputSchema) === null;
+
+function toTool({ name, description = "", inputSchema }: RawTool): McpTool {
+  const said = description.slice(0, MAX_DESCRIPTION).toWellFormed();
+  return { name, description: said.trim() === "" ? null : said, parameters: inputSchema };
+}
+
+function toMcpFailure(failure: McpSessionFailure): McpFailure {
+  switch (failure.kind) {
+    case "status":
+      return { reason: "status", status: failure.status };
+    case "error":
+    case "malformed":
+      return { reason: "malformed", status: null };
+    case "refused_address":
+    case "unreachable":
+    case "timeout":
+    case "too_large":
+      return { reason: failure.kind, status: null };
+    default:
+      return assertNever(failure);
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * A session with a remote MCP server, through the official SDK, over our own requests: one for each piece of work, closed behind it. The SDK
+ * follows redirects within the server's origin only, so that session id and secret stay there; each is judged as any other request.
+ */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Schedule } from "../app/session-ports";
+import { err, ok, type Result } from "../lib/result";
+import { boundBody } from "./bounded-body";
+import { type Deadline, startDeadline } from "./deadline";
+import { failureOf, type SafeFailure, type SafeFetch, type SafeRequest } from "./safe-fetch";
+import type { ToolSecret } from "./tool-secret";
+
+export interface McpDeps {
+  readonly fetch: SafeFetch;
+  readonly schedule: Schedule;
+}
+
+export interface McpAddress {
+  readonly url: string;
+  readonly timeout_ms: number;
+  readonly secret: ToolSecret | null;
+  readonly signal: AbortSignal;
+}
+
+/** `malformed`: what came back is no MCP. `error`: the server's own word that it failed, `message` as it said it. */
+export type McpSessionFailure =
+  | { readonly kind: SafeFailure | "too_large" | "malformed" }
+  | { readonly kind: "status"; readonly status: number }
+  | { readonly kind: "error"; readonly message: string };
+
+/** Of one answer or one stream of them. */
+export const MAX_MCP_BYTES = 4_194_304;
+/** The end of a session is a courtesy. */
+const CLOSE_MS = 2_000;
+/** The SDK's own limit must not be the one that ends a call: ours is. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+export const SDK_OPTIONS = { timeout: NO_LIMIT_MS, maxTotalTimeout: NO_LIMIT_MS } as const;
+
+/** What ended a session, if it was not the SDK. */
+interface Ended {
+  failure: McpSessionFailure | null;
+}
+
+/** Loaded when it is first needed: a wake without a call of an MCP tool pays for none of it. */
+async function loadSdk() {
+  const [client, transport, validation] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+    import("@modelcontextprotocol/sdk/validation/cfworker-provider.js"),
+  ]);
+  return { ...client, ...transport, ...validation };
+}
+
+/** Never throws. `work` may: what it throws is the SDK's. */
+export async function withMcpSession<T>(
+  address: McpAddress,
+  work: (client: Client, signal: AbortSignal) => Promise<T>,
+  deps: McpDeps,
+): Promise<Result<T, McpSessionFailure>> {
+  const deadline = startDeadline(address.timeout_ms, { signal: address.signal, schedule: deps.schedule });
+  const ended: Ended = { failure: null };
+  try {
+    return ok(await runSession(address, work, { deps, deadline, ended }));
+  } catch (error) {
+    return err(ended.failure ?? (deadline.signal.aborted ? { kind: failureOf(deadline.signal) } : toFailure(error)));
+  } finally {
+    deadline.clear();
+  }
+}
+
+interface Running {
+  readonly deps: McpDeps;
+  readonly deadline: Deadline;
+  readonly ended: Ended;
+}
+
+async function runSession<T>(address: McpAddress, work: (client: Client, signal: AbortSignal) => Promise<T>, running: Running): Promise<T> {
+  const { signal } = running.deadline;
+  const sdk = await loadSdk();
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), { fetch: fetchFor(address, running) });
+  // Its default validator makes code from schemas, which workerd forbids.
+  const validator = new sdk.CfWorkerJsonSchemaValidator();
+  const client = new sdk.Client({ name: "longhand", version: "1" }, { capabilities: {}, jsonSchemaValidator: validator });
+  try {
+    // The SDK's transport lets its session id be undefined, which its own interface does not say.
+    await client.connect(transport as Parameters<Client["connect"]>[0], { ...SDK_OPTIONS, signal });
+    return await work(client, signal);
+  } finally {
+    await endSession(transport, running);
+    await client.close().catch(() => undefined);
+  }
+}
+
+/** Tells the server, if it still listens, and does not wait for it for long. */
+async function endSession(transport: { terminateSession(): Promise<void> }, { deps, deadline }: Running): Promise<void> {
+  if (deadline.signal.aborted) return;
+  const given = Promise.withResolvers<void>();
+  const cancel = deps.schedule(CLOSE_MS, given.resolve);
+  await Promise.race([transport.terminateSession().catch(() => undefined), given.promise]);
+  cancel();
+}
+
+/** A stream for what the server says unasked: nobody here listens, and it would hold one of six connections. */
+const isUnasked = ({ method = "GET", headers }: RequestInit): boolean => method === "GET" && !new Headers(headers).has("last-event-id");
+
+/** The SDK's only way out. What ends here ends the whole session: the SDK would wait for an answer that cannot come any more. */
+function fetchFor(address: McpAddress, { deps, deadline, ended }: Running) {
+  const end = (failure: McpSessionFailure): void => {
+    ended.failure ??= failure;
+    deadline.abort(new Error(failure.kind));
+  };
+  return async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    if (isUnasked(init)) return new Response(null, { status: 405 });
+    const sent = await deps.fetch(toRequest(address, { url: String(input), init, signal: deadline.signal }));
+    if (!sent.ok) {
+      // What the SDK itself gave up is no failure of the session.
+      if (!init.signal?.aborted) end({ kind: sent.error });
+      throw new Error(sent.error);
+    }
+    const { status, headers, body } = sent.value;
+    if (!body) return sent.value;
+    return new Response(
+      boundBody(body, MAX_MCP_BYTES, () => end({ kind: "too_large" })),
+      { status, headers },
+    );
+  };
+}
+
+interface SdkRequest {
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly signal: AbortSignal;
+}
+
+/** Redirects are the SDK's to follow, within the origin: each comes back here. */
+function toRequest({ url: own, secret }: McpAddress, { url, init, signal }: SdkRequest): SafeRequest {
+  const isOwn = URL.parse(url)?.origin === new URL(own).origin;
+  return {
+    url,
+    method: init.method ?? "GET",
+    headers: Object.fromEntries(new Headers(init.headers)),
+    ...(typeof init.body === "string" && { body: init.body }),
+    secret: secret && isOwn ? secret.header : null,
+    signal: init.signal ? AbortSignal.any([init.signal, signal]) : signal,
+    redirects: 0,
+  };
+}
+
+/** Told apart by what they carry: the SDK is loaded late, and its classes with it. */
+function toFailure(error: unknown): McpSessionFailure {
+  if (!(error instanceof Error)) return { kind: "malformed" };
+  if (error.name === "McpError") return { kind: "error", message: error.message };
+  const status = "code" in error && typeof error.code === "number" ? error.code : 0;
+  return status >= 300 && status < 600 ? { kind: "status", status } : { kind: "malformed" };
+}

@@ -1,0 +1,102 @@
+/** Calls one tool of a remote MCP server, and makes a text of what it gives back. Never throws. */
+import type { ToolArtifact, ToolOutcome } from "../app/ports";
+import type { McpServer } from "../app/tool-entry";
+import { assertNever } from "../lib/assert-never";
+import { inWords } from "./failure-in-words";
+import { MAX_MCP_BYTES, type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
+import { isKept, type Media, mediaInWords, toArtifact } from "./media";
+import { hideSecret, type ToolSecret } from "./tool-secret";
+
+export interface McpCall {
+  readonly server: McpServer;
+  /** As the server knows it. */
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly secret: ToolSecret | null;
+  readonly signal: AbortSignal;
+}
+
+/** Of a server's own word that it failed. */
+const MAX_FAILURE_TEXT = 4_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const textAt = (fields: Fields, name: string): string => {
+  const value = fields[name];
+  return typeof value === "string" ? value : "";
+};
+
+export async function callMcpTool(call: McpCall, deps: McpDeps): Promise<ToolOutcome> {
+  const { server, tool, secret, signal } = call;
+  const called = await withMcpSession(
+    { url: server.url, timeout_ms: server.timeout_ms, secret, signal },
+    (client, within) => client.callTool({ name: tool, arguments: { ...call.arguments } }, undefined, { ...SDK_OPTIONS, signal: within }),
+    deps,
+  );
+  if (!called.ok) return toFailed(called.error, secret);
+  const result: Fields = called.value;
+  const { output, artifacts } = readResult(result);
+  const failure = result.isError === true ? "tool_error" : null;
+  return { output: hideSecret(output, secret), failure, ...(artifacts.length > 0 && { artifacts }) };
+}
+
+interface Read {
+  readonly text: string;
+  readonly artifact?: ToolArtifact;
+}
+
+/** A server that gives structured content says the same as text, for those who read only that; where it does not, it is the text. */
+function readResult({ content, structuredContent }: Fields): { readonly output: string; readonly artifacts: readonly ToolArtifact[] } {
+  const parts = (Array.isArray(content) ? content : []).filter(isFields);
+  const read = parts.map(readPart);
+  const isSaid = parts.some(({ type }) => type === "text") || structuredContent === undefined;
+  const texts = [...read.map(({ text }) => text), ...(isSaid ? [] : [JSON.stringify(structuredContent)])];
+  return { output: texts.join("\n"), artifacts: read.flatMap(({ artifact }) => artifact ?? []) };
+}
+
+function readPart(part: Fields): Read {
+  switch (part.type) {
+    case "text":
+      return { text: textAt(part, "text") };
+    case "image":
+    case "audio":
+      return readMedia(textAt(part, "mimeType"), textAt(part, "data"));
+    case "resource_link":
+      return { text: `[resource: ${textAt(part, "name")}, ${textAt(part, "uri")}]` };
+    case "resource":
+      return readResource(isFields(part.resource) ? part.resource : {});
+    default:
+      return { text: `[${String(part.type)}: it cannot be shown here]` };
+  }
+}
+
+function readResource(resource: Fields): Read {
+  if (typeof resource.blob === "string") return readMedia(textAt(resource, "mimeType"), resource.blob);
+  return { text: `[resource: ${textAt(resource, "uri")}]\n${textAt(resource, "text")}` };
+}
+
+/** Base64 as it came: four characters are three bytes, but for the padding. */
+function readMedia(mediaType: string, data: string): Read {
+  const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
+  const media: Media = { media_type: mediaType || "application/octet-stream", bytes, base64: isKept(bytes) ? data : null };
+  return { text: mediaInWords(media), artifact: toArtifact(media) };
+}
+
+function toFailed(failure: McpSessionFailure, secret: ToolSecret | null): ToolOutcome {
+  switch (failure.kind) {
+    case "status":
+      return { output: `The tool's server answered with status ${failure.status}.`, failure: "status" };
+    case "error":
+      return { output: hideSecret(failure.message, secret).slice(0, MAX_FAILURE_TEXT).toWellFormed(), failure: "tool_error" };
+    case "malformed":
+      return { output: "The tool's server gave an answer that is not MCP.", failure: "tool_error" };
+    case "too_large":
+      return { output: `The tool's answer is larger than ${MAX_MCP_BYTES} bytes. It may have taken effect.`, failure: "too_large" };
+    case "refused_address":
+    case "unreachable":
+    case "timeout":
+      return inWords(failure.kind);
+    default:
+      return assertNever(failure);
+  }
+}

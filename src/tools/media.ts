@@ -1,0 +1,27 @@
+/** What a model cannot read as text: kept beside the output, which names it in words. */
+import type { ToolArtifact } from "../app/ports";
+
+/** Above it only the description is kept: an artifact is one row's worth of content in the session's object. */
+export const MAX_KEPT_BYTES = 524_288;
+
+export interface Media {
+  readonly media_type: string;
+  readonly bytes: number;
+  /** Null: too large to be kept. */
+  readonly base64: string | null;
+}
+
+export const isKept = (bytes: number): boolean => bytes <= MAX_KEPT_BYTES;
+
+const KINDS = ["image", "audio", "video"];
+const kindOf = (mediaType: string): string => KINDS.find((kind) => mediaType.startsWith(`${kind}/`)) ?? "file";
+
+export function toArtifact({ media_type, bytes, base64 }: Media): ToolArtifact {
+  return { type: kindOf(media_type), content: { media_type, bytes, ...(base64 !== null && { base64 }) } };
+}
+
+/** As the model reads of it. */
+export function mediaInWords({ media_type, bytes, base64 }: Media): string {
+  const kept = base64 === null ? "too large to be kept" : "kept with the execution";
+  return `[${kindOf(media_type)}: ${media_type}, ${bytes} bytes, ${kept}; it cannot be shown here]`;
+}

@@ -1,0 +1,61 @@
+/**
+ * Runs a tenant's tools: a definition says by which name, and what is registered under that name at the moment of the call is what is
+ * called (docs/decisions/0011). What is gone is not called, nor is anything in its place.
+ */
+import type { ToolOutcome, ToolRequest, ToolRunner } from "../app/ports";
+import type { HttpTool, McpServer, SecretHeader } from "../app/tool-entry";
+import { assertNever } from "../lib/assert-never";
+import { callHttpTool, type HttpToolDeps } from "./http-tool";
+import { callMcpTool } from "./mcp-tool";
+import { type OpenSecret, openSecretHeader, type ToolSecret } from "./tool-secret";
+
+/** What the tenant has registered, by name. May throw when its object is out of reach and nothing is remembered. */
+export interface ToolDirectory {
+  http(name: string): Promise<HttpTool | null>;
+  mcp(name: string): Promise<McpServer | null>;
+}
+
+export interface ToolRunnerDeps extends HttpToolDeps {
+  readonly directory: ToolDirectory;
+  readonly openSecret: OpenSecret;
+}
+
+const notConfigured = (output: string): ToolOutcome => ({ output, failure: "not_configured" });
+const OUT_OF_REACH: ToolOutcome = {
+  output: "The tool was not called: its registration is out of reach. It may work later.",
+  failure: "internal",
+};
+
+export function createToolRunner({ directory, openSecret, ...deps }: ToolRunnerDeps): ToolRunner {
+  async function run({ tool, name, arguments: given, execution }: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    switch (tool.by) {
+      case "http": {
+        const found = await directory.http(tool.tool);
+        if (!found) return notConfigured(`The tool ${name} is not registered any more.`);
+        return withSecret(found.secret_header, (secret) =>
+          callHttpTool({ tool: found, arguments: given, execution, secret, signal }, deps),
+        );
+      }
+      case "mcp": {
+        const server = await directory.mcp(tool.server);
+        const isAllowed = server?.allowed_tools?.includes(tool.tool) ?? true;
+        if (!server || !isAllowed) return notConfigured(`The tool ${name} is not registered any more.`);
+        return withSecret(server.secret_header, (secret) =>
+          callMcpTool({ server, tool: tool.tool, arguments: given, secret, signal }, deps),
+        );
+      }
+      case "builtin":
+        // They run in the session's object.
+        return notConfigured(`The tool ${name} is not run here.`);
+      default:
+        return assertNever(tool);
+    }
+  }
+  async function withSecret(header: SecretHeader | null, call: (secret: ToolSecret | null) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+    const secret = await openSecretHeader(header, openSecret);
+    return secret.ok ? call(secret.value) : notConfigured("The tool was not called: its credential is gone or cannot be opened.");
+  }
+  return {
+    run: (request, { signal }) => run(request, signal).catch(() => OUT_OF_REACH),
+  };
+}
