@@ -5,7 +5,7 @@
 
 import { freeDeadLease } from "../app/compaction/give-back";
 import { draftItem } from "../app/drafts";
-import type { ModelDirectory, ModelSpec, ToolOutcome, ToolRunner } from "../app/ports";
+import type { ModelDirectory, ModelSpec } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
 import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
@@ -32,6 +32,7 @@ import type { ContextNumbers } from "./stream/frames";
 import { readPartial } from "./stream/partial";
 import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
+import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
 import { armJobs, asksForWorker, sendWakeUp } from "./watch";
 import { WindowNote } from "./window-note";
@@ -39,7 +40,6 @@ import { WindowNote } from "./window-note";
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
 const UNWRITTEN_PAUSE_MS = 30_000;
-const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
 
 export class SessionRuntime {
   readonly store: SessionStore;
@@ -142,7 +142,7 @@ export class SessionRuntime {
       },
       model: deps.model,
       models: this.#models,
-      tools: this.#tools,
+      tools: tenantTools(this),
       recall: (query) => recallFor(query, this.recallPorts()),
       clock: deps.clock,
       ids: deps.ids,
@@ -173,13 +173,6 @@ export class SessionRuntime {
     },
     execute: (command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []) => runtime.execute(command, bodies),
   }))(this);
-
-  readonly #tools: ToolRunner = {
-    run: async (request, options) => {
-      const { tenant } = this.state;
-      return tenant ? this.deps.tools(tenant).run(request, options) : NOBODY_RUNS_IT;
-    },
-  };
 
   readonly #models: ModelDirectory = {
     resolve: async (id) => {

@@ -319,8 +319,8 @@ describe("a turn whose object died while tools ran", () => {
   test("what was begun is not run again, what was not begun is, in the next life", () => {
     const { state, events } = having(["s", "s"], starts(1), recovers([1]));
     expect(newest(events, ["s", "s"]).slice(1)).toMatchObject([
-      { type: "ToolResultRecorded", incarnation: NEXT, ran: { failure: "unknown_outcome" } },
       { type: "TurnStarted", attempt: 2, incarnation: NEXT, item: null },
+      { type: "ToolResultRecorded", incarnation: NEXT, ran: { failure: "unknown_outcome" } },
     ]);
     expect(state.turn).toMatchObject({ phase: "running_tools", attempt: 2, open_calls: [{ execution: exe(2) }], rounds: 1 });
     expect(decide(starts(2, NEXT), state)).toMatchObject({ ok: true });

@@ -60,8 +60,6 @@ const COMMON = [
 /** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
 const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
-/** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
-const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LAST = ["user: Tell me a story.", "assistant: Once upon a time …", "user: And then?"];
 
 describe.each([

@@ -37,8 +37,7 @@ const migrations: readonly string[] = [
   `
   ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
   `,
-  EXECUTION_STEP,
-  RECALL_STEP,
+  EXECUTION_STEP + RECALL_STEP,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

@@ -1,0 +1,13 @@
+/** The tools of the session's tenant, as its turns reach them. */
+import type { ToolOutcome, ToolRunner } from "../app/ports";
+import type { SessionState } from "../domain/state";
+import type { RuntimeDeps } from "./runtime-deps";
+
+const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
+
+export const tenantTools = (session: { readonly state: SessionState; readonly deps: Pick<RuntimeDeps, "tools"> }): ToolRunner => ({
+  run: async (request, options) => {
+    const { tenant } = session.state;
+    return tenant ? session.deps.tools(tenant).run(request, options) : NOBODY_RUNS_IT;
+  },
+});
