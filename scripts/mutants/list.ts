@@ -9,6 +9,7 @@ import type { Mutant } from "./mutant.ts";
 import { providers } from "./providers.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
+import { tools } from "./tools.ts";
 import { view } from "./view.ts";
 
 export const MUTANTS: readonly Mutant[] = [
@@ -22,4 +23,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...providers,
   ...adapters,
   ...failures,
+  ...tools,
 ];
