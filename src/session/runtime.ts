@@ -283,6 +283,7 @@ export class SessionRuntime {
 
   /** A defect in the story: the turn ends with a clear failure instead of hanging for ever. */
   #turnThrew(live: LiveTurn, error: unknown): void {
+    live.abort.abort();
     this.deps.log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
     const { cut, bodies } = this.cutShort("internal");
     const failure = { kind: "internal", status: null } as const;

@@ -127,6 +127,16 @@ describe("the row of a call", () => {
     expect(await readRows(db, log)).toEqual(once);
   });
 
+  test("keeps what is no content when its messages are redacted", async () => {
+    const artifacts = [{ type: "stderr", body: log.text('"secret"').body, bytes: 8 }];
+    log.event(calls(1, { arguments: '{"of":"secret"}' }));
+    log.event(results(1, { exit_code: 1, artifacts }, { is_error: true, output: "secret" }));
+    for (const position of [1, 2]) log.event({ type: "MessageRedacted", item: idOf("msg", position), position });
+    await write();
+    expect(JSON.stringify(await readRows(db, log))).not.toContain("secret");
+    expect(await rows()).toMatchObject([{ status: "failed", exit_code: 1, arguments_state: "redacted", arguments_json: "" }]);
+  });
+
   test("leaves with its session, and so does what came with it", async () => {
     log.event(calls(1)).event(results(1, { artifacts: [{ type: "stderr", body: log.text('"e"').body, bytes: 3 }] }));
     await write();

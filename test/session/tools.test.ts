@@ -6,9 +6,11 @@ import type { ExecutionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
+import type { Sql } from "../../src/session/log/sql";
 import { readRows } from "../read-model/rows";
 import { SimD1 } from "../simulation/sim-d1";
 import { id } from "../support/builders";
+import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, SPEC, settle } from "./life";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -99,8 +101,9 @@ class ToolLife extends Life {
 }
 
 /** A turn whose model called these tools, in one reply. */
-async function calling(...names: readonly string[]): Promise<ToolLife> {
-  const life = new ToolLife();
+const calling = (...names: readonly string[]): Promise<ToolLife> => calledBy(new ToolLife(), ...names);
+
+async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<ToolLife> {
   await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools: TOOLS, title: null, metadata: {} });
   await settle();
   await life.send("go");
@@ -271,6 +274,38 @@ describe("an object that dies while tools run", () => {
       ...Array.from({ length: 3 }, () => "cancelled"),
     ]);
   });
+});
+
+/** Storage that refuses everything while it is told to. */
+function fickleSql(): { readonly sql: Sql; refuses: boolean } {
+  const inner = createNodeSql();
+  const fickle = {
+    refuses: false,
+    sql: {
+      ...inner,
+      transaction: <T>(work: () => T): T => {
+        if (fickle.refuses) throw new Error("SQLITE_FULL");
+        return inner.transaction(work);
+      },
+    },
+  };
+  return fickle;
+}
+
+test("storage that refuses what came of a tool: nothing is tried again at once, and the tool is not run again", async () => {
+  const fickle = fickleSql();
+  const life = await calledBy(new ToolLife(fickle.sql), "fetch", "pay");
+  fickle.refuses = true;
+  await life.run(0).end({ output: "lost" });
+  await life.advance(29_000);
+  expect(await life.statuses()).toEqual(["running", "awaiting_approval"]);
+
+  fickle.refuses = false;
+  await life.advance(1_000);
+
+  expect(life.runs).toHaveLength(1);
+  expect(await life.executions()).toMatchObject([{ status: "unknown", duration_ms: null }, { status: "awaiting_approval" }]);
+  expect(life.runtime.state.turn?.phase).toBe("awaiting_tools");
 });
 
 describe("a call that a person must allow", () => {

@@ -32,8 +32,7 @@ export type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "rec
 /** Until none is left that may run. What may run meanwhile, since a person allowed it, need not wait for the others: `look`. */
 export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
   const taken = new Set<ExecutionId>();
-  const next = (): OpenCall | undefined =>
-    openCalls(live, ports).find((call) => runsHere(call) && !call.started && !taken.has(call.execution));
+  const next = (): OpenCall | undefined => openCalls(live, ports).find((call) => runsHere(call) && !taken.has(call.execution));
   const done = Promise.withResolvers<void>();
   let running = 0;
   const look = (): void => {
@@ -68,7 +67,8 @@ async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promi
   // Without the arguments that the model wrote, running it would be another call than the one that it made.
   const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
   if (!outcome) return;
-  const { result, bodies } = draftRun(call, { outcome, ms: clock() - startedAt }, ports);
+  const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
+  const { result, bodies } = draftRun(call, { outcome, ms }, ports);
   const recorded = writer.execute({ type: "RecordToolRun", at: clock(), ...live.run, result }, bodies);
   if (!recorded.ok) log.info("tool_result_not_recorded", { turn: live.run.turn, code: recorded.error.code });
 }
@@ -88,6 +88,8 @@ interface Running {
 
 /** Null: the run is over, and nothing was begun. */
 async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | null> {
+  // Begun by an earlier run of this life, which came to grief before it could record the end.
+  if (call.started) return UNKNOWN_OUTCOME;
   // Offered as the client's when it was called, and not any more: nobody is there to run it.
   if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
   if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
