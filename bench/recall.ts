@@ -13,7 +13,7 @@ const WARM_UP = 20;
 const WORDS_A_MESSAGE = 25;
 const VOCABULARY = 20_000;
 /** Milliseconds: what a turn does not notice. */
-const GOAL = { p50: 15, p95: 40 } as const;
+const GOAL = { p50: 20, p95: 40 } as const;
 /** Milliseconds a message. */
 const INDEX_GOAL = 0.5;
 
