@@ -11,6 +11,7 @@ import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
+import { benchRecall } from "./recall.ts";
 import { benchStream } from "./stream.ts";
 import { type BenchResult, formatResult, toJson } from "./support/report.ts";
 import { createRig, type Rig } from "./support/rig.ts";
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   appends: benchAppends,
   history: benchHistory,
   wake: benchWake,
+  recall: benchRecall,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

@@ -31,6 +31,7 @@ const COMMANDS = {
   bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
+  recall: [script("scripts/recall.ts")],
   try: [script("scripts/try.ts")],
   simulate: [
     tool(

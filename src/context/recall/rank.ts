@@ -30,7 +30,7 @@ const FURTHER_PASSAGE = 0.1;
 
 /** Best first, and of equals the newer one; one entry for each position, with its best passage. */
 export function rankPositions(candidates: readonly Candidate[], isWanted: (position: number) => boolean): Ranked[] {
-  const best = bestPassages(candidates);
+  const best = bestPassages(candidates.filter(({ position }) => isWanted(position)));
   const scoreOf = (position: number): number => best.get(position)?.score ?? 0;
   const near = new Set([...best.keys()].flatMap((position) => [position - 1, position, position + 1]));
   const ranked: Ranked[] = [];

@@ -54,7 +54,7 @@ function occurrences(text: string, term: string): Match[] {
 /** At most `units` of `text` and an ellipsis at each end that was cut, on one line: the part with the most different terms in it. */
 export function toSnippet(text: string, matches: readonly Match[], units: number): string {
   if (text.length <= units) return oneLine(text);
-  const from = startOf(text, bestWindow(matches, units));
+  const from = Math.min(startOf(text, bestWindow(matches, units)), text.length - units);
   const to = Math.min(text.length, from + units);
   const piece = wholeCharacters(text.slice(from, to));
   return `${from > 0 ? "…" : ""}${oneLine(piece)}${to < text.length ? "…" : ""}`;
@@ -74,11 +74,11 @@ function bestWindow(matches: readonly Match[], units: number): number {
   return best.at;
 }
 
-/** A little before the match, at the beginning of a word. */
+/** A little before the match, at the beginning of a word where there are spaces. */
 function startOf(text: string, match: number): number {
   if (match <= LEAD) return 0;
   const space = text.indexOf(" ", match - LEAD);
-  return space >= 0 && space < match ? space + 1 : match;
+  return space >= 0 && space < match ? space + 1 : match - LEAD / 4;
 }
 
 const wholeCharacters = (text: string): string => text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");

@@ -47,7 +47,7 @@ export function splitWords(text: string): Word[] {
 
 function addToken(found: Word[], token: string): void {
   if (ASCII_WORD.test(token)) {
-    found.push({ kind: "word", text: token });
+    found.push({ kind: "word", text: toTerm(token) });
     return;
   }
   const parts = JOINER.test(token) ? token.split(JOINERS) : [token];

@@ -10,6 +10,8 @@ import type { FoundRecord, SearchInput } from "./found-record";
 const HEADER = "Found in this conversation, best first (#position who: words; read on with from and to, or execution_id):";
 /** With less room than this left, no more is tried. */
 const LEAST_TOKENS = 20;
+/** A neighbour that is among so many first hits is shown as one of them. */
+const SOON = 6;
 
 export class AnswerLines {
   readonly #input: SearchInput;
@@ -23,7 +25,12 @@ export class AnswerLines {
 
   /** `first`: what will be added to begin with. */
   constructor(input: SearchInput, record: FoundRecord, first: readonly Ranked[]) {
-    this.#coming = new Set(first.filter(({ own }) => own > 0).map(({ position }) => position));
+    this.#coming = new Set(
+      first
+        .slice(0, SOON)
+        .filter(({ own }) => own > 0)
+        .map(({ position }) => position),
+    );
     this.#input = input;
     this.#record = record;
     this.#left = input.tokens - weigh([HEADER]);
@@ -47,8 +54,9 @@ export class AnswerLines {
       `${labelOf(meta)}${in_view ? " (in view)" : ""}: ${snippet}`,
       ...neighbours.map((near) => `  ${labelOf(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
     ];
-    if (weigh(lines) > this.#left) return;
-    this.#left -= weigh(lines);
+    const tokens = weigh(lines);
+    if (tokens > this.#left) return;
+    this.#left -= tokens;
     this.#at = meta.at;
     this.#lines.push(...lines);
     for (const { position } of [meta, ...neighbours]) this.#said.add(position);
@@ -66,7 +74,7 @@ export class AnswerLines {
     return toSnippet(text, matches, fitted(units, text));
   }
 
-  /** The messages on both sides that were not said yet, and are no hits of their own. */
+  /** The messages on both sides that were not said yet, and do not come soon by themselves. */
   #neighbours(position: number): RecallNeighbour[] {
     const isOther = (each: number): boolean => this.#input.isWanted(each) && !this.#said.has(each) && !this.#coming.has(each);
     const near = [position - 1, position + 1].filter(isOther);

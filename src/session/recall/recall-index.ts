@@ -22,8 +22,10 @@ const PAGE = { items: 256, units: 200_000 } as const;
 const BM25 = "bm25(recall, 0.4, 1.0)";
 const SEARCH = `SELECT rowid AS row, -${BM25} AS score FROM recall
   WHERE recall MATCH ? AND rowid BETWEEN ? AND ? ORDER BY score DESC, rowid DESC LIMIT ?`;
-/** Rows that one search scores, at most: of a word that is everywhere, the newest. */
-const MOST_SCORED = 6_000;
+/** Of words that are everywhere no row is better than another: the newest, without a look at all of them. */
+const NEWEST = "SELECT rowid AS row, 1.0 AS score FROM recall WHERE recall MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?";
+/** Rows that one search scores, at most. */
+const MOST_SCORED = 4_000;
 const MOST_CANDIDATES = 300;
 
 interface Watermark {
@@ -87,9 +89,10 @@ export function dropIndex(sql: Sql): void {
 /** Passages that have any of the terms, the best first. */
 export function findCandidates(sql: Sql, query: RecallQuery, range: PositionRange | null = null): Candidate[] {
   const chosen = chooseTerms(sql, query);
-  if (chosen.match === null) return [];
-  const [from, to] = range ? [rowOf(range.from, 0), rowOf(range.to + 1, 0) - 1] : [chosen.from, Number.MAX_SAFE_INTEGER];
-  return sql.all<{ row: number; score: number }>(SEARCH, chosen.match, from, to, MOST_CANDIDATES).map(({ row, score }) => ({
+  if (!chosen) return [];
+  const [from, to] = range ? [rowOf(range.from, 0), rowOf(range.to + 1, 0) - 1] : [0, Number.MAX_SAFE_INTEGER];
+  const statement = chosen.isEverywhere ? NEWEST : SEARCH;
+  return sql.all<{ row: number; score: number }>(statement, chosen.match, from, to, MOST_CANDIDATES).map(({ row, score }) => ({
     position: Math.floor(row / MOST_PASSAGES),
     passage: row % MOST_PASSAGES,
     score: Math.max(score, Number.EPSILON),
@@ -97,31 +100,29 @@ export function findCandidates(sql: Sql, query: RecallQuery, range: PositionRang
 }
 
 interface CountedTerm {
-  readonly column: "exact" | "stems";
+  readonly column: string;
   readonly term: string;
   readonly rows: number;
 }
 
-/** The rarest ones, as long as they do not make the search long. `from`: the first row that is looked at. */
-function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match: string | null; readonly from: number } {
-  const counted = [...countTerms(sql, "stems", stems), ...countTerms(sql, "exact", exact)].sort((a, b) => a.rows - b.rows);
+/** The rarest ones, as long as they do not make the search long. Null: none is known. */
+function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match: string; readonly isEverywhere: boolean } | null {
+  const rowsOf = countRows(sql, [...stems, ...exact]);
+  const asked = [...stems.map((term) => ({ column: "stems", term })), ...exact.map((term) => ({ column: "exact", term }))];
+  const counted = asked.map((each): CountedTerm => ({ ...each, rows: rowsOf.get(each.term) ?? 0 }));
+  const known = counted.filter((term) => term.rows > 0).sort((a, b) => a.rows - b.rows);
+  const [rarest] = known;
+  if (!rarest) return null;
   let rows = 0;
-  const chosen = counted.filter((term, index) => {
+  const chosen = known.filter((term, index) => {
     rows += term.rows;
     return index === 0 || rows <= MOST_SCORED;
   });
-  const [rarest] = chosen;
-  if (!rarest) return { match: null, from: 0 };
-  const match = chosen.map(({ column, term }) => `${column} : "${term}"`).join(" OR ");
-  return { match, from: rarest.rows > MOST_SCORED ? newestShare(sql, MOST_SCORED / rarest.rows) : 0 };
+  return { match: chosen.map(({ column, term }) => `${column} : "${term}"`).join(" OR "), isEverywhere: rarest.rows > MOST_SCORED };
 }
 
-/** How many passages have it, in either column. */
-function countTerms(sql: Sql, column: CountedTerm["column"], terms: readonly string[]): CountedTerm[] {
-  return terms.flatMap((term) => {
-    const rows = sql.all<{ doc: number }>("SELECT doc FROM recall_terms WHERE term = ?", term)[0]?.doc ?? 0;
-    return rows > 0 ? [{ column, term, rows }] : [];
-  });
+/** How many passages have each of them, in either column. */
+function countRows(sql: Sql, terms: readonly string[]): ReadonlyMap<string, number> {
+  const count = (term: string): number => sql.all<{ doc: number }>("SELECT doc FROM recall_terms WHERE term = ?", term)[0]?.doc ?? 0;
+  return new Map([...new Set(terms)].map((term) => [term, count(term)]));
 }
-
-const newestShare = (sql: Sql, share: number): number => rowOf(Math.floor(readWatermark(sql) * (1 - share)), 0);

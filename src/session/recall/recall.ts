@@ -38,6 +38,8 @@ export async function recallFor(given: RecallArguments, ports: RecallPorts): Pro
   return { output: `${found.error.field}: ${found.error.detail}.`, failure: "invalid_arguments" };
 }
 
+type WordsRequest = Extract<RecallRequest, { kind: "words" }>;
+
 export interface LookUpOptions {
   /** What the view shows is found only where nothing else is. */
   readonly hiddenOnly: boolean;
@@ -64,19 +66,23 @@ function fetch(request: Exclude<RecallRequest, { kind: "words" }>, ports: Recall
   return listNewest(lastHidden(state), { ...input, redacted: new Set(state.redacted) }, ports);
 }
 
-async function search(
-  request: Extract<RecallRequest, { kind: "words" }>,
-  { hiddenOnly, limit }: LookUpOptions,
-  ports: RecallPorts,
-): Promise<RecallReport> {
+async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOptions, ports: RecallPorts): Promise<RecallReport> {
   if (hiddenOnly) {
     await indexUpTo((state) => lastHidden(state), ports);
-    const hidden = searchWords(inputOf(request, { limit, hiddenOnly }, ports), ports);
+    const isShown = shownIn(ports.state());
+    const hidden = searchWords(inputOf(request, { limit, isLeftOut: isShown }, ports), ports);
     if (hidden) return hidden;
   }
   await indexUpTo(({ next_position }) => next_position - 1, ports);
-  const found = searchWords(inputOf(request, { limit, hiddenOnly: false }, ports), ports);
+  const isLeftOut = hiddenOnly ? isOfThisTurn(ports.state()) : () => false;
+  const found = searchWords(inputOf(request, { limit, isLeftOut }, ports), ports);
   return found ?? { data: [], text: NOTHING_FOUND, tokens: estimateTokens(NOTHING_FOUND), next: null };
+}
+
+/** What the model is asked right now answers nothing. */
+function isOfThisTurn({ turn, view }: SessionState): (position: number) => boolean {
+  const own = new Set(view.items.filter((item) => turn && item.turn === turn.id).map(({ position }) => position));
+  return (position) => own.has(position);
 }
 
 /** A page at once; others have their turn in between. */
@@ -86,21 +92,21 @@ async function indexUpTo(last: (state: SessionState) => number, { sql, content, 
   }
 }
 
-function inputOf(
-  { query, range }: Extract<RecallRequest, { kind: "words" }>,
-  { limit, hiddenOnly }: LookUpOptions,
-  ports: RecallPorts,
-): SearchInput {
+interface Leaving {
+  readonly limit: number;
+  readonly isLeftOut: (position: number) => boolean;
+}
+
+function inputOf({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, ports: RecallPorts): SearchInput {
   const state = ports.state();
-  const isShown = shownIn(state);
   const isInRange = (position: number): boolean => range === null || (range.from <= position && position <= range.to);
   return {
     query,
     tokens: boundOf(MOST_TOKENS.words, ports.window),
     limit,
     range,
-    isWanted: (position) => isInRange(position) && !(hiddenOnly && isShown(position)),
-    isShown,
+    isWanted: (position) => isInRange(position) && !isLeftOut(position),
+    isShown: shownIn(state),
     redacted: new Set(state.redacted),
   };
 }

@@ -1,0 +1,184 @@
+/** `memory_query` as the model of a session has it, and the same record as people search it. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RecallInput, RecallReport } from "../../../src/app/recall-views";
+import { RECALL_TOOL } from "../../../src/context/recall-tool";
+import { estimateTokens } from "../../../src/context/tokens";
+import { isRecallOffered, RECALL_TOOL_TOKENS } from "../../../src/domain/state";
+import { recallFor } from "../../../src/session/recall/recall";
+import { readWatermark } from "../../../src/session/recall/recall-index";
+import { CALLER, type Life, settle } from "../life";
+import { newLife, say, trim, useTools } from "../talk";
+
+const ANY: RecallInput = { query: null, execution: null, from: null, to: null, offset: 0, limit: 60 };
+
+async function search(life: Life, input: Partial<RecallInput>): Promise<RecallReport> {
+  const found = await life.service.recall(CALLER, { ...ANY, ...input });
+  if (!found.ok) throw new Error(JSON.stringify(found.error));
+  return found.value;
+}
+
+/** As the model asks in the middle of a turn. */
+const ask = (life: Life, given: Record<string, unknown>) => recallFor(given, life.runtime.recallPorts());
+
+let life: Life;
+beforeEach(async () => {
+  life = await newLife();
+  await say(life, "My locker code is 7719-B.", "Noted.");
+  await useTools(life, "How much is in stock?", ["412 crates of oranges"]);
+  await say(life, "What a nice day.", "It is.");
+  await say(life, "Shall we go?", "Let us go.");
+  trim(life);
+});
+
+const executionOf = (of: Life): string =>
+  of.events().flatMap((event) => (event.type === "ToolCalled" && event.item.tool ? [event.item.tool.execution] : []))[0] ?? "";
+
+test("the definition weighs no more in a request than the state says", () => {
+  const { runs: _, ...told } = RECALL_TOOL;
+  expect(estimateTokens(JSON.stringify(told))).toBeLessThanOrEqual(RECALL_TOOL_TOKENS);
+});
+
+describe("the model, by words", () => {
+  test("finds what left the view, with its place, its time and who said it", async () => {
+    expect(isRecallOffered(life.runtime.state)).toBe(true);
+
+    const { output, failure } = await ask(life, { query: "locker code" });
+
+    expect(failure).toBeNull();
+    expect(output).toContain("#1 user: My locker code is 7719-B.");
+    expect(output).toMatch(/\[\d{4}-\d\d-\d\dT\d\d:\d\dZ\]/);
+  });
+
+  test("is not told what its view shows, unless nothing else has the words", async () => {
+    await say(life, "Is there a locker around?", "There may be.");
+
+    const hidden = await ask(life, { query: "locker" });
+    const shown = await ask(life, { query: "around" });
+
+    expect(hidden.output).not.toContain("around");
+    expect(shown.output).toContain("(in view): Is there a locker around?");
+  });
+
+  test("is not told its own question of this turn", async () => {
+    await life.send("What about the zeppelin?");
+
+    const { output } = await ask(life, { query: "zeppelin" });
+
+    expect(output).toContain("Nothing was found");
+    await life.answer("I do not know.");
+  });
+
+  test("nothing enters the index before it has left the view", async () => {
+    await ask(life, { query: "locker" });
+
+    const { view, next_position } = life.runtime.state;
+    expect(readWatermark(life.sql)).toBe((view.items[0]?.position ?? 0) - 1);
+    expect(readWatermark(life.sql)).toBeLessThan(next_position - 1);
+  });
+
+  test("does not find what an earlier look-up returned, or asked", async () => {
+    await life.send("What was my locker code?");
+    const call = { type: "tool_call", call_id: "c", name: RECALL_TOOL.name, arguments: '{"query":"locker code zebra"}' } as const;
+    await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+    await life.answer("It is in the record.");
+    const [result] = life.runtime.state.view.items.filter(({ kind }) => kind === "tool_result").slice(-1);
+    expect(result?.tool?.name).toBe(RECALL_TOOL.name);
+
+    const { data } = await search(life, { query: "locker code zebra 7719-B" });
+
+    expect(data.map(({ position }) => position)).toContain(1);
+    expect(data.filter(({ kind }) => kind === "tool_call" || kind === "tool_result").map(({ position }) => position)).not.toContain(
+      result?.position,
+    );
+  });
+});
+
+describe("the model, by name", () => {
+  test("reads an execution whole: its arguments and its result", async () => {
+    const { output } = await ask(life, { execution_id: executionOf(life) });
+
+    expect(output).toContain("look_up {}");
+    expect(output).toContain("412 crates of oranges");
+  });
+
+  test("is told by this session's id alone what left the view last", async () => {
+    const { output } = await ask(life, { session_id: life.runtime.state.session });
+
+    expect(output).toContain("not shown any more");
+    expect(output).toContain("7719-B");
+    expect(output).not.toContain("Let us go");
+  });
+
+  test.each([
+    [{ session_id: "ses_01HZZZZZZZ0000000000000099" }, "session_id"],
+    [{ session_id: "other", query: "locker" }, "session_id"],
+    [{}, "query"],
+    [{ query: "" }, "query"],
+    [{ query: 7 }, "query"],
+    [{ execution_id: "exe_nonsense" }, "execution_id"],
+    [{ execution_id: "exe_01HZZZZZZZ0000000000000001", query: "locker" }, "query"],
+    [{ execution_id: "exe_01HZZZZZZZ0000000000000001", from: 3 }, "from"],
+    [{ from: 9, to: 3 }, "to"],
+    [{ from: 10_000 }, "from"],
+    [{ from: 1.5 }, "from"],
+    [{ from: 1, offset: -1 }, "offset"],
+    [{ query: "locker", offset: 10 }, "offset"],
+  ])("%j is refused, and the message names the field", async (given, field) => {
+    const { output, failure } = await ask(life, given);
+
+    expect(failure).toBe("invalid_arguments");
+    expect(output.startsWith(`${field}: `)).toBe(true);
+  });
+});
+
+describe("people", () => {
+  test("find all of it, and are told what the model still sees", async () => {
+    const { data, text, tokens } = await search(life, { query: "locker go" });
+
+    expect(data.map(({ position, in_view }) => [position, in_view])).toEqual(
+      expect.arrayContaining([
+        [1, false],
+        [life.runtime.state.next_position - 1, true],
+      ]),
+    );
+    expect(tokens).toBe(estimateTokens(text));
+    expect(data.find(({ position }) => position === 1)).toMatchObject({
+      kind: "user",
+      execution_id: null,
+      snippet: "My locker code is 7719-B.",
+    });
+  });
+
+  test("never find what was redacted, not even beside a hit", async () => {
+    const { state } = life.runtime;
+    const [item] = life.runtime.content.readForwards({ from: 1, to: 1 });
+    if (!item) throw new Error("nothing there");
+    const redacted = { ...state, redacted: [item.meta.id] };
+    const ports = { ...life.runtime.recallPorts(), state: () => redacted };
+    await ask(life, { query: "locker" });
+
+    const byWords = await recallFor({ query: "locker code noted" }, ports);
+
+    expect(byWords.output).not.toContain("7719");
+    expect(byWords.output).toContain("Noted.");
+  });
+
+  test("another tenant's session does not exist", async () => {
+    const foreign = { tenant: "ten_01HZZZZZZZ0000000000000077" as typeof CALLER.tenant, session: CALLER.session };
+
+    expect(await life.service.recall(foreign, { ...ANY, query: "locker" })).toMatchObject({
+      ok: false,
+      error: { code: "session_not_found" },
+    });
+  });
+
+  test("what was erased is gone, terms included", async () => {
+    await search(life, { query: "locker" });
+
+    await life.service.erase(CALLER);
+    await settle();
+
+    expect(await life.service.recall(CALLER, { ...ANY, query: "locker" })).toMatchObject({ ok: false, error: { code: "session_erased" } });
+    expect(life.sql.all("SELECT term FROM recall_terms")).toEqual([]);
+  });
+});
