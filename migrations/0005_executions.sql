@@ -27,7 +27,8 @@ CREATE TABLE executions (
   PRIMARY KEY (tenant_id, session_id, id)
 ) WITHOUT ROWID;
 
-CREATE INDEX executions_by_id ON executions (tenant_id, id);
+-- UNIQUE, or SQLite would not know that it finds one row, and read all calls of the tenant instead.
+CREATE UNIQUE INDEX executions_by_id ON executions (tenant_id, id);
 
 -- A turn that ends cancels what it left open: found without reading the session's whole history.
 CREATE INDEX executions_open ON executions (tenant_id, session_id, turn_id) WHERE finished_at IS NULL;

@@ -1,4 +1,5 @@
 /** What people see of a compaction, and what may be asked of one: plain data. */
+import type { FileOps } from "../context/file-ops";
 import type { Plan } from "../context/plan";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -37,11 +38,17 @@ export interface CompactionView {
   readonly instructions: string | null;
   readonly ops: readonly ShownOp[];
   readonly summary: string | null;
-  readonly receipt: Receipt | null;
+  readonly receipt: ShownReceipt | null;
   readonly cache: CacheEffect | null;
   /** The change that took it back. */
   readonly reverted: { readonly by: CompactionId; readonly at: number } | null;
 }
+
+/** Paths are content, and the event has none: they are read in the summary, or the note, that the change has made, and leave with it. */
+export type ShownReceipt = Receipt & {
+  /** Files that the summary says were read and modified, by tool calls; null: there is none. */
+  readonly files: FileOps | null;
+};
 
 /** What the change did to the provider's cache. */
 export interface CacheEffect {

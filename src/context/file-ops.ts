@@ -2,8 +2,10 @@
  * Which files a conversation has read and modified, from its tool calls and over its compactions (Opal compaction,
  * cumulative file-op tracking). A file that was read and later modified counts as modified.
  */
+import type { FileMapping, ToolDefinition } from "../domain/message";
 import { neutralize } from "./delimiters";
 import { estimateTokens } from "./tokens";
+import { headOf } from "./tool-results";
 
 export interface FileOps {
   readonly read: readonly string[];
@@ -20,37 +22,51 @@ const PATH_KEYS = ["path", "file_path", "filePath", "file", "filename", "file_na
 const MAX_PATHS = 100;
 const MAX_PATH_CHARS = 300;
 
-export const touchesFiles = (tool: string): boolean => READS.test(tool) || CHANGES.test(tool);
+/** What a tool does to files and which arguments may name them; null: nothing that is known. */
+type Touch = { readonly modifies: boolean; readonly keys: readonly string[] } | null;
+export type TouchOf = (tool: string) => Touch;
+
+/** By what the session's tools say of themselves; a tool that says nothing, or is offered no more, by its name. */
+export function touchOf(tools: readonly Pick<ToolDefinition, "name" | "files">[]): TouchOf {
+  const mapped = new Map(tools.flatMap(({ name, files }): [string, FileMapping][] => (files ? [[name, files]] : [])));
+  return (tool) => {
+    const files = mapped.get(tool);
+    return files ? { modifies: files.op !== "read", keys: [files.path] } : guessTouch(tool);
+  };
+}
+
+const guessTouch: TouchOf = (tool) => (CHANGES.test(tool) || READS.test(tool) ? { modifies: CHANGES.test(tool), keys: PATH_KEYS } : null);
+
+type Calls = Iterable<{ readonly name: string; readonly arguments: string }>;
 
 /** `calls` in order: the tool's name and its arguments as JSON text; what cannot be read says nothing. */
-export function fileOpsOf(calls: Iterable<{ readonly name: string; readonly arguments: string }>, before: FileOps = NO_FILES): FileOps {
+export function fileOpsOf(calls: Calls, before: FileOps = NO_FILES, touch: TouchOf = guessTouch): FileOps {
   const read = new Set(before.read);
   const modified = new Set(before.modified);
   for (const call of calls) {
-    const path = touchesFiles(call.name) ? pathIn(call.arguments) : null;
-    if (path === null) continue;
-    if (CHANGES.test(call.name)) modified.add(path);
-    else read.add(path);
+    const touched = touch(call.name);
+    const paths = touched ? pathsIn(call.arguments, touched.keys) : [];
+    for (const path of paths) (touched?.modifies ? modified : read).add(path);
   }
   return { read: [...read].filter((path) => !modified.has(path)).slice(-MAX_PATHS), modified: [...modified].slice(-MAX_PATHS) };
 }
 
-function pathIn(text: string): string | null {
+/** What the first of `keys` that names something names: one path, or a list of them. */
+function pathsIn(text: string, keys: readonly string[]): readonly string[] {
   try {
     const given: unknown = JSON.parse(text);
-    if (typeof given !== "object" || given === null) return null;
+    if (typeof given !== "object" || given === null) return [];
     const values = new Map<string, unknown>(Object.entries(given));
-    const path = PATH_KEYS.map((key) => values.get(key)).find((value) => typeof value === "string" && value.trim() !== "");
-    return typeof path === "string"
-      ? path
-          .trim()
-          .replace(/[\r\n]+/g, " ")
-          .slice(0, MAX_PATH_CHARS)
-      : null;
+    return keys.map((key) => toPaths(values.get(key))).find((paths) => paths.length > 0) ?? [];
   } catch {
-    return null;
+    return [];
   }
 }
+
+const toPaths = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((path) => (typeof path === "string" && path.trim() !== "" ? [toPath(path)] : []));
+
+const toPath = (path: string): string => headOf(path.trim().replace(/[\r\n]+/g, " "), MAX_PATH_CHARS);
 
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";

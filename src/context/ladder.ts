@@ -4,6 +4,7 @@
  * rewritten is done in the same change, since the provider's cache of what follows is lost anyway.
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
+import type { ItemMeta } from "../domain/message";
 import { itemTokens, limitOf, type Measure, ratioOf, recallToCome, SHORTENED_CHARS, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
@@ -98,7 +99,7 @@ function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   const { state, policy } = input;
   const scale = ratioOf(state, input.limits.model);
   const older = proposal.older.flatMap((group) => group.items);
-  const results = policy.results.clear === "never" ? [] : clearable(state, older, policy.results.keep_full);
+  const results = policy.results.clear === "never" ? [] : clearable(state, older, policy.results);
   const media = policy.results.clear === "at_epoch" ? evictable(state, older) : [];
   const gainOf = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
   const rungs: Rung[] = [];
@@ -111,28 +112,29 @@ function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
 /** Rung 2: results inside the tail, while the prefix is being rewritten anyway. */
 export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits">, proposal: Pick<Proposal, "tail">): Rung[] {
   const { state, policy, limits } = input;
-  const { preview_beyond, preview_chars } = policy.results;
-  if (preview_beyond === null) return [];
+  const { preview_chars } = policy.results;
   const items = previewable(
     state,
     proposal.tail.flatMap((group) => group.items),
-    { beyond: preview_beyond, chars: preview_chars },
+    policy.results,
   );
   if (items.length === 0) return [];
   const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
   return [{ rung: "shorten", items, chars: 2 * preview_chars, gain, reason: "older results of the kept messages show both ends" }];
 }
 
-/** The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays. */
+/** The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays, and what the policy excludes. */
 function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
-  const { state, limits } = input;
+  const { state, limits, policy } = input;
+  const excluded = new Set(policy.results.exclude_tools);
+  const isExcluded = ({ kind, tool }: ItemMeta): boolean => kind === "tool_result" && excluded.has(tool?.name ?? "");
   const scale = scaleOf(state, limits.model);
   const left = foot.next.tokens - gainFrom(by.rungs, input);
   const excess = (left - (limitOf(limits) ?? 0) * ROOMY_RATIO) / scale;
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
     .flatMap((group) => group.items)
-    .filter((item) => item.kind !== "user" && !already.has(item.position) && itemTokens(state, item) > 0);
+    .filter((item) => item.kind !== "user" && !isExcluded(item) && !already.has(item.position) && itemTokens(state, item) > 0);
   const items = longest(state, candidates, excess);
   if (items.length === 0) return [];
   const gain = Math.floor(reductionGain(state, items) * scale);

@@ -4,6 +4,7 @@
  * (`presets`); docs/policy.md has the rule behind the numbers.
  */
 import { z } from "zod";
+import { MAX_TOOL_NAME_UNITS } from "../domain/message";
 
 const share = z.number().min(0).max(1);
 
@@ -62,8 +63,17 @@ const keep = z.strictObject({
   system_messages: z.boolean().describe("System messages inside the conversation stay verbatim in front"),
 });
 
+/** So many tools may be named apart. */
+const MAX_NAMED_TOOLS = 64;
+const toolName = z.string().min(1).max(MAX_TOOL_NAME_UNITS);
+
 const results = z.strictObject({
   max_chars: z.int().min(100).max(1_000_000).describe("A tool result is cut at this many characters when it is recorded"),
+  cut: z
+    .enum(["head", "head_tail"])
+    .describe(
+      "What is recorded of a longer one: its beginning and RFC-011's marker, or a notice and both its ends, cut between elements of JSON, at a line's end, or between characters",
+    ),
   clear: z
     .enum(["never", "at_epoch", "each_call"])
     .describe("When old tool results are replaced by a placeholder: never, in one go when the view changes anyway, or before each call"),
@@ -75,6 +85,18 @@ const results = z.strictObject({
     .nullable()
     .describe("When the view changes anyway, results in the tail beyond so many of the newest show both their ends only; null: they stay"),
   preview_chars: z.int().min(40).describe("Characters of such a preview at each end"),
+  keep_tools: z
+    .record(toolName, z.int().min(0).max(10_000))
+    .refine((tools) => Object.keys(tools).length <= MAX_NAMED_TOOLS, `at most ${MAX_NAMED_TOOLS} tools`)
+    .describe(
+      "By a tool's name: so many of its newest results are neither cleared nor shown by their ends, in place of `keep_full` and `preview_beyond`, which count the other tools' alone; at most 64",
+    ),
+  exclude_tools: z
+    .array(toolName)
+    .max(MAX_NAMED_TOOLS)
+    .describe(
+      "Tools whose results are never cleared nor shown by their ends; only the guard shortens them, when nothing else helps. At most 64",
+    ),
 });
 
 /** Ids as the registry of models has them. */

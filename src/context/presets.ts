@@ -13,12 +13,15 @@ export const DEFAULT_POLICY: PolicyName = "oneclaw";
 const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
 const resultsInFull = {
   max_chars: 30_000,
+  cut: "head",
   clear: "never",
   keep_full: 3,
   clear_gain_ratio: 0.2,
   preview_beyond: null,
   preview_chars: 240,
-} as const;
+  keep_tools: {},
+  exclude_tools: [],
+} satisfies Policy["results"];
 
 /** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
 const oneclaw: Policy = {

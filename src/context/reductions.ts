@@ -3,10 +3,11 @@ import type { Reduction } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { isReduced, itemTokens, SHORTENED_TOKENS } from "./budget";
+import { estimateParts } from "./item-tokens";
+import type { Policy } from "./policy";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens";
+import { clearedToolResult } from "./tool-results";
 
-/** The placeholder of a cleared result, with its execution id. Raw, with room. */
-export const CLEARED_TOKENS = 64;
 /** What an id of some 40 random characters weighs: the figures here have room for it. */
 const ORDINARY_ID_TOKENS = 24;
 /** What stands for an image or a file: its name or type. */
@@ -18,40 +19,63 @@ const DENSITY_MARGIN = 1.2;
 
 /** The id of the call that a result answers stays, however little of the output is shown: what it weighs beyond an ordinary one. */
 const idTokens = ({ tool }: ItemMeta): number => Math.max(0, estimateTokens(tool?.call_id ?? "") - ORDINARY_ID_TOKENS);
-const clearedTokens = (item: ItemMeta): number => CLEARED_TOKENS + idTokens(item);
 /** The most that it can weigh: images and files beside a shortened text stay. */
 const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + (item.media ?? 0) * IMAGE_TOKENS;
 
-/** Results among `items` that are not cleared yet, but the newest `keep` of the view. */
-export function olderResults(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
-  const firstKept = keep === 0 ? Number.POSITIVE_INFINITY : nthNewestResult(state, keep);
-  const cleared = new Set(state.view.reduced.flatMap((entry) => (entry.how === "cleared" ? [entry.position] : [])));
-  return items
-    .filter((item) => item.kind === "tool_result" && item.position < firstKept && !cleared.has(item.position))
-    .map((item) => ({ position: item.position, tokens: clearedTokens(item) }));
+/** What a cleared result weighs: its placeholder, where it says how to have the content back, which is longer than where it does not. */
+export function clearedTokens({ tool }: ItemMeta): number {
+  const { name = "", call_id = "", is_error = false, execution = null } = tool ?? {};
+  const output = clearedToolResult({ name, is_error }, execution, true);
+  return estimateParts([{ type: "tool_result", call_id, name, output, is_error }]);
 }
 
-/** Its position; 0: the view has not so many. */
-function nthNewestResult({ view }: SessionState, n: number): number {
-  let seen = 0;
-  return view.items.findLast((item) => item.kind === "tool_result" && ++seen === n)?.position ?? 0;
+type ResultsPolicy = Policy["results"];
+
+/** Results among `items` that stay as they are: of most tools the newest `most` together, of one that the policy names so many of its own. */
+function keptResults(items: readonly ItemMeta[], most: number, { keep_tools, exclude_tools }: ResultsPolicy): ReadonlySet<number> {
+  const named = new Map(Object.entries(keep_tools));
+  const excluded = new Set(exclude_tools);
+  const kept = new Set<number>();
+  let left = most;
+  for (const { kind, tool, position } of items.toReversed()) {
+    if (kind !== "tool_result") continue;
+    const name = tool?.name ?? "";
+    const own = named.get(name);
+    if (excluded.has(name) || (own ?? left) > 0) kept.add(position);
+    if (excluded.has(name)) continue;
+    if (own === undefined) left -= 1;
+    else named.set(name, own - 1);
+  }
+  return kept;
+}
+
+const toCleared = (item: ItemMeta): Reduction => ({ position: item.position, tokens: clearedTokens(item) });
+
+/** Results among `items` that are not cleared yet, but those of the view that the policy keeps in full. */
+export const olderResults = (state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] =>
+  findOlder(state, items, policy).map(toCleared);
+
+function findOlder(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): readonly ItemMeta[] {
+  const kept = keptResults(state.view.items, policy.keep_full, policy);
+  const cleared = new Set(state.view.reduced.flatMap((entry) => (entry.how === "cleared" ? [entry.position] : [])));
+  return items.filter(({ kind, position }) => kind === "tool_result" && !kept.has(position) && !cleared.has(position));
 }
 
 /** Those of them that a placeholder makes smaller. */
-export function clearable(state: SessionState, items: readonly ItemMeta[], keep: number): Reduction[] {
-  const isLarger = (item: ItemMeta): boolean => itemTokens(state, item) > clearedTokens(item);
-  return olderResults(state, items.filter(isLarger), keep);
+export function clearable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
+  return findOlder(state, items, policy).flatMap((item) => {
+    const cleared = toCleared(item);
+    return itemTokens(state, item) > cleared.tokens ? [cleared] : [];
+  });
 }
 
-/** Results beyond the newest `beyond` of `items`, shown by `chars` characters at each end. */
-export function previewable(
-  state: SessionState,
-  items: readonly ItemMeta[],
-  by: { readonly beyond: number; readonly chars: number },
-): Reduction[] {
-  const results = items.filter((item) => item.kind === "tool_result");
-  return results.slice(0, Math.max(0, results.length - by.beyond)).flatMap((item) => {
-    const tokens = previewTokens(item, 2 * by.chars);
+/** Results of the tail, `items`, beyond those that the policy keeps in full: shown by both ends. */
+export function previewable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
+  if (policy.preview_beyond === null) return [];
+  const kept = keptResults(items, policy.preview_beyond, policy);
+  const results = items.filter((item) => item.kind === "tool_result" && !kept.has(item.position));
+  return results.flatMap((item) => {
+    const tokens = previewTokens(item, 2 * policy.preview_chars);
     return !isReduced(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
   });
 }

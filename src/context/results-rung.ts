@@ -8,7 +8,7 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
   const next = measureNext(state, limits.model);
   if (policy.results.clear !== "each_call") return { kind: "none", reason: "not_by_policy", next };
   // All of them, even one that is shorter than the placeholder: the rule knows no size.
-  const items = olderResults(state, state.view.items, policy.results.keep_full);
+  const items = olderResults(state, state.view.items, policy.results);
   if (items.length === 0) return { kind: "none", reason: "nothing_older", next };
   const gain = reductionGain(state, items);
   const reason = "old tool results are cleared before each call";

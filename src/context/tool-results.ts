@@ -1,4 +1,6 @@
-/** Oversized tool results: cut once, when they are recorded, and never again (RFC-011 §1). Never throws. */
+/** Oversized tool results: cut once, when they are recorded, and never again (RFC-011 §1); and what a view shows in place of one. Never throws. */
+import type { ExecutionId } from "../domain/ids";
+import type { ToolResultPart } from "../domain/message";
 
 /** RFC-011 `TOOL_RESULT_MAX_CHARS`: UTF-16 units, as its `String.length` counts. */
 export const TOOL_RESULT_MAX_CHARS = 30_000;
@@ -25,6 +27,17 @@ export function tailOf(text: string, length: number): string {
 export function truncateToolResult(output: string, limit: number = TOOL_RESULT_MAX_CHARS): string {
   if (output.length <= limit) return output;
   return headOf(output, limit) + marker(limit, output.length);
+}
+
+/** What stands for a result that was cleared: OdinCode plan, word for word where its content can be had again by asking for it. */
+export function clearedToolResult(
+  { name, is_error }: Pick<ToolResultPart, "name" | "is_error">,
+  execution: ExecutionId | null,
+  namesRecall: boolean,
+): string {
+  const recall = namesRecall ? ". Use memory_query tool with session_id or execution_id to retrieve full details" : "";
+  const id = execution === null ? "" : ` (execution_id: ${execution})`;
+  return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${id}${recall}]`;
 }
 
 /** A result as a full view shows it: both ends and what is missing between them. The record keeps all of it. */

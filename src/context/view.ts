@@ -3,10 +3,10 @@
  * repairs it: every call has its result right after it, no result stands without a call, and what was cut opens with the user.
  */
 import type { Reduced } from "../domain/compaction-events";
-import type { ItemMeta, Part, ToolResultPart } from "../domain/message";
+import type { ItemMeta, Part } from "../domain/message";
 import { startsGroup } from "./groups";
 import { type OlderContext, placeOlder } from "./placement";
-import { shortenToolResult } from "./tool-results";
+import { clearedToolResult, shortenToolResult } from "./tool-results";
 
 export interface ViewEntry {
   readonly meta: ItemMeta;
@@ -16,7 +16,7 @@ export interface ViewEntry {
 export interface ViewInput extends OlderContext {
   readonly entries: readonly ViewEntry[];
   readonly reduced: readonly Reduced[];
-  /** A placeholder says how to get the content back (OdinCode plan). */
+  /** A placeholder says how to get the content back (OdinCode plan): wherever `memory_query` is offered. */
   readonly namesRecall: boolean;
   /** From this position on, what a provider signed goes back to it. */
   readonly signedFrom: number;
@@ -114,7 +114,7 @@ interface Reducing {
 function reducePart(part: Part, { how, item, namesRecall }: Reducing): Part {
   switch (how) {
     case "cleared":
-      return part.type === "tool_result" ? { ...part, output: clearedResult(part, item, namesRecall) } : part;
+      return part.type === "tool_result" ? { ...part, output: clearedToolResult(part, item.tool?.execution ?? null, namesRecall) } : part;
     case "evicted":
       return part.type === "image" || part.type === "file"
         ? { type: "text", text: `[${part.type}: ${part.name ?? part.media_type}]` }
@@ -131,13 +131,6 @@ export function shortenParts(parts: readonly Part[], chars: number): readonly Pa
     if (part.type !== "text") return [part];
     return part === first ? [{ ...part, text: shortenToolResult(texts.map(({ text }) => text).join("\n"), chars) }] : [];
   });
-}
-
-/** OdinCode plan, word for word where the content can be had again by asking for it. */
-function clearedResult({ name, is_error }: ToolResultPart, { tool }: ItemMeta, namesRecall: boolean): string {
-  const recall = namesRecall ? ". Use memory_query tool with session_id or execution_id to retrieve full details" : "";
-  const execution = tool ? ` (execution_id: ${tool.execution})` : "";
-  return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${execution}${recall}]`;
 }
 
 function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {

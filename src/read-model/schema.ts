@@ -3,7 +3,7 @@
  * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
  */
 import { sql } from "drizzle-orm";
-import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { ContentState } from "../app/execution-views";
 import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { SessionId } from "../domain/ids";
@@ -115,7 +115,7 @@ export const executions = sqliteTable(
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.sessionId, table.id] }),
-    index("executions_by_id").on(table.tenantId, table.id),
+    uniqueIndex("executions_by_id").on(table.tenantId, table.id),
     index("executions_open").on(table.tenantId, table.sessionId, table.turnId).where(sql`${table.finishedAt} IS NULL`),
   ],
 );

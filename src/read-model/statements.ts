@@ -33,7 +33,9 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
       return [changeExecution(op.id, { ...op.changes, last_seq: op.seq })];
     case "cancel_executions": {
       const set = "status = 'cancelled', finished_at = ?5, last_seq = ?6";
-      return [update("executions", set, "turn_id = ?4 AND finished_at IS NULL", [op.turn, op.at, op.seq])];
+      const open = update("executions", set, "turn_id = ?4 AND finished_at IS NULL", [op.turn, op.at, op.seq]);
+      // By itself SQLite takes the key, and reads all calls that the session ever made.
+      return [{ ...open, sql: open.sql.replace("UPDATE executions", "UPDATE executions INDEXED BY executions_open") }];
     }
     case "insert_artifact":
       return [insert("execution_artifacts", { ...op.row, last_seq: op.seq })];

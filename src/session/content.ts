@@ -130,7 +130,7 @@ function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INT
     placement: policy.summary.placement,
     entries: read.entries(upTo === Number.MAX_SAFE_INTEGER ? items : items.filter((item) => item.position <= upTo)),
     reduced,
-    namesRecall: policy.results.clear === "each_call",
+    namesRecall: isRecallOffered(state),
     signedFrom: state.view.signed_from,
   };
 }

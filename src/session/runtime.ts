@@ -25,7 +25,7 @@ import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, spentOf } from "./log/log-tables";
 import { SessionStore } from "./log/store";
-import { recallFor } from "./recall/recall";
+import { type RecallPorts, recallFor } from "./recall/recall";
 import type { RuntimeDeps } from "./runtime-deps";
 import { createSignal, type Signal } from "./signal";
 import type { ContextNumbers } from "./stream/frames";
@@ -38,6 +38,7 @@ import { WindowNote } from "./window-note";
 
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
+const UNWRITTEN_PAUSE_MS = 30_000;
 const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
 
 export class SessionRuntime {
@@ -142,7 +143,7 @@ export class SessionRuntime {
       model: deps.model,
       models: this.#models,
       tools: this.#tools,
-      recall: (query) => recallFor(deps.sql, query),
+      recall: (query) => recallFor(query, this.recallPorts()),
       clock: deps.clock,
       ids: deps.ids,
       schedule: deps.schedule,
@@ -158,6 +159,12 @@ export class SessionRuntime {
       held: { take: (isWanted) => takeOutcomes(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
       wakeCompaction: () => this.wakeCompaction(),
     };
+  }
+
+  /** For whoever looks something up in the record. */
+  recallPorts(): RecallPorts {
+    const { sql, schedule } = this.deps;
+    return { sql, schedule, content: this.content, state: () => this.state, window: this.window.windowOf(this.state.settings.model) };
   }
 
   readonly #writer = ((runtime: SessionRuntime) => ({
@@ -267,12 +274,17 @@ export class SessionRuntime {
     const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
     this.#last = live;
     this.live = live;
+    const advance = (after: () => void) => () => {
+      if (this.live === live) this.live = null;
+      after();
+    };
     const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.ports())
       .catch((error: unknown) => this.#turnThrew(live, error))
-      .finally(() => {
-        if (this.live === live) this.live = null;
-        this.#advanceSoon();
-      });
+      // Where not even the failure could be written, another try at once would fail alike, without end.
+      .then(
+        advance(() => this.#advanceSoon()),
+        advance(() => this.deps.schedule(UNWRITTEN_PAUSE_MS, () => this.#advanceSoon())),
+      );
     this.deps.background(done);
   }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fallbackNote } from "../../src/context/fallback-note";
-import { fileOpsIn, fileOpsOf, NO_FILES, withFileOps } from "../../src/context/file-ops";
+import { fileOpsIn, fileOpsOf, NO_FILES, touchOf, withFileOps } from "../../src/context/file-ops";
 import { estimateTokens } from "../../src/context/tokens";
 import { call, item, result } from "../support/builders";
 
@@ -23,6 +23,25 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
     const second = withFileOps("They went on.", fileOpsOf([calling("edit", "a.ts")], fileOpsIn(first)));
     expect(second).toBe("They went on.\n\n<read-files>\nb.ts\n</read-files>\n\n<modified-files>\na.ts\n</modified-files>");
     expect(fileOpsIn(second)).toEqual({ read: ["b.ts"], modified: ["a.ts"] });
+  });
+
+  test("are what a tool says of itself, before what its name would mean; a tool that says nothing is guessed", () => {
+    const touch = touchOf([
+      { name: "fetch_blob", files: { op: "read", path: "blob" } },
+      { name: "read_file", files: { op: "write", path: "target" } },
+      { name: "rename", files: { op: "edit", path: "paths" } },
+      { name: "look" },
+    ]);
+    const calls = [
+      calling("fetch_blob", "a.ts", "blob"),
+      calling("fetch_blob", "b.ts", "path"),
+      calling("read_file", "c.ts", "target"),
+      calling("rename", ["d.ts", 7, "e.ts"], "paths"),
+      calling("look", "f.ts"),
+      calling("view", "g.ts"),
+      calling("fetch_blob", "d.ts", "blob"),
+    ];
+    expect(fileOpsOf(calls, NO_FILES, touch)).toEqual({ read: ["a.ts", "g.ts"], modified: ["c.ts", "d.ts", "e.ts"] });
   });
 
   test.each([

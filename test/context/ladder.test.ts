@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { limitOf, measureNext } from "../../src/context/budget";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { clearedTokens } from "../../src/context/reductions";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
@@ -18,6 +19,10 @@ const policy = toPolicyText({
 });
 const limits = limitsOf(32_000, 4_000);
 const plan = (state: SessionState, asked = {}) => planUnder(policy, withoutRecall(state), { limits, ...asked });
+/** A placeholder's weight, and results from which clearing four frees a fifth of 28,000, or not quite. */
+const CLEARED = clearedTokens(result(3, 2));
+const ENOUGH = 1_406 + CLEARED;
+const TOO_SHORT = 1_386 + CLEARED;
 const names = (state: SessionState, asked = {}) => rungsOf(plan(state, asked)).map((rung) => rung.rung);
 
 describe("clearing old results", () => {
@@ -28,47 +33,49 @@ describe("clearing old results", () => {
     return counted(viewing([item(1, "user"), ...results, ...chat(20, words, 16)]), 28_000);
   };
 
-  const ordinary = (position: number) => ({ position, tokens: 64 });
+  const ordinary = (position: number) => ({ position, tokens: CLEARED });
 
   test("is enough when it frees a fifth of the request, and no model is asked", () => {
-    // Four of 1,464 become placeholders of 64: 5,600 of 28,000.
-    expect(names(holding(1_470))).toEqual(["clear_results"]);
-    expect(rungsOf(plan(holding(1_470)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
+    // Four become placeholders: 5,600 of 28,000.
+    expect(names(holding(ENOUGH))).toEqual(["clear_results"]);
+    expect(rungsOf(plan(holding(ENOUGH)))).toMatchObject([{ items: [3, 5, 7, 9].map(ordinary), gain: 4 * 1_406 }]);
   });
 
-  test("leaves the id of the call in the request: a placeholder weighs what a long one weighs beyond an ordinary one", () => {
+  test("leaves the id of the call in the request: a placeholder weighs it too", () => {
     const callId = `call_1${"abcdefgh ".repeat(200)}`;
     const state = holding(2_500);
     const named = (meta: ItemMeta): ItemMeta =>
       meta.tool && meta.position === 3 ? { ...meta, tool: { ...meta.tool, call_id: callId } } : meta;
     const [rung] = rungsOf(plan({ ...state, view: { ...state.view, items: state.view.items.map(named) } }));
-    expect(rung).toMatchObject({ items: [{ position: 3, tokens: 64 + estimateTokens(callId) - 24 }, ...[5, 7, 9].map(ordinary)] });
+    expect(rung).toMatchObject({
+      items: [{ position: 3, tokens: CLEARED + estimateTokens(callId) - estimateTokens("call_2") }, ...[5, 7, 9].map(ordinary)],
+    });
   });
 
   test("is not when it frees less: then a summary is asked for, and nothing is cleared for it", () => {
-    expect(names(holding(1_450))).toEqual(["summarize"]);
+    expect(names(holding(TOO_SHORT))).toEqual(["summarize"]);
   });
 
   test.each(["inline", "model_switch"] as const)(
     "is enough for a turn that does not fit too (%s), by the measure that must fit",
     (trigger) => {
-      expect(names(holding(1_470), { trigger })).toEqual(["clear_results"]);
-      expect(names(holding(1_450), { trigger })).toEqual(["summarize"]);
-      expect(names(counted(holding(1_470), 31_000), { trigger })).toContain("summarize");
+      expect(names(holding(ENOUGH), { trigger })).toEqual(["clear_results"]);
+      expect(names(holding(TOO_SHORT), { trigger })).toEqual(["summarize"]);
+      expect(names(counted(holding(ENOUGH), 31_000), { trigger })).toContain("summarize");
       const byCharacters = toPolicyText({ ...JSON.parse(policy), estimator: "chars_4" });
-      const dense = holding(1_470);
+      const dense = holding(ENOUGH);
       const state = { ...dense, anchor: null, view: { ...dense.view, rough: 10 } };
       expect(rungsOf(planUnder(byCharacters, state, { limits, trigger })).map((rung) => rung.rung)).toContain("summarize");
     },
   );
 
   test.each(["overflow", "manual"] as const)("is never enough when the trigger is %s", (trigger) => {
-    expect(names(holding(1_470), { trigger })).toContain("summarize");
+    expect(names(holding(ENOUGH), { trigger })).toContain("summarize");
   });
 
   test("is all that a policy without summaries does for a turn that does not fit", () => {
     const text = toPolicyText({ ...JSON.parse(policy), summary: { form: "none" } });
-    const rungs = rungsOf(planUnder(text, counted(holding(1_450), 31_000), { limits, trigger: "inline" }));
+    const rungs = rungsOf(planUnder(text, counted(holding(TOO_SHORT), 31_000), { limits, trigger: "inline" }));
     expect(rungs.map((rung) => rung.rung)).toEqual(["clear_results"]);
   });
 
@@ -202,22 +209,22 @@ describe("what cannot help is not paid for", () => {
     const boundAt = (usable_ratio: number) => ({ change: { trigger: { ...choice.trigger, usable_ratio } } });
 
     test("old results are cleared where that leaves room, and nothing is dropped", () => {
-      // Four of 1,470: 28,000 less 5,624 are 22,376, of 24,000.
-      expect(rungs(28_000, 1_470)).toEqual(["clear_results"]);
-      expect(rungs(28_000, 1_470, { trigger: "inline" })).toEqual(["clear_results"]);
-      expect(run(28_000, 1_470)).toMatchObject({ breaker_open: true, expected: { tokens: 22_376 } });
+      // Four: 28,000 less 5,624 are 22,376, of 24,000.
+      expect(rungs(28_000, ENOUGH)).toEqual(["clear_results"]);
+      expect(rungs(28_000, ENOUGH, { trigger: "inline" })).toEqual(["clear_results"]);
+      expect(run(28_000, ENOUGH)).toMatchObject({ breaker_open: true, expected: { tokens: 22_376 } });
     });
 
     test("the oldest go where that is not enough: for the request, for the policy's bound, or to be worth a change", () => {
       expect(rungs(28_000, 1_000)).toEqual(["drop"]);
-      expect(rungs(28_000, 1_470, boundAt(0.7))).toEqual(["drop"]);
-      expect(rungs(28_000, 1_470, { ...boundAt(0.7), trigger: "inline" })).toEqual(["clear_results"]);
+      expect(rungs(28_000, ENOUGH, boundAt(0.7))).toEqual(["drop"]);
+      expect(rungs(28_000, ENOUGH, { ...boundAt(0.7), trigger: "inline" })).toEqual(["clear_results"]);
       expect(rungs(15_300, 200, boundAt(0.5))).toEqual(["drop"]);
     });
 
     test("not where a provider refused what fitted by our measure, nor where a failure is to change nothing", () => {
-      expect(rungs(28_000, 1_470, { trigger: "overflow" })).toEqual(["drop"]);
-      expect(run(28_000, 1_470, { change: { on_failure: "none" } })).toMatchObject({ kind: "none" });
+      expect(rungs(28_000, ENOUGH, { trigger: "overflow" })).toEqual(["drop"]);
+      expect(run(28_000, ENOUGH, { change: { on_failure: "none" } })).toMatchObject({ kind: "none" });
     });
   });
 

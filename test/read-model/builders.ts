@@ -3,7 +3,7 @@
 import type { ProjectionBatch } from "../../src/app/ports";
 import type { Receipt } from "../../src/domain/compaction-events";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
-import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId } from "../../src/domain/ids";
+import { type BodyId, type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { ItemKind, ItemMeta, Part, TextRef } from "../../src/domain/message";
 import { RECEIPT as ordinary } from "../support/builders";
 
@@ -45,6 +45,20 @@ export function modelCall(change: Partial<Extract<Event, { type: "ModelCallFinis
     lease: null,
     ...change,
   };
+}
+
+/** A call or its result, of execution `n`. */
+export function called(
+  log: LogBuilder,
+  kind: "tool_call" | "tool_result",
+  n: number,
+  change: { readonly output?: string; readonly is_error?: boolean; readonly arguments?: string; readonly turn?: TurnId | null } = {},
+): ItemMeta {
+  const { output = "found", is_error = false, arguments: written = "{}", turn = idOf("trn", 1) } = change;
+  const of = { call_id: `call_${n}`, name: "look_up" };
+  const part: Part = kind === "tool_call" ? { type: kind, ...of, arguments: written } : { type: kind, ...of, output, is_error };
+  const tool = { execution: idOf("exe", n), ...of, ...(kind === "tool_result" && { is_error }) };
+  return { ...log.item(kind, [part]), turn, tool };
 }
 
 /** A log in the making. Each call appends one event, a second after the one before. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { BATCH_COST, costOf, costOfBatch } from "../../src/app/projection/projection-cost";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import { createProjection } from "../../src/read-model/writer";
-import { idOf, LogBuilder, modelCall } from "./builders";
+import { called, idOf, LogBuilder, modelCall } from "./builders";
 
 /** How many statements a batch of these events is. */
 async function statementsOf(events: readonly StoredEvent[]): Promise<number> {
@@ -26,12 +26,23 @@ const text = [{ type: "text", text: "said" }] as const;
 const [call, turn, compaction] = [log.item("assistant", text), idOf("trn", 1), idOf("cmp", 1)];
 const overlay = (number: number) => ({ id: idOf("ovl", number), kind: "dropped", from: 1, to: number, tokens: 1, items: number }) as const;
 
+const artifact = (n: number) => ({ type: "stderr", body: idOf("bod", n), bytes: 2 });
+const RAN = { ms: 1, exit_code: 0, failure: null, artifacts: [artifact(1), artifact(2)] } as const;
+
 const events: readonly (readonly [string, Event])[] = [
   ["an imported message", { type: "MessagesAppended", items: [call], dequeued: [] }],
   [
     "an imported reply of 128 calls",
     { type: "MessagesAppended", items: Array.from({ length: 129 }, () => log.item("tool_call", text)), dequeued: [] },
   ],
+  [
+    "an imported reply of calls that are executions",
+    { type: "MessagesAppended", items: [called(log, "tool_call", 1), called(log, "tool_call", 2)], dequeued: [] },
+  ],
+  ["a call of a tool", { type: "ToolCalled", turn, item: called(log, "tool_call", 3) }],
+  ["a result with artifacts", { type: "ToolResultRecorded", turn, item: called(log, "tool_result", 3), incarnation: "a", ran: RAN }],
+  ["a tool begun", { type: "ToolStarted", turn, execution: idOf("exe", 3), incarnation: "a" }],
+  ["a redacted message", { type: "MessageRedacted", item: idOf("msg", 1), position: 1 }],
   ["a reply", { type: "AssistantReplied", turn, item: call }],
   ["a call of the model", modelCall()],
   ["a compaction asked for", { type: "CompactionRequested", compaction, trigger: "threshold", base_epoch: 0 }],

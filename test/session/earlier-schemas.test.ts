@@ -57,6 +57,8 @@ const COMMON = [
   "user: question 3",
   "assistant: reply 3",
 ];
+/** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
+const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
 /** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
 const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];

@@ -2,7 +2,7 @@
  * Which files a compaction's source has touched, on top of what the summaries say that it replaces. What these have read is not
  * read again, also where the summary itself is made anew from the record: bounded by what is new, not by the history.
  */
-import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, touchesFiles } from "../../context/file-ops";
+import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, type TouchOf, touchOf } from "../../context/file-ops";
 import type { SummaryPlan } from "../../domain/compaction-events";
 import type { ItemMeta, ToolCallPart } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -17,7 +17,8 @@ const MOST_BYTES = 4_000_000;
 export function filesOf(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
   const replaced = state.view.overlays.filter((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   const before = replaced.reduce((files, overlay) => merged(files, fileOpsIn(content.readText(overlay.id) ?? "")), NO_FILES);
-  return fileOpsOf(newCalls(plan, state, content), before);
+  const touch = touchOf(content.readTools());
+  return fileOpsOf(newCalls(plan, { state, touch }, content), before, touch);
 }
 
 const merged = (left: FileOps, right: FileOps): FileOps => ({
@@ -26,11 +27,15 @@ const merged = (left: FileOps, right: FileOps): FileOps => ({
 });
 
 /** Calls that touch files and that no summary has read: shown still, or trimmed. Oldest first. */
-function newCalls({ source }: SummaryPlan, { view }: SessionState, content: SessionContent): readonly ToolCallPart[] {
+function newCalls(
+  { source }: SummaryPlan,
+  { state: { view }, touch }: { readonly state: SessionState; readonly touch: TouchOf },
+  content: SessionContent,
+): readonly ToolCallPart[] {
   const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
   const isNew = unreadIn(view);
   const isWanted = ({ kind, tool, position }: ItemMeta): boolean =>
-    kind === "tool_call" && touchesFiles(tool?.name ?? "") && isNew(position);
+    kind === "tool_call" && touch(tool?.name ?? "") !== null && isNew(position);
   const oldest = Math.min(...trimmed.map(({ from }) => from), view.items[0]?.position ?? source.to);
   const from = Math.max(source.from, oldest, source.to - MOST_ITEMS + 1);
   const calls: ToolCallPart[] = [];

@@ -2,8 +2,8 @@
  * The calls of a turn that run here, a few at a time. What takes effect outside is written down before it does, and is done at most once for
  * an execution; its result enters the conversation by a command that names the run, as everything of a turn does.
  */
+import { cutToolResult } from "../../context/cut-result";
 import { policyOf } from "../../context/policy-choice";
-import { truncateToolResult } from "../../context/tool-results";
 import type { ToolRunDraft, TurnRun } from "../../domain/commands";
 import type { ExecutionId } from "../../domain/ids";
 import type { ToolCallPart } from "../../domain/message";
@@ -144,8 +144,7 @@ export function draftRun(
   ports: Pick<ToolPorts, "writer" | "clock" | "ids">,
 ): { readonly result: ToolRunDraft; readonly bodies: readonly BodyText[] } {
   const { writer, clock, ids } = ports;
-  const { max_chars } = policyOf(writer.state.settings.policy).results;
-  const output = truncateToolResult(outcome.output, max_chars);
+  const output = cutToolResult(outcome.output, policyOf(writer.state.settings.policy).results);
   const is_error = outcome.failure !== null;
   const { draft, body } = draftToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
   const kept = draftArtifacts(outcome.artifacts ?? [], ids);

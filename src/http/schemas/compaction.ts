@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { CompactionView } from "../../app/control-views";
+import type { CompactionView, ShownReceipt } from "../../app/control-views";
 import type { ContextReport } from "../../app/session-views";
-import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange, type Receipt } from "../../domain/compaction-events";
+import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
 import { policyChoiceView } from "./policy";
@@ -15,7 +15,7 @@ const certainty = documents<Certainty>()(
   }),
 );
 
-const receiptView = documents<Receipt>()(
+const receiptView = documents<ShownReceipt>()(
   z.object({
     tokens_before: z.number().openapi({ description: "Of the next request, as it was; `measured` says how it is known" }),
     tokens_after: z.number(),
@@ -53,6 +53,13 @@ const receiptView = documents<Receipt>()(
     attempts: z.int(),
     breaker_open: z.boolean(),
     dropped_items: z.int().openapi({ description: "Messages that left the view without a summary" }),
+    files: z
+      .object({ read: z.array(z.string()).readonly(), modified: z.array(z.string()).readonly() })
+      .nullable()
+      .openapi({
+        description:
+          "Files that tool calls read and modified, as the summary or the note lists them, with those of the summaries it replaced; null: there is none",
+      }),
   }),
 );
 

@@ -22,7 +22,7 @@ export const toolParameters = z
 export const fileMapping = z
   .strictObject({
     op: z.enum(["read", "write", "edit"]),
-    path: z.string().min(1).max(128).openapi({ description: "The argument that names the file" }),
+    path: z.string().min(1).max(128).openapi({ description: "The argument that names the file, or a list of them" }),
   })
   .openapi({ description: "What the tool does to a file; absent: guessed by its name" });
 

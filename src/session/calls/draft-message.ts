@@ -3,8 +3,8 @@ import { type DraftedItem, draftItem, draftToolResult } from "../../app/drafts";
 import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
 import { draftArtifacts } from "../../app/tools/run-tools";
+import { cutToolResult } from "../../context/cut-result";
 import { policyOf } from "../../context/policy-choice";
-import { truncateToolResult } from "../../context/tool-results";
 import type { TurnId } from "../../domain/ids";
 import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
@@ -44,8 +44,8 @@ export interface ResultInput {
 
 /** The output is cut here, once and for all (RFC-011 §1). */
 export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
-  const limit = policyOf(runtime.state.settings.policy).results.max_chars;
-  return draftToolResult({ call, output: truncateToolResult(output, limit), is_error, ...to }, runtime.deps.ids);
+  const cut = cutToolResult(output, policyOf(runtime.state.settings.policy).results);
+  return draftToolResult({ call, output: cut, is_error, ...to }, runtime.deps.ids);
 }
 
 /** What the client says of how its call went. Null: nothing. */

@@ -6,6 +6,7 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
+import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, policyOf } from "../../context/policy-choice";
 import type { StoredEvent } from "../../domain/events";
@@ -110,5 +111,7 @@ export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.O
 function withSummary(runtime: SessionRuntime, row: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
   const { content } = runtime;
-  return { ...row, instructions: content.textOf(row.instructions), summary: made ? content.readText(made.overlay) : null };
+  const summary = made ? content.readText(made.overlay) : null;
+  const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
+  return { ...row, instructions: content.textOf(row.instructions), summary, receipt };
 }

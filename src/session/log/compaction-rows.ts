@@ -1,6 +1,6 @@
 /** Compactions as they are listed: a table of the object, written in the transaction of the events it comes from. */
 import type { CompactionView, ShownOp } from "../../app/control-views";
-import { type CoveredRange, type EpochOp, isSummarized } from "../../domain/compaction-events";
+import { type CoveredRange, type EpochOp, isSummarized, type Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { TextRef } from "../../domain/message";
@@ -8,7 +8,10 @@ import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
 /** Without its texts: the summary, and what the person asked for. */
-export type CompactionRow = Omit<CompactionView, "summary" | "instructions"> & { readonly instructions: TextRef | null };
+export type CompactionRow = Omit<CompactionView, "summary" | "instructions" | "receipt"> & {
+  readonly instructions: TextRef | null;
+  readonly receipt: Receipt | null;
+};
 
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
 
