@@ -77,6 +77,8 @@ class Desk {
         return void response.writeHead(204).end();
       case "/redirect":
         return void response.writeHead(Number(searchParams.get("code") ?? 302), { location: searchParams.get("to") ?? "/" }).end();
+      case "/loop":
+        return void response.writeHead(307, { location: "/loop" }).end();
       case "/endless":
         return this.#endless(response);
       case "/broken":
