@@ -22,8 +22,8 @@ export const keys: readonly Mutant[] = [
     name: "a credential that is gone falls back to the deployment's key",
     breaks: "decisions/0010: it is never the deployment's in its place",
     file: "src/tenant/credentials.ts",
-    find: "if (!sealed) return MISSING;",
-    replace: "if (!sealed) return keys().deploymentKeys.openai ?? MISSING;",
+    find: "(await open(source.credential)) ?? MISSING",
+    replace: "(await open(source.credential)) ?? keys().deploymentKeys.openai ?? MISSING",
     tests: ["test/tenant/credentials.test.ts"],
   },
   {
