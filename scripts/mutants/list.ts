@@ -7,6 +7,7 @@ import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
 import { providers } from "./providers.ts";
+import { reach } from "./reach.ts";
 import { room } from "./room.ts";
 import { summaries } from "./summaries.ts";
 import { tools } from "./tools.ts";
@@ -24,4 +25,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...adapters,
   ...failures,
   ...tools,
+  ...reach,
 ];

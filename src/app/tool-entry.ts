@@ -48,7 +48,7 @@ export interface McpTool {
 /** What a server said it has, in its order. */
 export interface McpListing {
   readonly tools: readonly McpTool[];
-  /** Names of those that no model can be offered: their schema cannot be used, or is too large. */
+  /** Names of those that no model can be offered: their name or schema is too large, or no Unicode. */
   readonly skipped: readonly string[];
   /** It has more than are kept. */
   readonly truncated: boolean;

@@ -10,7 +10,7 @@ export function inWords(failure: SafeFailure): ToolOutcome {
 function wordsFor(failure: SafeFailure): string {
   switch (failure) {
     case "refused_address":
-      return "The tool was not called: its address is not one of the public internet.";
+      return "The call was refused: it would have gone to an address that is not of the public internet.";
     case "unreachable":
       return "The tool could not be reached, or its answer broke off. Whether it took effect is not known.";
     case "timeout":

@@ -7,7 +7,7 @@ import { toBase64 } from "../lib/base64";
 import { readAtMost } from "./bounded-body";
 import { startDeadline } from "./deadline";
 import { inWords } from "./failure-in-words";
-import { isKept, type Media, mediaInWords, toArtifact } from "./media";
+import { mediaInWords, toArtifact, toMedia } from "./media";
 import { failureOf, type SafeFetch, type SafeRequest } from "./safe-fetch";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
@@ -82,11 +82,7 @@ async function readAnswer(response: Response, { tool, secret }: HttpCall, signal
   const text = readText(read.value, type);
   if (!response.ok) return statusOutcome(response.status, hideSecret(text ?? "", secret));
   if (text !== null) return { output: hideSecret(text, secret), failure: null };
-  const media: Media = {
-    media_type: type.split(";")[0]?.trim().toLowerCase() || "application/octet-stream",
-    bytes: read.value.byteLength,
-    base64: isKept(read.value.byteLength) ? toBase64(read.value) : null,
-  };
+  const media = toMedia(type, read.value.byteLength, () => toBase64(read.value));
   return { output: mediaInWords(media), failure: null, artifacts: [toArtifact(media)] };
 }
 

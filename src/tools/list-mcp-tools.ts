@@ -1,6 +1,5 @@
 /** What a remote MCP server has to offer: all pages of its listing, as far as a model can be offered it. */
 import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
-import { schemaFault } from "../app/tools/usable-schema";
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
@@ -61,12 +60,15 @@ function toListing(found: readonly RawTool[], isMore: boolean): McpListing {
   return { tools, skipped: skipped.slice(0, MAX_OFFERED_TOOLS), truncated: isMore || tools.length < usable.length };
 }
 
-const isUsable = ({ name, inputSchema }: RawTool): boolean =>
-  name.length > 0 &&
-  name.length <= MAX_NAME &&
-  name.isWellFormed() &&
-  JSON.stringify(inputSchema).length <= MAX_SCHEMA &&
-  schemaFault(inputSchema) === null;
+/** How JSON writes half of a character, which no request may hold. */
+const LONE_SURROGATE = /\\ud[89a-f]/i;
+
+/** A schema by which nothing can be judged here is the server's to judge by. */
+function isUsable({ name, inputSchema }: RawTool): boolean {
+  const schema = JSON.stringify(inputSchema);
+  const isFit = name.length > 0 && name.length <= MAX_NAME && schema.length <= MAX_SCHEMA;
+  return isFit && name.isWellFormed() && !LONE_SURROGATE.test(schema);
+}
 
 function toTool({ name, description = "", inputSchema }: RawTool): McpTool {
   const said = description.slice(0, MAX_DESCRIPTION).toWellFormed();

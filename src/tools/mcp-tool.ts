@@ -4,7 +4,7 @@ import type { McpServer } from "../app/tool-entry";
 import { assertNever } from "../lib/assert-never";
 import { inWords } from "./failure-in-words";
 import { MAX_MCP_BYTES, type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
-import { isKept, type Media, mediaInWords, toArtifact } from "./media";
+import { mediaInWords, toArtifact, toMedia } from "./media";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
 export interface McpCall {
@@ -37,7 +37,8 @@ export async function callMcpTool(call: McpCall, deps: McpDeps): Promise<ToolOut
   const result: Fields = called.value;
   const { output, artifacts } = readResult(result);
   const failure = result.isError === true ? "tool_error" : null;
-  return { output: hideSecret(output, secret), failure, ...(artifacts.length > 0 && { artifacts }) };
+  // What came as JSON may hold half a character.
+  return { output: hideSecret(output, secret).toWellFormed(), failure, ...(artifacts.length > 0 && { artifacts }) };
 }
 
 interface Read {
@@ -78,7 +79,7 @@ function readResource(resource: Fields): Read {
 /** Base64 as it came: four characters are three bytes, but for the padding. */
 function readMedia(mediaType: string, data: string): Read {
   const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
-  const media: Media = { media_type: mediaType || "application/octet-stream", bytes, base64: isKept(bytes) ? data : null };
+  const media = toMedia(mediaType, bytes, () => data);
   return { text: mediaInWords(media), artifact: toArtifact(media) };
 }
 

@@ -11,7 +11,13 @@ export interface Media {
   readonly base64: string | null;
 }
 
-export const isKept = (bytes: number): boolean => bytes <= MAX_KEPT_BYTES;
+const MAX_TYPE = 100;
+
+/** `read`: the content in base64, asked for only if it is kept. */
+export function toMedia(mediaType: string, bytes: number, read: () => string): Media {
+  const type = (mediaType.split(";")[0] ?? "").trim().toLowerCase().slice(0, MAX_TYPE).toWellFormed();
+  return { media_type: type || "application/octet-stream", bytes, base64: bytes <= MAX_KEPT_BYTES ? read() : null };
+}
 
 const KINDS = ["image", "audio", "video"];
 const kindOf = (mediaType: string): string => KINDS.find((kind) => mediaType.startsWith(`${kind}/`)) ?? "file";

@@ -56,7 +56,7 @@ function redirectOf(response: Response, { method }: SafeRequest, from: URL): URL
   return location === null ? null : (URL.parse(location, from.href) ?? "malformed");
 }
 
-/** Names are looked up by the platform's own resolver. */
+/** Names are looked up over HTTPS (`resolve-name`). */
 export function createToolFetch({ fetch, now, allowPrivate }: Pick<SafeFetchDeps, "fetch" | "allowPrivate"> & ResolverDeps): SafeFetch {
   return createSafeFetch({ fetch, allowPrivate, resolve: createResolveName({ fetch, now }) });
 }

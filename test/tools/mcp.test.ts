@@ -71,6 +71,12 @@ describe("a server's listing", () => {
     expect(listed.ok && listed.value.tools[0]?.description?.length).toBe(16_384);
   });
 
+  it("leaves out, by name, what no model can be offered", async () => {
+    const listed = await list("/mcp/odd");
+
+    expect(listed).toMatchObject({ value: { tools: [{ name: "fine" }], skipped: ["huge", "half"], truncated: false } });
+  });
+
   it("is followed within the origin", async () => {
     expect((await list("/mcp/moved?to=/mcp")).ok).toBe(true);
   });
@@ -130,6 +136,10 @@ describe("a call of a server's tool", () => {
       failure: null,
       artifacts: [{ type: "image", content: { media_type: "image/png", bytes: 16, base64: PNG.toString("base64") } }],
     });
+  });
+
+  it("never gives half a character", async () => {
+    expect(await call("half", {}, { server: at("/mcp/odd") })).toEqual({ output: "a\ufffd", failure: null });
   });
 
   it.each([

@@ -137,6 +137,19 @@ describe("a secret", () => {
     expect(answer.ok).toBe(true);
     expect(network.sent.map(({ headers }) => headers.get("x-key"))).toEqual(["a-secret", null, null]);
   });
+
+  it("is not sent on the way within another origin either", async () => {
+    const other = "https://other.example.com/1";
+    const network = new Network({ answers: { [START]: redirect(other), [other]: redirect("/2") } });
+
+    await network.ask(START, { secret });
+
+    expect(network.sent.map(({ url, headers }) => [url, headers.get("x-key")])).toEqual([
+      [START, "a-secret"],
+      [other, null],
+      ["https://other.example.com/2", null],
+    ]);
+  });
 });
 
 describe("a call that is given up", () => {

@@ -2,9 +2,12 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import type { ExecutionView } from "../../src/app/execution-views";
 import { tenantObjectName } from "../../src/app/object-name";
-import type { SessionDescription, TurnReport } from "../../src/app/session-views";
+import type { Page, SessionDescription, TurnReport } from "../../src/app/session-views";
+import { urlFault } from "../../src/lib/public-address";
 import { LOOK_UP_TTL_MS } from "../../src/tenant/look-up-cache";
+import { REFUSED_URLS } from "../lib/refused-urls";
 import { advanceClock } from "./clock";
 import { bodyOf, type Chat, migrate, newChat, newTenant, type Tenant, textOf } from "./support";
 
@@ -202,5 +205,45 @@ describe("an MCP server", () => {
 
     expect([refused.status, await refused.json()]).toMatchObject([502, { reason: "status", server_status: 401 }]);
     expect((await tenant.call("GET", "/v1/mcp_servers/desk")).status).toBe(404);
+  });
+});
+
+describe("in workerd as in Node,", () => {
+  it.each(REFUSED_URLS)("%s leads inside: %s", (_, url) => {
+    expect(urlFault(url, false)).not.toBeNull();
+  });
+
+  it("a tool's limits hold, a redirect is seen before it is followed, and an image is kept with the execution", async () => {
+    const tenant = await newTenant();
+    const url = inject("toolServer");
+    const tools = {
+      endless: { url: `${url}/endless`, max_bytes: 50_000 },
+      hanging: { url: `${url}/hangs`, timeout_ms: 1_000 },
+      moved: { url: `${url}/redirect?to=/echo` },
+      looping: { url: `${url}/loop` },
+      inside: { url: `${url}/redirect?code=307&to=${encodeURIComponent("file:///etc/passwd")}` },
+      image: { url: `${url}/image`, method: "GET" },
+    };
+    const names = Object.keys(tools);
+    for (const [name, tool] of Object.entries(tools)) await put(tenant, `/v1/tools/${name}`, { ...tool, parameters: { type: "object" } });
+    const calls = names.map((name, index) => called(`call_${index}`, name, {}));
+    const offers = names.map((name) => ({ type: "http", name }));
+    const chat = await newChat({ tenant, tools: offers, replies: [{ tool_calls: calls }, { text: "Done." }] });
+
+    expect((await chat.say("Go.")).status).toBe("completed");
+    const { data } = await bodyOf<Page<ExecutionView>>(await chat.call("GET", "/executions"));
+    const failures = Object.fromEntries(data.map(({ tool_name, failure }) => [tool_name, failure]));
+    expect(failures).toEqual({
+      endless: "too_large",
+      hanging: "timeout",
+      moved: "status",
+      looping: "unreachable",
+      inside: "refused_address",
+      image: null,
+    });
+    const image = data.find(({ tool_name }) => tool_name === "image");
+    await expect
+      .poll(async () => (await tenant.call("GET", `/v1/executions/${image?.id}`)).json())
+      .toMatchObject({ artifacts: [{ type: "image", content: { media_type: "image/png", bytes: 16 }, content_state: "full" }] });
   });
 });

@@ -1,4 +1,4 @@
-/** Whether arguments can be judged by a JSON Schema here: one that cannot be used would let everything through. */
+/** Whether arguments can be judged by a JSON Schema here: one that cannot be used lets everything through (`judge-call`). */
 import { dereference, type Schema } from "@cfworker/json-schema";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -6,8 +6,6 @@ const isFields = (value: unknown): value is Fields => typeof value === "object" 
 
 /** What is wrong with it, in a few words; null: nothing. It is not changed. */
 export function schemaFault(schema: Fields): string | null {
-  const { type = "object" } = schema;
-  if (type !== "object") return "type must be object";
   try {
     // The library marks what it reads.
     const known = dereference(structuredClone(schema) as Schema);

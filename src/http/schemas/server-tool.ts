@@ -1,6 +1,7 @@
 /** HTTP tools and MCP servers of a tenant, as they are put and shown. */
 import { z } from "@hono/zod-openapi";
 import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
+import { schemaFault } from "../../app/tools/usable-schema";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
 import { time } from "./ids";
@@ -37,10 +38,16 @@ const timeout = z.int().min(1_000).max(MAX_TIMEOUT_MS).default(30_000);
 const MAX_ANSWER_BYTES = 10_000_000;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
+/** What cannot be judged here would be sent as the model wrote it. */
+const judgedParameters = toolParameters.superRefine((schema, context) => {
+  const message = schemaFault(schema);
+  if (message) context.addIssue({ code: "custom", message });
+});
+
 export const httpToolInput = z
   .strictObject({
     description: toolDescription.nullable().default(null),
-    parameters: toolParameters,
+    parameters: judgedParameters,
     url,
     method: z
       .enum(HTTP_TOOL_METHODS)
@@ -106,7 +113,10 @@ export const mcpServerView = documents<McpServerView>()(
       allowed_tools: z.array(z.string()).readonly().nullable(),
       listed_at: time,
       tools: z.array(z.string()).readonly().openapi({ description: "By the server's own names, as it was last asked" }),
-      skipped: z.array(z.string()).readonly().openapi({ description: "No model can be offered these: their schema cannot be used" }),
+      skipped: z
+        .array(z.string())
+        .readonly()
+        .openapi({ description: "No model can be offered these: their name or schema is too large, or no Unicode" }),
       truncated: z.boolean().openapi({ description: "The server has more than are kept: name the ones that are wanted in allowed_tools" }),
     })
     .openapi("McpServer"),

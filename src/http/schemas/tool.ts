@@ -4,7 +4,6 @@ import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
 import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
-import { schemaFault } from "../../app/tools/usable-schema";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
@@ -13,12 +12,9 @@ const MAX_DESCRIPTION = 16_384;
 export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ or -");
 export const toolDescription = z.string().max(MAX_DESCRIPTION);
 
+/** Whether a good schema comes with a client's tool is the client's business, who judges what it is called with. */
 export const toolParameters = z
   .record(z.string(), z.unknown())
-  .superRefine((schema, context) => {
-    const message = schema.type === undefined || schema.type === "object" ? schemaFault(schema) : null;
-    if (message) context.addIssue({ code: "custom", message });
-  })
   .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
   .readonly()
   .openapi({ description: "A JSON Schema of type object" });

@@ -77,6 +77,8 @@ class Desk {
         return void response.writeHead(204).end();
       case "/redirect":
         return void response.writeHead(Number(searchParams.get("code") ?? 302), { location: searchParams.get("to") ?? "/" }).end();
+      case "/loop":
+        return void response.writeHead(307, { location: "/loop" }).end();
       case "/endless":
         return this.#endless(response);
       case "/broken":
@@ -111,17 +113,17 @@ class Desk {
       return more();
     }
     const known = this.sessions.get(String(request.headers["mcp-session-id"]));
-    const transport = known ?? (await this.#newSession(url.pathname === "/mcp/many"));
+    const transport = known ?? (await this.#newSession(url.pathname));
     await transport.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
   }
 
-  async #newSession(isMany: boolean): Promise<StreamableHTTPServerTransport> {
+  async #newSession(path: string): Promise<StreamableHTTPServerTransport> {
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => void this.sessions.set(id, transport),
       onsessionclosed: (id) => void this.sessions.delete(id),
     });
-    const server = isMany ? manyTools() : someTools(this.hanging);
+    const server = path === "/mcp/many" ? manyTools() : path === "/mcp/odd" ? oddTools() : someTools(this.hanging);
     // As in the client: its own interface does not say that a session id may be undefined.
     await server.connect(transport as Parameters<McpServer["connect"]>[0]);
     return transport;
@@ -157,6 +159,15 @@ function someTools(hanging: PromiseWithResolvers<void>): McpServer {
 function manyTools(): McpServer {
   const server = new McpServer({ name: "stand-in", version: "1" });
   for (let n = 1; n <= 150; n++) server.registerTool(`tool_${n}`, { description: "x".repeat(20_000) }, () => ({ content: [] }));
+  return server;
+}
+
+function oddTools(): McpServer {
+  const server = new McpServer({ name: "stand-in", version: "1" });
+  const nothing = () => ({ content: [{ type: "text" as const, text: "a\ud800" }] });
+  server.registerTool("huge", { inputSchema: { a: z.string().describe("x".repeat(40_000)) } }, nothing);
+  server.registerTool("fine", { inputSchema: { a: z.string().optional() } }, nothing);
+  server.registerTool("half", { inputSchema: { a: z.string().optional().describe("\ud800") } }, nothing);
   return server;
 }
 
