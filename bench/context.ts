@@ -2,15 +2,18 @@
  * Planning and building the view, by how many messages the view holds, and by how many a session had before it was
  * compacted. Pure functions in this process, on a state that is in memory.
  */
-import { measureNext } from "../src/context/budget.ts";
+import { type ModelLimits, measureNext } from "../src/context/budget.ts";
 import { type FoldPoint, takeChunk } from "../src/context/fold.ts";
 import { planGuard } from "../src/context/guard.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
 import type { PlanInput } from "../src/context/plan.ts";
 import { planCompaction, rentOfCall } from "../src/context/planner.ts";
 import { policyOf } from "../src/context/policy-choice.ts";
+import { planResults } from "../src/context/results-rung.ts";
+import { stateAfter } from "../src/context/state-after.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
 import { buildView } from "../src/context/view.ts";
+import type { SessionState } from "../src/domain/state.ts";
 import { item } from "../test/support/builders.ts";
 import { buildConversation, type Conversation } from "./support/conversations.ts";
 import { type BenchResult, type Figure, ratio } from "./support/report.ts";
@@ -52,6 +55,31 @@ function benchPlan(size: number, policy: string): Figure {
 function benchLadder(size: number): Figure {
   const input = { ...inputOf(buildConversation({ shown: size, compacted: 0 }), "balanced"), trigger: "manual" } as const;
   return timed(`plan a compaction, balanced, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
+}
+
+const ODINCODE = policyOf("odincode");
+
+/** OdinCode's rule as it finds a view that was never cleared: all but three of its results go, and the view is weighed anew. */
+function benchClear(size: number): Figure {
+  const { state, limits } = inputOf(buildConversation({ shown: size, compacted: 0 }), "odincode");
+  return timed(`clear old results, ${size} in view`, () => clear(state, limits), { repeat: repeatsFor(size), unit: "µs" });
+}
+
+/** The same before each of the calls that follow: one result more is old. */
+function benchClearAgain(size: number): Figure {
+  const { state, limits } = inputOf(buildConversation({ shown: size, compacted: 0 }), "odincode");
+  const { tokens, reduced } = clear(state, limits).view;
+  const again = { ...state, view: { ...state.view, tokens, reduced: reduced.slice(0, -1) } };
+  return timed(`clear one more, ${size} in view`, () => clear(again, limits), { repeat: repeatsFor(size), unit: "µs" });
+}
+
+function clear(state: SessionState, limits: ModelLimits): SessionState {
+  const plan = planResults({ state, limits, policy: ODINCODE });
+  const ops =
+    plan.kind === "compact"
+      ? plan.rungs.flatMap((rung) => (rung.rung === "clear_results" ? [{ op: rung.rung, items: rung.items }] : []))
+      : [];
+  return stateAfter(state, ops, "results");
 }
 
 function benchView(size: number): Figure {
@@ -104,9 +132,16 @@ function withRatio(figures: readonly Figure[]): Figure[] {
   return shorter && longest ? [...figures, ratio(`${longest.name} against a tenth of it`, [longest, shorter])] : [...figures];
 }
 
+/** 10,000 in view against 100: linear is 100. */
+function withGrowth(figures: readonly Figure[]): Figure[] {
+  const [few, , many] = figures;
+  return few && many ? [...figures, ratio(`${many.name} against ${SIZES[0]}`, [many, few])] : [...figures];
+}
+
 export function benchContext(): BenchResult {
-  const plans = ["oneclaw", "balanced"].flatMap((policy) => withRatio(SIZES.map((size) => benchPlan(size, policy))));
-  const ladders = SIZES.map(benchLadder);
+  const plans = ["oneclaw", "balanced"].flatMap((policy) => withGrowth(withRatio(SIZES.map((size) => benchPlan(size, policy)))));
+  const ladders = withGrowth(SIZES.map(benchLadder));
+  const clearing = [benchClear, benchClearAgain].flatMap((bench) => withGrowth(SIZES.map(bench)));
   const views = SIZES.map(benchView);
   return {
     title: "Planning and view building",
@@ -114,6 +149,6 @@ export function benchContext(): BenchResult {
       "Wall time in Node; medians of 21. Planning a turn is the guard, the measure, the rent of a call and the soft trigger together.",
       "Every second answer calls two tools; the provider has counted all but the newest exchange.",
     ],
-    figures: [...plans, ...ladders, ...views, ...benchCompacted(), ...benchTruncation(), benchFold(), benchEstimate()],
+    figures: [...plans, ...ladders, ...clearing, ...views, ...benchCompacted(), ...benchTruncation(), benchFold(), benchEstimate()],
   };
 }

@@ -6,11 +6,11 @@ const configured = (change: Partial<Env>) => parseConfig({ KEY_PEPPER: "a-pepper
 
 describe("the deployment's configuration", () => {
   test("has a default policy of its own", () => {
-    expect(configured({}).POLICY).toBe("oneclaw");
+    expect(configured({}).POLICY).toBe("balanced");
   });
 
   test("takes a policy by name, or as JSON that says what differs", () => {
-    expect(configured({ POLICY: "balanced" }).POLICY).toBe("balanced");
+    expect(configured({ POLICY: "oneclaw" }).POLICY).toBe("oneclaw");
     expect(configured({ POLICY: '{"preset":"opal","keep":{"ratio":0.3}}' }).POLICY).toEqual({ preset: "opal", keep: { ratio: 0.3 } });
   });
 

@@ -7,8 +7,8 @@ import type { Policy } from "./policy";
 export const POLICY_NAMES = ["oneclaw", "opal", "odincode", "yeoman", "balanced", "economy", "retain", "verbatim"] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
-/** Until the model can look up what left its view, nothing leaves it early. */
-export const DEFAULT_POLICY: PolicyName = "oneclaw";
+/** Where nothing is chosen: what leaves the view early can be looked up (`memory_query`). */
+export const DEFAULT_POLICY: PolicyName = "balanced";
 
 const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
 const resultsInFull = {
@@ -86,7 +86,7 @@ const yeoman: Policy = {
   unknown_window: 8_192,
 };
 
-/** The default once recall works: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
+/** The default: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
 const balanced: Policy = {
   trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, bound: "exceeded", rent_factor: 2, min_gain_ratio: 0.2 },
   keep: {

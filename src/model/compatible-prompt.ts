@@ -18,6 +18,7 @@ const rules: PromptRules = {
   ids: null,
   systemInFront: false,
   userInFront: false,
+  joinsReplies: false,
   refusesBlank: false,
   callsNeedTools: false,
 };

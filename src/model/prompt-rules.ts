@@ -61,6 +61,7 @@ export const openAiRules = (supported: SupportedUrls): PromptRules => ({
   toCall: callOf("openai", toArgumentsText),
   systemInFront: false,
   userInFront: false,
+  joinsReplies: false,
   refusesBlank: false,
   callsNeedTools: false,
 });
@@ -77,6 +78,7 @@ export const anthropicRules = (supported: SupportedUrls): PromptRules => ({
   toCall: callOf("anthropic", toArgumentsObject),
   systemInFront: true,
   userInFront: true,
+  joinsReplies: false,
   refusesBlank: true,
   callsNeedTools: true,
 });
@@ -88,6 +90,7 @@ export const googleRules = (supported: SupportedUrls): PromptRules => ({
   toCall: callOf("google", toArgumentsObject),
   systemInFront: true,
   userInFront: true,
+  joinsReplies: true,
   refusesBlank: true,
   callsNeedTools: false,
 });
@@ -100,6 +103,7 @@ export const workersAiRules = (): PromptRules => ({
   toCall: callOf("workers-ai", toArgumentsObject),
   systemInFront: false,
   userInFront: false,
+  joinsReplies: false,
   refusesBlank: false,
   callsNeedTools: false,
 });

@@ -31,6 +31,8 @@ export interface PromptRules {
   readonly systemInFront: boolean;
   /** It refuses a conversation that the model begins. */
   readonly userInFront: boolean;
+  /** It refuses calls in a reply that follows another one: both are said as one. */
+  readonly joinsReplies: boolean;
   /** It refuses a text with nothing in it. */
   readonly refusesBlank: boolean;
   /** It refuses calls of tools that are not offered. */
@@ -123,7 +125,7 @@ class PromptBuild {
         if (content.length === 0) return;
         if (this.rules.userInFront && this.messages.every(({ message: before }) => before.role === "system"))
           this.#user([{ type: "text", text: NO_MESSAGE }], place);
-        return this.add({ role: "assistant", content }, place);
+        return this.#reply(content, place);
       }
       case "tool":
         for (const part of message.parts) if (part.type === "tool_result") this.#result(part, place);
@@ -131,6 +133,12 @@ class PromptBuild {
       default:
         return assertNever(message.role);
     }
+  }
+
+  #reply(content: SdkAssistantPart[], place: number): void {
+    const last = this.messages.at(-1)?.message;
+    if (this.rules.joinsReplies && last?.role === "assistant") last.content.push(...content);
+    else this.add({ role: "assistant", content }, place);
   }
 
   #system(parts: readonly Part[], place: number): void {

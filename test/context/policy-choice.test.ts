@@ -108,7 +108,7 @@ describe("a policy of several levels", () => {
   });
 
   test("is the default where no level says anything", () => {
-    expect(chainChoices(null, undefined, parseLevel(""))).toBe("oneclaw");
+    expect(chainChoices(null, undefined, parseLevel(""))).toBe("balanced");
   });
 
   test("is stored by its name when it is nothing but a preset", () => {

@@ -62,7 +62,7 @@ describe("a compaction by hand", () => {
     ["nothing where the summary stands before the system prompt", "system-prefix", false],
     ["the system prompt where it stands behind that", "system-message", true],
   ] as const)("shows what the provider's cache made of it beside what was expected: %s", async (_, placement, keeps) => {
-    const chat = await talked({ policy: { preset: "oneclaw", summary: { placement } } });
+    const chat = await talked({ policy: { preset: "oneclaw", recall: "off", summary: { placement } } });
     const { id } = await compacted(chat);
 
     const turn = await chat.say("and now?");
@@ -219,7 +219,7 @@ describe("a tenant's default policy", () => {
     const made = async () =>
       bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", { policy: { keep: { messages: 6 } } }), 201);
 
-    await bodyOf(await patch("balanced"));
+    await bodyOf(await patch("retain"));
     await bodyOf(await patch({ keep: { max_tokens: 4_000 } }));
     const refused = await bodyOf<{ errors: readonly { field: string }[] }>(await patch({ keep: { min_tokens: 5_000 } }), 400);
     const first = await made();
@@ -227,8 +227,8 @@ describe("a tenant's default policy", () => {
     const second = await made();
 
     expect(refused.errors.map(({ field }) => field)).toEqual(["default_policy.keep.min_tokens"]);
-    expect(first.policy).toEqual({ preset: "balanced", keep: { max_tokens: 4_000, messages: 6 } });
+    expect(first.policy).toEqual({ preset: "retain", keep: { max_tokens: 4_000, messages: 6 } });
     expect(first.effective_policy.keep).toMatchObject({ max_tokens: 4_000, messages: 6, cut: "fills" });
-    expect(second.policy).toEqual({ preset: "oneclaw", keep: { messages: 6 } });
+    expect(second.policy).toEqual({ preset: "balanced", keep: { messages: 6 } });
   });
 });

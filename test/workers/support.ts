@@ -203,7 +203,8 @@ export async function newChat(input: ChatInput = {}): Promise<Chat> {
   const limits = { context_window: input.window === undefined ? 16_000 : input.window, max_output: input.maxOutput ?? 1_000 };
   const { system, tools, credential } = input;
   await bodyOf(await tenant.call("PUT", `/v1/models/${name}`, { ...spec, ...limits, ...(credential !== undefined && { credential }) }));
-  const settings = { model: name, ...(system !== undefined && { system }), ...(tools && { tools }) };
+  // These conversations are written for RFC-011's bounds.
+  const settings = { model: name, policy: "oneclaw", ...(system !== undefined && { system }), ...(tools && { tools }) };
   const { id } = await bodyOf<SessionDescription>(await tenant.call("POST", "/v1/sessions", settings), 201);
   const chat = new Chat(tenant, id, model);
   if (input.policy) await chat.api.patch(chat.caller, { policy: input.policy });
