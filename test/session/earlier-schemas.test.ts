@@ -10,7 +10,7 @@ import { fold } from "../../src/domain/evolve";
 import { STATE_VERSION } from "../../src/domain/state";
 import { readMeta } from "../../src/session/log/log-schema";
 import { id } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { CALLER, Life, SPEC } from "./life";
 import { compact, newest, revert } from "./talk";
 

@@ -4,7 +4,7 @@ import type { CompactInput } from "../../src/app/control-views";
 import type { ModelChunk } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { huge, long, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, settle } from "./life";
 import { ask, SUMMARY as BY_PARTS, work } from "./talk";

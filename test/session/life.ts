@@ -19,7 +19,7 @@ import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 

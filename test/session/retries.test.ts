@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelFailure } from "../../src/app/ports";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function asking(): Promise<Life> {

@@ -6,7 +6,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function openLife(): Promise<Life> {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Accepted } from "../../src/app/session-views";
 import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { CALLER, Life, settle } from "./life";
 import { newLife, say, trim } from "./talk";
 

@@ -11,7 +11,7 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
