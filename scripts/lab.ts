@@ -24,6 +24,7 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --window N      window of every column, in tokens (16000)
   --each-call     look at the soft trigger before each call, not where the policy says
   --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
+  --recall        memory_query is offered, and weighs in every request after the first change of the view
   --check         the four profiles as production runs them; fails when one is not what docs/policy.md says
   --out DIR       where the pictures go (.longhand/lab)
   --json          figures as JSON`;
@@ -40,6 +41,7 @@ function readOptions() {
       window: { type: "string" },
       "each-call": { type: "boolean", default: false },
       "count-chain": { type: "boolean", default: false },
+      recall: { type: "boolean", default: false },
       check: { type: "boolean", default: false },
       out: { type: "string", default: join(LONGHAND, "lab") },
       json: { type: "boolean", default: false },
@@ -52,6 +54,7 @@ function readOptions() {
         window: wholeNumber(1_024, 10_000_000).optional(),
         "each-call": z.boolean(),
         "count-chain": z.boolean(),
+        recall: z.boolean(),
         check: z.boolean(),
         out: z.string(),
         json: z.boolean(),
@@ -64,7 +67,7 @@ function readOptions() {
 }
 
 /** Nothing is checked of another policy, or of these otherwise than docs/policy.md has them. */
-const NOT_WITH_CHECK = ["policy", "window", "each-call", "count-chain"] as const;
+const NOT_WITH_CHECK = ["policy", "window", "each-call", "count-chain", "recall"] as const;
 
 /** A text that says nothing is read as the default. */
 const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
@@ -79,7 +82,7 @@ const fromCaller = (path: string): string => resolve(process.env.INIT_CWD ?? "."
 async function main(): Promise<number> {
   const given = readOptions();
   const startedAt = performance.now();
-  const options = { eachCall: given["each-call"], countsChain: given["count-chain"] };
+  const options = { eachCall: given["each-call"], countsChain: given["count-chain"], recall: given.recall };
   const policies = given.policy ?? (given.check ? PROFILES : POLICY_NAMES);
   const setups = policies.flatMap((name) => toSetups(name, options));
   const reports = readColumns(fromCaller(given.traces), given.window ?? null).map((column): ColumnReport => {
@@ -90,10 +93,20 @@ async function main(): Promise<number> {
   mkdirSync(out, { recursive: true });
   for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
   print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
+  if (given.recall) for (const report of reports) say(costOfRecall(report, options));
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}`);
   const complaints = given.check ? findComplaints(reports.map(toJudged)) : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
+}
+
+/** What offering memory_query costs the default: the lab's models never call it. */
+function costOfRecall({ column, unlimited }: ColumnReport, options: Options): string {
+  const [without, offered] = [false, true].map((recall) => {
+    const setup = toSetup(DEFAULT_POLICY, { ...options, guard: true, recall });
+    return toRow({ setup, figures: runColumn(column, setup) }, unlimited).cost.toFixed(3);
+  });
+  return `${column.name}: ${DEFAULT_POLICY} costs ${offered} with memory_query offered, ${without} without`;
 }
 
 const toJson = ({ column, unlimited, rows }: ColumnReport) => ({

@@ -47,7 +47,7 @@ interface Provider {
 
 function playConversation(conversation: Conversation, provider: Provider): readonly Estimate[] {
   const { system = null } = conversation;
-  const session = new LabSession({ model: LAB_MODEL, system, policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY) });
+  const session = new LabSession({ model: LAB_MODEL, system, policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY), recall: false });
   const calls = new CountedCalls(session, provider);
   const player = new StepPlayer({ session, calls, tally: { turns: 0, refused: 0 } });
   for (const step of planSteps(conversation)) player.play(step);

@@ -11,7 +11,7 @@ import { shortenToolResult } from "../../src/context/tool-results";
 import type { SummaryPlan } from "../../src/domain/compaction-events";
 import { NOTHING, plus, type Spent } from "./costs.ts";
 import type { PromptCache } from "./prompt-cache.ts";
-import { countTokens, messageText, tokensOf, toSegment, toSegments } from "./segments.ts";
+import { countTokens, messageText, tokensOf, toSegment } from "./segments.ts";
 import type { LabSession, RecordedItem } from "./session.ts";
 
 type Compaction = Extract<Plan, { kind: "compact" }>;
@@ -85,7 +85,7 @@ function summarizeFor(rung: SummarizeRung, shop: Workshop): { text: string; spen
   const length = Math.max(1, Math.min(cap, Math.round(FIRST_SUMMARY_SHARE * (read + (shop.countsChain ? chain : 0)))));
   const text = filler(length, session.state.view.epoch);
   if (rung.mode === "transcript") return { text, spent: transcriptCost(source, { chain, length, room: roomOf(limits, cap) }) };
-  const request = [...toSegments(session.view(rung.range.to)), toSegment("user", filler(INSTRUCTION_TOKENS, "instruction"))];
+  const request = [...session.request(rung.range.to), toSegment("user", filler(INSTRUCTION_TOKENS, "instruction"))];
   return { text, spent: { input: tokensOf(request), cached: cache.read(request), output: length } };
 }
 

@@ -13,7 +13,7 @@ import { findMalformed } from "./check-request.ts";
 import { carryOut } from "./compact.ts";
 import type { Ledger } from "./ledger.ts";
 import { PromptCache } from "./prompt-cache.ts";
-import { countTokens, tokensOf, toSegments } from "./segments.ts";
+import { countTokens, tokensOf } from "./segments.ts";
 import type { LabSession } from "./session.ts";
 import { LAB_MODEL, type Setup } from "./setup.ts";
 import type { Caller, Spoken } from "./step-player.ts";
@@ -54,7 +54,7 @@ export class ModelCalls implements Caller {
   call({ drafts, text }: Spoken): boolean {
     const session = this.#session;
     const view = session.view();
-    const request = toSegments(view);
+    const request = session.request();
     const input = tokensOf(request);
     const output = countTokens(text);
     const fits = input <= this.#limit;

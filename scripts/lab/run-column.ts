@@ -7,9 +7,9 @@ import { LAB_MODEL, limitsOf, type Setup, toSetup } from "./setup.ts";
 import { StepPlayer } from "./step-player.ts";
 
 export function runColumn({ window, system, steps }: Column, setup: Setup): Figures {
-  const { policyText, policy } = setup;
+  const { policyText, policy, recall } = setup;
   const ledger = new Ledger(window);
-  const session = new LabSession({ model: LAB_MODEL, system, policyText, policy });
+  const session = new LabSession({ model: LAB_MODEL, system, policyText, policy, recall });
   const calls = new ModelCalls({ session, setup, limits: limitsOf(window), ledger });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of steps) player.play(step);
@@ -21,4 +21,4 @@ const UNLIMITED = 100_000_000;
 
 /** The same calls with all of the history sent each time. */
 export const runUnlimited = (column: Column): Figures =>
-  runColumn({ ...column, window: UNLIMITED }, toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false }));
+  runColumn({ ...column, window: UNLIMITED }, toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false }));

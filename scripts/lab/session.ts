@@ -2,6 +2,7 @@
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { SUMMARY_JOIN } from "../../src/context/placement";
 import type { Policy } from "../../src/context/policy";
+import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { estimateTokens } from "../../src/context/tokens";
 import { type BuiltView, buildView, type ViewEntry } from "../../src/context/view";
 import type { Command, TurnRun } from "../../src/domain/commands";
@@ -10,8 +11,8 @@ import type { Event } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
 import type { IdKinds, IdPrefix, TurnId } from "../../src/domain/ids";
 import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../../src/domain/message";
-import { initialState, type SessionState } from "../../src/domain/state";
-import { messageText } from "./segments.ts";
+import { initialState, isRecallOffered, type SessionState } from "../../src/domain/state";
+import { messageText, type Segment, toSegment, toSegments } from "./segments.ts";
 
 /** A model answers this fast, so a cache that forgets after minutes stays warm. */
 const CALL_MS = 5_000;
@@ -21,6 +22,15 @@ export interface RecordedItem {
   readonly parts: readonly Part[];
   /** What the model reads of it. */
   readonly text: string;
+}
+
+interface LabSettings {
+  readonly model: string;
+  readonly system: string | null;
+  readonly policyText: string;
+  readonly policy: Policy;
+  /** `memory_query` is offered where something is out of the view, and weighs; no model of the lab calls it. */
+  readonly recall: boolean;
 }
 
 export class LabSession {
@@ -35,11 +45,11 @@ export class LabSession {
   readonly #summaries = new Map<string, string>();
   #ids = 0;
 
-  constructor(by: { readonly model: string; readonly system: string | null; readonly policyText: string; readonly policy: Policy }) {
+  constructor(by: LabSettings) {
     this.#system = by.system;
     this.#placement = by.policy.summary.placement;
     const system = by.system === null ? null : { body: this.newId("bod"), bytes: utf8Length(by.system), tokens: estimateTokens(by.system) };
-    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null };
+    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null, recall: by.recall };
     this.execute({ at: this.now, type: "OpenSession", tenant: this.newId("ten"), session: this.newId("ses"), settings });
   }
 
@@ -102,10 +112,16 @@ export class LabSession {
       placement: this.#placement,
       entries,
       reduced: view.reduced,
-      namesRecall: false,
+      namesRecall: isRecallOffered(this.state),
       signedFrom: view.signed_from,
       model: this.state.settings.model,
     });
+  }
+
+  /** The next request as the provider reads it: what is offered, then the view. */
+  request(upTo?: number): Segment[] {
+    const offered = isRecallOffered(this.state) ? [toSegment("system", JSON.stringify(TOLD_OF_RECALL))] : [];
+    return [...offered, ...toSegments(this.view(upTo))];
   }
 
   chain(): string[] {
@@ -116,6 +132,8 @@ export class LabSession {
     return this.chain().join(SUMMARY_JOIN);
   }
 }
+
+const { runs: _, ...TOLD_OF_RECALL } = RECALL_TOOL;
 
 const utf8 = new TextEncoder();
 const utf8Length = (text: string): number => utf8.encode(text).byteLength;

@@ -18,13 +18,15 @@ export interface Setup {
   readonly eachCall: boolean;
   /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
   readonly countsChain: boolean;
+  /** `memory_query` is offered and weighs; docs/policy.md's figures know none. */
+  readonly recall: boolean;
 }
 
-export type Options = Pick<Setup, "eachCall" | "countsChain">;
+export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall">;
 
 export function toSetup(policyText: string, by: { readonly guard: boolean } & Options): Setup {
-  const { guard, eachCall, countsChain } = by;
-  return { name: policyText, policyText, policy: policyOf(policyText), guard, eachCall, countsChain };
+  const { guard, eachCall, countsChain, recall } = by;
+  return { name: policyText, policyText, policy: policyOf(policyText), guard, eachCall, countsChain, recall };
 }
 
 export const limitsOf = (window: number): ModelLimits => ({ model: LAB_MODEL, window, maxOutput: MAX_OUTPUT, prices: PRICES });

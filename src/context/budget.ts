@@ -2,7 +2,7 @@
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
@@ -54,6 +54,10 @@ export const rawViewTokens = (state: SessionState): number => fixedTokens(state)
 export const SHORTENED_CHARS = 1_000;
 /** The most that it can weigh: a token for each character. */
 export const SHORTENED_TOKENS = SHORTENED_CHARS;
+
+/** Raw tokens that the first change of the view adds to whatever it leaves: from then on `memory_query` is offered. */
+export const recallToCome = (state: SessionState): number =>
+  state.settings.recall === false || isRecallOffered(state) ? 0 : RECALL_TOOL_TOKENS;
 
 const weights = new WeakMap<readonly Reduced[], ReadonlyMap<number, number>>();
 

@@ -36,10 +36,13 @@ export interface ViewSizes {
   readonly summary: number;
   /** Chain and source become one summary. */
   readonly merge: boolean;
+  /** The definition of `memory_query`, where the change is the first to offer it. */
+  readonly offer: number;
 }
 
 export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain + sizes.source + sizes.tail;
-export const tokensAfter = (sizes: ViewSizes): number => sizes.fixed + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.tail;
+export const tokensAfter = (sizes: ViewSizes): number =>
+  sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.tail;
 /** Gains below 0 count as 0. */
 export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
@@ -66,7 +69,9 @@ export const isWarm = ({ anchor, view }: SessionState, now: number): boolean =>
 /** Price of compacting now, in the cheaper of the modes that are open. What is read in parts is asked for, and begun with the summary so far, in each. */
 export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
   const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
-  const rewrite = warm ? (prices.cache_write - prices.cached) * (sizes.tail + sizes.summary) : 0;
+  // Tools stand at a request's head: where one is added, nothing behind it is in the cache any more.
+  const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;
+  const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.tail + sizes.summary) : 0;
   const read = sizes.source + sizes.beside;
   const parts = Math.min(MAX_PARTS, Math.max(1, Math.ceil(read / room)));
   const transcript = prices.input * (read + (parts - 1) * sizes.summary) + parts * written + rewrite;

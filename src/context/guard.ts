@@ -7,7 +7,17 @@
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
-import { assumeWindow, itemTokens, limitOf, measureNext, measureWithout, rawViewTokens, SHORTENED_CHARS, scaleOf } from "./budget";
+import {
+  assumeWindow,
+  itemTokens,
+  limitOf,
+  measureNext,
+  measureWithout,
+  rawViewTokens,
+  recallToCome,
+  SHORTENED_CHARS,
+  scaleOf,
+} from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
@@ -29,7 +39,7 @@ export function planGuard(asked: GuardInput): Plan {
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
   if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const expected = measureWithout(next, gainFrom(worked.rungs));
+  const expected = measureWithout(next, gainFrom(worked.rungs, { state, limits }));
   const base_epoch = state.view.epoch;
   return {
     kind: "compact",
@@ -78,9 +88,10 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
   const raw = rawViewTokens(state);
   // After the change the anchor is void and all is estimated: both measures must come down.
-  const weight = Math.max(by.tokens / scale, raw);
+  const offer = recallToCome(state);
+  const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo, policy), weight - (by.limit * policy.guard_target_ratio) / scale);
-  const left = raw - going.reduce((sum, group) => sum + weigh(state, group), 0);
+  const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const drops: Rung[] = dropRungs(state, going, { scale, reason: "the next request would not fit" });
   const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
@@ -88,9 +99,12 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
   const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * scale), reason };
-  const floor = Math.ceil((left - gain) * scale);
+  const rungs = items.length > 0 ? [...drops, shorten] : drops;
+  // What frees less than the tool that it brings frees nothing.
+  const helps = left - gain < raw;
+  const floor = Math.ceil(Math.min(raw, left - gain) * scale);
   return {
-    rungs: items.length > 0 ? [...drops, shorten] : drops,
+    rungs: helps ? rungs : [],
     floor,
     report: (limit) => ({ floor, limit, biggest: biggestOf(state, staying, scale) }),
   };

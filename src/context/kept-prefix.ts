@@ -1,6 +1,6 @@
 /** How much of the next request a change of the view leaves as it was, from its start on: what a provider's cache can still hold. */
 import type { Overlay } from "../domain/compaction-events";
-import { fixedTokens, type SessionState } from "../domain/state";
+import { fixedTokens, isRecallOffered, type SessionState } from "../domain/state";
 import { itemTokens, ratioOf } from "./budget";
 import { policyOf } from "./policy-choice";
 
@@ -10,6 +10,8 @@ export function keptPrefix(before: SessionState, after: SessionState, model: str
 }
 
 function keptRaw(before: SessionState, after: SessionState): number {
+  // Tools stand at a request's head, at some providers before the system prompt: one more, or one less, leaves nothing of the cache.
+  if (isRecallOffered(before) !== isRecallOffered(after)) return 0;
   const chain = chainOf(before);
   const chainAfter = chainOf(after);
   const changed = chain.findIndex(({ id }, index) => chainAfter[index]?.id !== id);

@@ -5,7 +5,7 @@
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import { itemTokens, limitOf, type Measure, ratioOf, SHORTENED_CHARS, scaleOf } from "./budget";
+import { itemTokens, limitOf, type Measure, ratioOf, recallToCome, SHORTENED_CHARS, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
 import type { CompactPlan, PlanInput, Rung } from "./plan";
@@ -31,7 +31,7 @@ const ROOMY_RATIO = 0.8;
 export function climb(input: PlanInput, foot: Foot & { readonly measured: Measure }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
-  const enough = gentle.length > 0 && gainFrom(gentle) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
+  const enough = gentle.length > 0 && gainFrom(gentle, input) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
   // What the provider refused fitted by our measure: no measure says what would be enough. Asked for by hand is a summary.
   const isMeasured = foot.trigger !== "overflow" && foot.trigger !== "manual";
   const mayClear = policy.results.clear === "at_epoch" && enough && isMeasured;
@@ -49,7 +49,7 @@ export function climb(input: PlanInput, foot: Foot & { readonly measured: Measur
 /** The rungs that ask no model, where they are enough: the request has room again, and is within `bound`. Else none. */
 export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | null): readonly Rung[] {
   const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
-  const left = foot.next.tokens - gainFrom(rungs);
+  const left = foot.next.tokens - gainFrom(rungs, input);
   return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
 }
 
@@ -66,12 +66,15 @@ export function isGentle({ rungs, trigger, breaker_open }: Pick<CompactPlan, "ru
 export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTrigger): boolean =>
   summary.form !== "none" || (results.clear === "at_epoch" && isForced(trigger));
 
-/** Planned tokens that rungs free together. */
-export const gainFrom = (rungs: readonly Rung[]): number => rungs.reduce((sum, rung) => sum + rung.gain, 0);
+/** Planned tokens that rungs free together, less what they bring: the first change of the view offers `memory_query`. */
+export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInput, "state" | "limits">): number {
+  if (rungs.length === 0) return 0;
+  return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(recallToCome(state) * ratioOf(state, limits.model));
+}
 
 function fits(input: PlanInput, { next }: Foot, rungs: readonly Rung[]): boolean {
   const limit = limitOf(input.limits) ?? Number.POSITIVE_INFINITY;
-  return next.tokens - gainFrom(rungs) <= limit * ROOMY_RATIO;
+  return next.tokens - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
 }
 
 const whyOf: Readonly<Record<CompactionTrigger, string>> = {
@@ -129,7 +132,7 @@ function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readon
   const { state, limits } = input;
   const scale = scaleOf(state, limits.model);
   const limit = limitOf(limits) ?? 0;
-  const left = foot.next.tokens - gainFrom(by.rungs);
+  const left = foot.next.tokens - gainFrom(by.rungs, input);
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
     .flatMap((group) => group.items)

@@ -20,8 +20,9 @@ export function economyOf({ state, limits, policy }: PlanInput, { proposal, next
   const changed = Math.min(...rungs.map(firstChanged));
   const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? itemTokens(state, item) : 0), 0);
   const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * ratioOf(state, limits.model);
-  // There what stands for what left comes before the system prompt.
-  const cache_kept = changed === IN_FRONT && policy.summary.placement === "system-prefix" ? 0 : stays;
+  // There what stands for what left comes before the system prompt; and a tool that is offered from now on stands at the request's head.
+  const isNewHead = sizes.offer > 0 || (changed === IN_FRONT && policy.summary.placement === "system-prefix");
+  const cache_kept = isNewHead ? 0 : stays;
   const rewritten = Math.max(0, tokensNow(sizes) - gain - cache_kept);
   return {
     rent: state.compaction.rent,

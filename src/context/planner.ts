@@ -98,7 +98,9 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const asClimbed = climbed.rungs.length > 0 ? climbed.rungs : instead;
   const rungs = barred ? withoutModel(input, { proposal, next: judged, trigger, over }, fallback) : asClimbed;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
-  const gain = gainFrom(rungs);
+  const gain = gainFrom(rungs, input);
+  // Offering `memory_query` would weigh more than what goes.
+  if (gain < 0) return { kind: "none", reason: "nothing_older", next };
   const economy = economyOf(input, { proposal, next, gain, rungs });
   const expected = measureWithout(next, gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
@@ -111,7 +113,7 @@ function withoutModel(input: PlanInput, decided: Decided, drops: readonly Rung[]
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
   // What the provider refused fitted by our measure: no measure says what would be enough.
   const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : boundOf(input.limits, input.policy));
-  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs) >= (1 - PROGRESS_RATIO) * next.tokens;
+  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next.tokens;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 

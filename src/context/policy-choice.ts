@@ -3,8 +3,20 @@ import { z } from "zod";
 import { type Policy, policySchema } from "./policy";
 import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
 
-const { trigger, keep, results, summary, fallback_models, on_failure, unknown_window, estimator, guard_target_ratio, title_model } =
-  policySchema.shape;
+const {
+  trigger,
+  keep,
+  results,
+  summary,
+  tools,
+  recall,
+  fallback_models,
+  on_failure,
+  unknown_window,
+  estimator,
+  guard_target_ratio,
+  title_model,
+} = policySchema.shape;
 
 /** Only what differs from the preset is named. */
 const changes = z.strictObject({
@@ -13,6 +25,8 @@ const changes = z.strictObject({
   keep: keep.partial().optional(),
   results: results.partial().optional(),
   summary: summary.partial().optional(),
+  tools: tools.partial().optional(),
+  recall: recall.optional(),
   fallback_models: fallback_models.optional(),
   on_failure: on_failure.optional(),
   unknown_window: unknown_window.optional(),
@@ -48,6 +62,7 @@ export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): Polic
     ...(base.keep || over.keep ? { keep: { ...base.keep, ...over.keep } } : {}),
     ...(base.results || over.results ? { results: { ...base.results, ...over.results } } : {}),
     ...(base.summary || over.summary ? { summary: { ...base.summary, ...over.summary } } : {}),
+    ...(base.tools || over.tools ? { tools: { ...base.tools, ...over.tools } } : {}),
   };
 }
 
@@ -95,6 +110,7 @@ export function resolvePolicy(choice: PolicyChoice): Policy {
     keep: { ...base.keep, ...over.keep },
     results: { ...base.results, ...over.results },
     summary: { ...base.summary, ...over.summary },
+    tools: { ...base.tools, ...over.tools },
   };
   return policySchema.parse(whole);
 }
@@ -102,6 +118,9 @@ export function resolvePolicy(choice: PolicyChoice): Policy {
 const resolved = new Map<string, Policy>();
 /** Texts whose policy is remembered: a tenant has few. */
 const REMEMBERED = 256;
+
+/** What settings hold of a policy beside its text: the state alone decides what a request offers. */
+export const offersRecall = (text: string): boolean => policyOf(text).recall === "offered";
 
 /** The policy of a session's settings. */
 export function policyOf(text: string): Policy {

@@ -3,7 +3,7 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, type ModelLimits, ratioOf } from "./budget";
+import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -110,6 +110,7 @@ function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { reado
     beside: (rebuild ? gone : earlier + trimmed) * ratio,
     summary: Math.min(cap, (source + earlier) * share) * ratio,
     merge,
+    offer: recallToCome(state) * ratio,
   };
   return { sizes, rebuild };
 }

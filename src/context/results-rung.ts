@@ -1,5 +1,5 @@
 /** OdinCode's rule: before each call, all tool results but the newest few are shown as a placeholder. */
-import { measureNext, measureWithout } from "./budget";
+import { measureNext, measureWithout, recallToCome } from "./budget";
 import type { Plan, PlanInput } from "./plan";
 import { olderResults, reductionGain } from "./reductions";
 
@@ -17,7 +17,7 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
     trigger: "results",
     base_epoch: state.view.epoch,
     next,
-    expected: measureWithout(next, gain),
+    expected: measureWithout(next, gain - recallToCome(state)),
     rungs: [{ rung: "clear_results", items, gain, reason }],
     fallback: [],
     economy: null,

@@ -5,7 +5,7 @@
 import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, type SessionState } from "../domain/state";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState } from "../domain/state";
 import { assumeWindow, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
@@ -73,12 +73,14 @@ interface Back {
   readonly whole: boolean;
 }
 
-/** Whole groups, newest first, while they fit. */
+/** Whole groups, newest first, while they fit: with all of them back `memory_query` need not be offered, and there is room for so much more. */
 function comeBack({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
   let room = roomOf(state, limits, policy);
   let units = MAX_RESTORED_UNITS;
+  const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? RECALL_TOOL_TOKENS : 0;
   const back: ItemMeta[] = [];
+  let fitting = 0;
   let group: ItemMeta[] = [];
   for (const [item, older] of withNext(history)) {
     if (!shown.has(item.position)) {
@@ -86,10 +88,11 @@ function comeBack({ state, limits, policy, history }: ResetInput): Back {
       room -= item.tokens;
       units -= JSON.stringify(item).length;
     }
-    if (room < 0 || units < 0) return { back, whole: false };
+    if (room < -spare || units < 0) return { back: back.slice(back.length - fitting), whole: false };
     if (!startsGroup(item, older)) continue;
     back.unshift(...group);
     group = [];
+    if (room >= 0) fitting = back.length;
   }
   return { back, whole: true };
 }

@@ -9,7 +9,7 @@ import type { Reduced } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
 import { learnFrom, learnRatio, RATIO_BOUNDS, ratioFor } from "../../src/domain/learned-ratio";
 import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
-import { fixedTokens, type SessionState } from "../../src/domain/state";
+import { fixedTokens, RECALL_TOOL_TOKENS, type SessionState } from "../../src/domain/state";
 import { NO_RESULT_TOKENS, viewOf } from "../../src/domain/view";
 import { call, id, item, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, limitsOf, planUnder, summaryOf } from "./planning";
@@ -39,8 +39,8 @@ describe("the measure of the next request", () => {
   test("without a count is estimated as a whole: system prompt, tools, pins, summaries and items", () => {
     const state = behind([summaryOf(1, 1, 10, 300)], chat(4, 100, 11), { pins: [text(30), text(20, 2)] });
     const settings = { ...state.settings, system: text(100, 3), tools: text(150, 4) };
-    expect(fixedTokens({ ...state, settings })).toBe(300);
-    expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_000 * PADDING, source: "estimated", error_bound: 250 });
+    expect(fixedTokens({ ...state, settings })).toBe(300 + RECALL_TOOL_TOKENS);
+    expect(measureNext({ ...state, settings }, MODEL)).toEqual({ tokens: 1_128 * PADDING, source: "estimated", error_bound: 282 });
   });
 
   test("counts what stands in for the results of calls that were never answered", () => {
@@ -81,8 +81,8 @@ describe("the measure of the next request", () => {
     const reduced: readonly Reduced[] = [{ position: 2, tokens: 64, how: "cleared" }];
     const base = viewing([call(1, 1, { tokens: 10 }), result(2, 1, { tokens: 5_000, rough: 4_000 })]);
     const state = { ...base, view: viewOf({ ...base.view, reduced }) };
-    expect(rawViewTokens(state)).toBe(74);
-    expect(measureNext(state, MODEL, { estimator: "chars_4" }).tokens).toBe(74);
+    expect(rawViewTokens(state)).toBe(74 + RECALL_TOOL_TOKENS);
+    expect(measureNext(state, MODEL, { estimator: "chars_4" }).tokens).toBe(74 + RECALL_TOOL_TOKENS);
   });
 
   test("by characters over 4 is neither scaled nor padded, and may be off by all of it", () => {

@@ -15,10 +15,10 @@ import { policyOf, toPolicyText } from "../../src/context/policy-choice";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, viewing } from "../support/builders";
-import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf } from "./planning";
+import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf, withoutRecall } from "./planning";
 
 /** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
-const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, beside: 0, summary: 900, merge: false };
+const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, beside: 0, summary: 900, merge: false, offer: 0 };
 const prices = { input: 3, cache_write: 3.75, cached: 0.3, output: 15 };
 
 describe("what a compaction changes", () => {
@@ -99,7 +99,7 @@ const K_SAME_PREFIX = 0.1 * 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
 const BETA = policyOf(policy).trigger.rent_factor ?? 0;
 
 const talked = (change: Partial<SessionState["compaction"]> = {}): SessionState => {
-  const state = counted(viewing(chat(40, 400)), 16_000, 1_000);
+  const state = withoutRecall(counted(viewing(chat(40, 400)), 16_000, 1_000));
   return { ...state, compaction: { ...state.compaction, ...change } };
 };
 const at = (state: SessionState, now: number, text = policy) => planUnder(text, state, { limits, now });

@@ -18,7 +18,7 @@ import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, summaryPlan, viewing } from "../support/builders";
-import { behind, chat, limitsOf, rounds, summaryOf } from "./planning";
+import { behind, chat, limitsOf, rounds, summaryOf, withoutRecall } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 const limits = { ...limitsOf(16_000), prices };
@@ -26,7 +26,7 @@ const economy = { rent: 7, price: 900, read_cost_before: 1, read_cost_after: 1, 
 const usage = { input: 4_000, output: 120, cached: 0, reasoning: 0 };
 
 /** A summary of 300 over 1 to 10, a system message, and chat of 100 each up to 20. */
-const state = behind([summaryOf(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]);
+const state = withoutRecall(behind([summaryOf(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]));
 const input = (change: Partial<DraftInput> = {}): DraftInput => ({
   state,
   limits,

@@ -10,7 +10,7 @@ import { behind, chat, MODEL, summaryOf } from "./planning";
 const system = { body: id("bod", 1), bytes: 40, tokens: 10 };
 /** A chain of 300 and 200 over 1 to 20, and chat of 100 each from 21 to 30. */
 const under = (policy: string, overlays: readonly Overlay[] = [summaryOf(1, 1, 10, 300), summaryOf(2, 11, 20, 200)]): SessionState =>
-  behind(overlays, chat(10, 100, 21), { settings: settings({ policy, system }) });
+  behind(overlays, chat(10, 100, 21), { settings: settings({ policy, system, recall: false }) });
 const kept = (state: SessionState, ...ops: readonly EpochOp[]): number => keptPrefix(state, stateAfter(state, ops, "threshold"), MODEL);
 
 const summarize = (from: number, replaces: readonly Overlay["id"][]): EpochOp => ({

@@ -7,7 +7,7 @@ import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-eve
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, result, viewing } from "../support/builders";
-import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf } from "./planning";
+import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, rungsOf, summaryOf, withoutRecall } from "./planning";
 
 /** A tenth of the usable window of 30,000 stays; a fifth of the request must be gained by clearing for that to be enough. */
 const policy = toPolicyText({
@@ -17,7 +17,7 @@ const policy = toPolicyText({
   results: { clear_gain_ratio: 0.2 },
 });
 const limits = limitsOf(32_000, 4_000);
-const plan = (state: SessionState, asked = {}) => planUnder(policy, state, { limits, ...asked });
+const plan = (state: SessionState, asked = {}) => planUnder(policy, withoutRecall(state), { limits, ...asked });
 const names = (state: SessionState, asked = {}) => rungsOf(plan(state, asked)).map((rung) => rung.rung);
 
 describe("clearing old results", () => {
@@ -195,7 +195,7 @@ describe("what cannot help is not paid for", () => {
     const run = (input: number, size: number, { change = {}, ...asked }: { change?: object; trigger?: CompactionTrigger } = {}) => {
       const whole = viewing([item(1, "user"), ...rounds(7, size, 2), ...chat(20, Math.floor((input - 7 * (size + 10)) / 20), 16)]);
       const state = counted(whole, input);
-      const broken = { ...state, compaction: { ...state.compaction, breaker_at: state.view.tokens } };
+      const broken = { ...withoutRecall(state), compaction: { ...state.compaction, breaker_at: state.view.tokens } };
       return planUnder(toPolicyText({ ...choice, ...change }), broken, { limits, ...asked });
     };
     const rungs = (...of: Parameters<typeof run>) => rungsOf(run(...of)).map((rung) => rung.rung);
@@ -231,7 +231,7 @@ describe("what cannot help is not paid for", () => {
 });
 
 describe("a plan", () => {
-  const state = counted(behind([summaryOf(1, 1, 20, 500)], chat(60, 500, 21)), 31_000);
+  const state = counted(withoutRecall(behind([summaryOf(1, 1, 20, 500)], chat(60, 500, 21))), 31_000);
 
   test("says what every rung gains and why, and what it costs to read before and after", () => {
     const made = plan(state);

@@ -7,7 +7,7 @@ import { policyOf } from "../../src/context/policy-choice";
 import type { Overlay } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
-import type { SessionState } from "../../src/domain/state";
+import { fixedTokens, type SessionState } from "../../src/domain/state";
 import { viewOf } from "../../src/domain/view";
 import { call, id, item, result, turnId, viewing } from "../support/builders";
 
@@ -39,7 +39,7 @@ export const counted = (state: SessionState, input: number, at = 0): SessionStat
       input,
       output: 0,
       reply_to: last,
-      fixed: 0,
+      fixed: fixedTokens(state),
       at,
     },
   };
@@ -60,6 +60,9 @@ export const behind = (overlays: readonly Overlay[], items: readonly ItemMeta[],
   const state = viewing(items);
   return { ...state, view: viewOf({ ...state.view, overlays }), ...change };
 };
+
+/** `memory_query` is never offered: for tests of what else weighs (`recall-weight.test.ts` has what it does). */
+export const withoutRecall = (state: SessionState): SessionState => ({ ...state, settings: { ...state.settings, recall: false } });
 
 /** A turn that is under way, with nothing owed. */
 export const RUNNING: SessionState["turn"] = {

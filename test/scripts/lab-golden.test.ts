@@ -37,7 +37,7 @@ const calling = (id: string, name: string, args: object): RecordedMessage => ({
 });
 
 const column = toColumn("made up", 8_000, [madeUp(48)]);
-const asProduction = { guard: true, eachCall: false, countsChain: false };
+const asProduction = { guard: true, eachCall: false, countsChain: false, recall: false };
 const unlimited = runUnlimited(column);
 const run = (name: string, change: Partial<typeof asProduction> = {}) => {
   const setup = toSetup(name, { ...asProduction, ...change });
@@ -67,6 +67,15 @@ describe("the lab on a made-up conversation at 8,000", () => {
       "balanced: 0.657 0.655 0.997, 4 summaries, peak 7086, lost 8 of 201",
       "retain: 0.665 0.667 0.999, 4 summaries, peak 7027, lost 7 of 201",
       "verbatim: 0.674 0.677 1.000, 4 summaries, peak 7133, lost 7 of 201",
+    ]);
+  });
+
+  test("memory_query offered weighs in the requests after the first change, and breaks, overflows and doubles nothing", () => {
+    const [without, offered] = [run("balanced"), run("balanced", { recall: true })];
+    expect(offered).toMatchObject({ overflows: 0, refused: 0, malformed: 0, breaks: 0 });
+    expect([without, offered].map(({ cost, peak }) => `${cost.toFixed(3)}, peak ${peak}`)).toEqual([
+      "0.657, peak 7086",
+      "0.657, peak 6892",
     ]);
   });
 

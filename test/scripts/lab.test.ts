@@ -19,7 +19,7 @@ import type { Part } from "../../src/domain/message";
 import { item } from "../support/builders";
 
 const FRAME = 4;
-const asProduction = { guard: true, eachCall: false, countsChain: false };
+const asProduction = { guard: true, eachCall: false, countsChain: false, recall: false };
 
 const user = (content: string): RecordedMessage => ({ role: "user", content });
 const says = (content: string): RecordedMessage => ({ role: "assistant", content });
@@ -136,7 +136,7 @@ describe("what is measured of the memory", () => {
 });
 
 describe("what a message of the lab weighs", () => {
-  const session = new LabSession({ model: "m", system: null, policyText: "oneclaw", policy: policyOf("oneclaw") });
+  const session = new LabSession({ model: "m", system: null, policyText: "oneclaw", policy: policyOf("oneclaw"), recall: false });
 
   test.each<[Part["type"], Part]>([
     ["text", { type: "text", text: 'Grüße aus Köln, "wie immer"' }],

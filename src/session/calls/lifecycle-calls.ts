@@ -7,7 +7,7 @@ import { PAGE } from "../../app/projection/project";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";
-import { mergeChoices, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
@@ -36,7 +36,8 @@ export async function openSession(
   if (tooLarge) return tooLarge;
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
-  const settings: SessionSettings = { model, policy, system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const settings: SessionSettings = { model, policy, ...texts, ...(offersRecall(policy) ? {} : { recall: false }) };
   const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(runtime) : err(opened.error);
@@ -88,7 +89,7 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
   };
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
-    ...(policy === null ? {} : { policy }),
+    ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
