@@ -35,8 +35,11 @@ export function createNodeSql(): Sql {
     },
     wipe: async () => {
       prepared.clear();
-      const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
-      for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
+      const tables = database.prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY sql NOT LIKE ?",
+      );
+      // A virtual table takes those that it is made of with it.
+      for (const { name } of tables.all("CREATE VIRTUAL%")) database.exec(`DROP TABLE IF EXISTS "${String(name)}"`);
     },
   };
 }

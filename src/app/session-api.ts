@@ -12,6 +12,7 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { CompactionView, ControlError } from "./control-views";
+import type { RecallInput, RecallReport } from "./recall-views";
 import type {
   Accepted,
   ContextReport,
@@ -190,6 +191,9 @@ export interface SessionApi {
   compaction(caller: Caller, id: CompactionId): Promise<Outcome<CompactionView>>;
   /** `content`: as if this user message were sent next. */
   context(caller: Caller, input: { readonly content: readonly Part[] | null }): Promise<Outcome<ContextReport>>;
+
+  /** What the whole record says, whatever the view holds (`memory_query`, for people). */
+  recall(caller: Caller, input: RecallInput): Promise<Outcome<RecallReport>>;
 
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
   recordCompaction(caller: Caller, input: Settled): Promise<Outcome<SettleOutcome>>;

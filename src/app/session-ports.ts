@@ -84,7 +84,7 @@ export interface SessionPorts {
   /** Tools that the tenant registered. */
   readonly tools: ToolRunner;
   /** Looks up what the session's record holds, for its model (`memory_query`): arguments as its schema wants them. */
-  readonly recall: (query: Readonly<Record<string, unknown>>) => ToolOutcome;
+  readonly recall: (query: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly schedule: Schedule;

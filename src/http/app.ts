@@ -14,6 +14,7 @@ import { registerMessages } from "./routes/messages";
 import { registerModels } from "./routes/models";
 import { registerPolicies } from "./routes/policies";
 import { registerRebuild } from "./routes/rebuild";
+import { registerRecall } from "./routes/recall";
 import { registerService } from "./routes/service";
 import { registerSessions } from "./routes/sessions";
 import { registerStreams } from "./routes/stream";
@@ -34,6 +35,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerTurns(app, deps);
   registerStreams(app, deps);
   registerCompactions(app, deps);
+  registerRecall(app, deps);
   registerControl(app, deps);
   registerPolicies(app, deps);
   registerUsage(app, deps);

@@ -25,7 +25,7 @@ import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, spentOf } from "./log/log-tables";
 import { SessionStore } from "./log/store";
-import { recallFor } from "./recall/recall";
+import { type RecallPorts, recallFor } from "./recall/recall";
 import type { RuntimeDeps } from "./runtime-deps";
 import { createSignal, type Signal } from "./signal";
 import type { ContextNumbers } from "./stream/frames";
@@ -142,7 +142,7 @@ export class SessionRuntime {
       model: deps.model,
       models: this.#models,
       tools: this.#tools,
-      recall: (query) => recallFor(deps.sql, query),
+      recall: (query) => recallFor(query, this.recallPorts()),
       clock: deps.clock,
       ids: deps.ids,
       schedule: deps.schedule,
@@ -158,6 +158,12 @@ export class SessionRuntime {
       held: { take: (isWanted) => takeOutcomes(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
       wakeCompaction: () => this.wakeCompaction(),
     };
+  }
+
+  /** For whoever looks something up in the record. */
+  recallPorts(): RecallPorts {
+    const { sql, schedule } = this.deps;
+    return { sql, schedule, content: this.content, state: () => this.state, window: this.window.windowOf(this.state.settings.model) };
   }
 
   readonly #writer = ((runtime: SessionRuntime) => ({

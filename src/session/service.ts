@@ -4,6 +4,7 @@
  */
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { RecallInput, RecallReport } from "../app/recall-views";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
@@ -14,6 +15,7 @@ import { compactSession, resetFor, revertFor, setPins } from "./calls/control-ca
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
+import { recallFromRecord } from "./calls/recall-call";
 import { openEventStream, openFrameStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import { listCalls } from "./calls/usage-calls";
@@ -81,6 +83,9 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => showCompaction(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>
     this.#in(caller, (runtime) => showContext(runtime, input.content));
+
+  recall = (caller: api.Caller, input: RecallInput): Promise<api.Outcome<RecallReport>> =>
+    this.#in(caller, (runtime) => recallFromRecord(runtime, input));
 
   compact = (caller: api.Caller, input: Parameters<ControlApi["compact"]>[1]): ReturnType<ControlApi["compact"]> =>
     this.#in(caller, (runtime) => compactSession(runtime, input));

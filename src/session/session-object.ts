@@ -9,6 +9,7 @@ import type { SuggestedLimit } from "../app/model-entry";
 import { withSuggestions } from "../app/models/suggest-limits";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
+import type { RecallInput, RecallReport } from "../app/recall-views";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
 import { estimateTokens } from "../context/tokens";
@@ -146,6 +147,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> {
     return this.#service.context(caller, input);
+  }
+  recall(caller: api.Caller, input: RecallInput): Promise<api.Outcome<RecallReport>> {
+    return this.#service.recall(caller, input);
   }
   compact(caller: api.Caller, input: Parameters<ControlApi["compact"]>[1]): ReturnType<ControlApi["compact"]> {
     return this.#service.compact(caller, input);

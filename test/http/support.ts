@@ -116,6 +116,7 @@ function unknownSession(): WholeSessionApi {
     events: no,
     usage: no,
     compactions: no,
+    recall: no,
     compaction: no,
     compact: no,
     revertCompaction: no,

@@ -1,7 +1,7 @@
 /**
  * Objects as earlier builds left them: `test/fixtures/objects/schema-N.sql` is the whole database of a session that a build with N
  * steps of schema wrote, and is never changed. In each a conversation was compacted, and its object died in the middle of a reply
- * with a message waiting; in the second a summary is held besides.
+ * with a message waiting; in the second a summary is held besides, in the third calls were imported and cancelled.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -57,12 +57,15 @@ const COMMON = [
   "user: question 3",
   "assistant: reply 3",
 ];
+/** An imported reply of two calls, of which one was answered; a call whose turn was stopped. */
+const CALLS = ["tool_call: tool_call", "tool_call: tool_call", "tool_result: not found", "user: look again", "tool_call: tool_call"];
 const LATER = ["user: question 4", "assistant: reply 4", "user: question 5", "assistant: reply 5"];
 const LAST = ["user: Tell me a story.", "assistant: Once upon a time …", "user: And then?"];
 
 describe.each([
   { schema: 1, record: [...COMMON, ...LAST], summaries: 1 },
   { schema: 2, record: [...COMMON, ...LATER, ...LAST], summaries: 2 },
+  { schema: 3, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
 ])("a session whose object has the schema's step $schema", ({ schema, record, summaries }) => {
   let life: Life;
   beforeEach(() => {

@@ -2,6 +2,7 @@
  * The object's tables, created with the session and migrated when the object wakes. The log is guarded in the
  * database: no UPDATE, no DELETE, and an INSERT only at `max + 1`, since INSERT OR REPLACE passes the other two.
  */
+import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
 
 const migrations: readonly string[] = [
@@ -35,6 +36,7 @@ const migrations: readonly string[] = [
   `
   ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
   `,
+  RECALL_STEP,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

@@ -1,0 +1,70 @@
+/** Which language a text is in, as far as its stems need to know: by script, then by the little words. A wrong guess costs no exact word. */
+import { stemmer as dutch } from "@orama/stemmers/dutch";
+import { stemmer as english } from "@orama/stemmers/english";
+import { stemmer as french } from "@orama/stemmers/french";
+import { stemmer as german } from "@orama/stemmers/german";
+import { stemmer as italian } from "@orama/stemmers/italian";
+import { stemmer as portuguese } from "@orama/stemmers/portuguese";
+import { stemmer as russian } from "@orama/stemmers/russian";
+import { stemmer as spanish } from "@orama/stemmers/spanish";
+import { lemmaOf } from "./irregular";
+import { LATIN_LANGUAGES, type Language, STOP_WORDS } from "./stop-words";
+import { foldWord, type Word } from "./words";
+
+const stemmers: Readonly<Record<Language, (word: string) => string>> = {
+  en: (word) => english(lemmaOf(word)),
+  de: german,
+  fr: french,
+  es: spanish,
+  pt: portuguese,
+  it: italian,
+  nl: dutch,
+  ru: russian,
+};
+
+/** So many words tell. */
+const SAMPLE = 200;
+/** A text without one little word is a list, code or data; up to this long it may as well be a short line in any language. */
+const SHORT = 12;
+const CYRILLIC = /^\p{sc=Cyrillic}/u;
+const LATIN = /^\p{sc=Latin}/u;
+/** Stems of words seen before, by language: most words of a conversation come again. */
+const MOST_STEMS = 20_000;
+const known = new Map<string, string>();
+
+/** Those that fit best; several where nothing decides between them. */
+export function guessLanguages(words: readonly Word[]): readonly Language[] {
+  const scores = new Map<Language, number>();
+  let seen = 0;
+  for (const { kind, text } of words) {
+    // One letter is what an apostrophe left over, in several languages.
+    if (kind !== "word" || text.length < 2 || ++seen > SAMPLE) continue;
+    for (const language of LATIN_LANGUAGES) if (STOP_WORDS[language].has(text)) scores.set(language, (scores.get(language) ?? 0) + 1);
+  }
+  const best = Math.max(0, ...scores.values());
+  if (best > 0) return LATIN_LANGUAGES.filter((language) => scores.get(language) === best);
+  return seen > SHORT ? ["en"] : LATIN_LANGUAGES;
+}
+
+export function isStopWord(word: string, languages: readonly Language[]): boolean {
+  return languages.some((language) => STOP_WORDS[language].has(word)) || (CYRILLIC.test(word) && STOP_WORDS.ru.has(word));
+}
+
+/** Folded stems of one word in those languages, each once. Other scripts than Latin and Cyrillic have none but the word itself. */
+export function stemsOf(word: string, languages: readonly Language[]): readonly string[] {
+  if (CYRILLIC.test(word)) return [stemIn("ru", word)];
+  if (!LATIN.test(word)) return [foldWord(word)];
+  const [first, ...others] = languages;
+  if (first && others.length === 0) return [stemIn(first, word)];
+  return [...new Set(languages.map((language) => stemIn(language, word)))];
+}
+
+function stemIn(language: Language, word: string): string {
+  const key = `${language} ${word}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const stem = foldWord(stemmers[language](word)) || foldWord(word);
+  if (known.size >= MOST_STEMS) known.clear();
+  known.set(key, stem);
+  return stem;
+}

@@ -1,0 +1,70 @@
+/**
+ * What of an item can be looked up, as text, and that text in passages: each is found by itself, so that one line in the middle of a long
+ * result is not drowned by the rest.
+ */
+import type { Part } from "../../domain/message";
+import { assertNever } from "../../lib/assert-never";
+
+/** UTF-16 units. Most messages of people are one passage. */
+const LONGEST = 1_200;
+/** Passages of one item, at most: what comes after is still there to be read by its position. */
+export const MOST_PASSAGES = 4_096;
+/** A passage ends after its last line or sentence, if that leaves at least half of it. */
+const ENDS = /[\n.!?。！？][^\n.!?。！？]*$/u;
+
+export interface Passage {
+  readonly text: string;
+  /** Where it begins in the item's text, in UTF-16 units. */
+  readonly from: number;
+}
+
+/** A call is its name and its arguments, a result its output; images and files are their names. */
+export function toRecallText(parts: readonly Part[]): string {
+  return parts
+    .map(partText)
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function partText(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "reasoning":
+      return "";
+    case "image":
+    case "file":
+      return part.name ?? part.url;
+    case "tool_call":
+      return `${part.name} ${part.arguments}`;
+    case "tool_result":
+      return part.output;
+    default:
+      return assertNever(part);
+  }
+}
+
+export function toPassages(text: string): Passage[] {
+  const passages: Passage[] = [];
+  for (let from = 0; from < text.length && passages.length < MOST_PASSAGES; ) {
+    const length = lengthOf(text, from);
+    passages.push({ text: text.slice(from, from + length), from });
+    from += length;
+  }
+  return passages;
+}
+
+/** The passage at `index`, as `toPassages` has it; null: there is none. */
+export const passageAt = (text: string, index: number): Passage | null => toPassages(text)[index] ?? null;
+
+function lengthOf(text: string, from: number): number {
+  if (text.length - from <= LONGEST) return text.length - from;
+  const most = text.slice(from, from + LONGEST);
+  const end = most.search(ENDS) + 1;
+  if (end >= LONGEST / 2) return end;
+  const space = most.lastIndexOf(" ") + 1;
+  if (space >= LONGEST / 2) return space;
+  return isInsideCharacter(text, from + LONGEST) ? LONGEST - 1 : LONGEST;
+}
+
+const isInsideCharacter = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text[at] ?? "");

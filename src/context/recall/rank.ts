@@ -1,0 +1,101 @@
+/**
+ * Which messages come first. The index scores passages by their words alone; a conversation has more to go by: a question and its answer
+ * stand side by side, and what is asked in one breath is mostly said in one.
+ */
+import type { ItemKind } from "../../domain/message";
+import { type RecallQuery, toQuery } from "./query";
+import type { Match } from "./snippet";
+
+/** A passage that the index found. `score`: above 0, the higher the better. */
+export interface Candidate {
+  readonly position: number;
+  readonly passage: number;
+  readonly score: number;
+}
+
+export interface Ranked extends Candidate {
+  /** What its own words give it; 0: it is there for a neighbour's. */
+  readonly own: number;
+}
+
+/** What a message has of the scores around it: an answer of its question more than the other way round; and of the talk about it. */
+const SHARES: readonly (readonly [distance: number, share: number])[] = [
+  [-1, 0.35],
+  [1, 0.25],
+  [-2, 0.1],
+  [2, 0.08],
+];
+/** More than one passage of an item speaks for it: each further one counts so much. */
+const FURTHER_PASSAGE = 0.1;
+
+/** Best first, and of equals the newer one; one entry for each position, with its best passage. */
+export function rankPositions(candidates: readonly Candidate[], isWanted: (position: number) => boolean): Ranked[] {
+  const best = bestPassages(candidates);
+  const scoreOf = (position: number): number => best.get(position)?.score ?? 0;
+  const near = new Set([...best.keys()].flatMap((position) => [position - 1, position, position + 1]));
+  const ranked: Ranked[] = [];
+  for (const position of near) {
+    if (position < 1 || !isWanted(position)) continue;
+    const own = scoreOf(position);
+    const around = SHARES.reduce((sum, [distance, share]) => sum + share * scoreOf(position + distance), 0);
+    ranked.push({ position, passage: best.get(position)?.passage ?? 0, own, score: own + around });
+  }
+  return ranked.sort(byScore);
+}
+
+export const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || b.position - a.position;
+
+/** What a call or a result stands beside is seldom about it; people's messages answer each other. */
+export const inheritsIn = ({ own }: Ranked, kind: ItemKind): boolean => own > 0 || (kind !== "tool_call" && kind !== "tool_result");
+
+function bestPassages(candidates: readonly Candidate[]): Map<number, Candidate> {
+  const best = new Map<number, Candidate>();
+  for (const candidate of candidates) {
+    const known = best.get(candidate.position);
+    const [higher, lower] = known && known.score >= candidate.score ? [known, candidate] : [candidate, known];
+    best.set(candidate.position, { ...higher, score: higher.score + FURTHER_PASSAGE * (lower?.score ?? 0) });
+  }
+  return best;
+}
+
+/** UTF-16 units between two matches that still stand together. */
+const TOGETHER = 3;
+const PAIR_BONUS = 0.12;
+const MOST_PAIRS = 3;
+const KIND_BONUS = 0.1;
+/** Of somebody else's same question: it holds no answer, though one may stand beside it. */
+const SAME_QUESTION = 0.4;
+/** So many of its words are the question's own; what else there is may be another name. */
+const SAME_SHARE = 0.7;
+const QUESTION_END = /[?？]\W*$|吗\W*$|か。?$/u;
+
+/** Of an answer to "when": a day, a time, or words for one. */
+const TIMES =
+  /\d|yesterday|tomorrow|today|tonight|\b(?:last|next|this|ago|since|until)\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|gestern|morgen|heute|letzte|nächste|woche|hier|demain|ayer|mañana|昨|明日|今日|先週|来週|上周|下周|去年|星期|вчера|завтра/i;
+const NUMBERS =
+  /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b|[一二三四五六七八九十两]/i;
+
+/** By how much a passage's own words raise its score: the question's words side by side, and what such a question asks for. */
+export function boostOf({ text, matches }: { readonly text: string; readonly matches: readonly Match[] }, query: RecallQuery): number {
+  if (text.length <= query.length * 2 && QUESTION_END.test(text) && asksTheSame(text, query)) return SAME_QUESTION;
+  const wanted = query.wants === "time" ? TIMES : query.wants === "number" ? NUMBERS : null;
+  const pairs = 1 + PAIR_BONUS * Math.min(MOST_PAIRS, countPairs(matches));
+  return wanted?.test(text) ? pairs * (1 + KIND_BONUS) : pairs;
+}
+
+function asksTheSame(text: string, { stems }: RecallQuery): boolean {
+  const asked = new Set(stems);
+  const said = toQuery(text).stems;
+  return said.filter((stem) => asked.has(stem)).length >= SAME_SHARE * said.length;
+}
+
+function countPairs(matches: readonly Match[]): number {
+  const pairs = new Set<string>();
+  for (const [index, match] of matches.entries()) {
+    const next = matches[index + 1];
+    if (!next || next.term === match.term) continue;
+    const gap = next.at - (match.at + match.length);
+    if (gap > 0 && gap <= TOGETHER) pairs.add(`${match.term} ${next.term}`);
+  }
+  return pairs.size;
+}

@@ -1,0 +1,92 @@
+/** What a look-up was asked for: arguments as a model or a client writes them, judged before anything is read. */
+import { type ExecutionId, parseId, type SessionId } from "../../domain/ids";
+import { err, ok, type Result } from "../../lib/result";
+
+export interface PositionRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export type RecallRequest =
+  | { readonly kind: "words"; readonly query: string; readonly range: PositionRange | null }
+  | { readonly kind: "execution"; readonly execution: ExecutionId; readonly offset: number }
+  | { readonly kind: "range"; readonly range: PositionRange; readonly offset: number }
+  /** The newest that left the view. */
+  | { readonly kind: "newest" };
+
+/** `field`: the argument that is at fault. */
+export interface RecallFault {
+  readonly field: string;
+  readonly detail: string;
+}
+
+export type RecallArguments = Readonly<Record<string, unknown>>;
+
+/** The session whose record it is, and its last position. */
+export interface RecallScope {
+  readonly session: SessionId | null;
+  readonly last: number;
+}
+
+type Parsed<T> = Result<T, RecallFault>;
+const fault = (field: string, detail: string): Result<never, RecallFault> => err({ field, detail });
+
+/** Empty strings and position 0 are how models leave an argument out. */
+export function parseRecall(given: RecallArguments, scope: RecallScope): Parsed<RecallRequest> {
+  const wrong = findWrongType(given) ?? findForeign(given, scope);
+  if (wrong) return err(wrong);
+  const query = textOf(given.query);
+  const offset = numberOf(given.offset) ?? 0;
+  if (textOf(given.execution_id)) return parseExecution(given, offset);
+  const range = parseRange(given, scope);
+  if (!range.ok) return range;
+  if (query && offset > 0) return fault("offset", "not with query: it skips characters of an execution or of a range of positions");
+  if (query) return ok({ kind: "words", query, range: range.value });
+  if (range.value) return ok({ kind: "range", range: range.value, offset });
+  if (textOf(given.session_id)) return ok({ kind: "newest" });
+  return fault("query", "missing: say words to look for, an execution_id, or from and to");
+}
+
+const TEXTS = ["query", "execution_id", "session_id"] as const;
+const NUMBERS = ["from", "to", "offset"] as const;
+
+function findWrongType(given: RecallArguments): RecallFault | null {
+  for (const field of TEXTS) {
+    if (given[field] !== undefined && given[field] !== null && typeof given[field] !== "string")
+      return { field, detail: "must be a string" };
+  }
+  for (const field of NUMBERS) {
+    const value = given[field];
+    if (value !== undefined && value !== null && !(Number.isSafeInteger(value) && Number(value) >= 0)) {
+      return { field, detail: "must be a whole number that is not negative" };
+    }
+  }
+  return null;
+}
+
+/** Fails closed: another session's record is not looked into, whoever asks. */
+function findForeign(given: RecallArguments, { session }: RecallScope): RecallFault | null {
+  const asked = textOf(given.session_id);
+  return asked === null || asked === session
+    ? null
+    : { field: "session_id", detail: `only this session can be looked up, ${session ?? ""}` };
+}
+
+function parseExecution(given: RecallArguments, offset: number): Parsed<RecallRequest> {
+  const other = textOf(given.query) ? "query" : numberOf(given.from) ? "from" : numberOf(given.to) ? "to" : null;
+  if (other) return fault(other, "not together with execution_id");
+  const execution = parseId("exe", textOf(given.execution_id) ?? "");
+  return execution ? ok({ kind: "execution", execution, offset }) : fault("execution_id", "must be an id of the form exe_…");
+}
+
+function parseRange(given: RecallArguments, { last }: RecallScope): Parsed<PositionRange | null> {
+  const [from, to] = [numberOf(given.from) || null, numberOf(given.to) || null];
+  if (from === null && to === null) return ok(null);
+  const range = { from: from ?? 1, to: Math.min(to ?? last, last) };
+  if (range.from > last) return fault("from", `the last position is ${last}`);
+  if (to !== null && to < range.from) return fault("to", "must not be less than from");
+  return ok(range);
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" && value.trim() !== "" ? value.trim() : null);
+const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);

@@ -1,0 +1,85 @@
+/** Where a text says what was asked for, and the piece of it that shows most of that. */
+import { stemsOf } from "./languages";
+import type { RecallQuery } from "./query";
+import { foldWord } from "./words";
+
+export interface Match {
+  /** UTF-16 offset. */
+  readonly at: number;
+  readonly length: number;
+  readonly term: string;
+}
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+/** Of one term; more tell nothing new. */
+const MOST_MATCHES = 20;
+/** UTF-16 units shown before the first match. */
+const LEAD = 40;
+
+/** In order of place. */
+export function findMatches(text: string, query: RecallQuery): Match[] {
+  const [words, stems] = [new Set([...query.words, ...query.exact]), new Set(query.stems)];
+  const found: Match[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const [word] = match;
+    const term = termOf(word, { words, stems, query });
+    if (term !== null) found.push({ at: match.index, length: word.length, term });
+  }
+  for (const term of [...query.stems, ...query.exact]) if (UNSPACED.test(term)) found.push(...occurrences(text, term));
+  return found.sort((a, b) => a.at - b.at);
+}
+
+interface Wanted {
+  readonly words: ReadonlySet<string>;
+  readonly stems: ReadonlySet<string>;
+  readonly query: RecallQuery;
+}
+
+function termOf(word: string, { words, stems, query }: Wanted): string | null {
+  const stem = stemsOf(word.toLowerCase(), query.languages).find((each) => stems.has(each));
+  if (stem !== undefined) return stem;
+  const folded = foldWord(word);
+  return words.has(folded) ? folded : null;
+}
+
+function occurrences(text: string, term: string): Match[] {
+  const found: Match[] = [];
+  for (let at = text.indexOf(term); at >= 0 && found.length < MOST_MATCHES; at = text.indexOf(term, at + term.length)) {
+    found.push({ at, length: term.length, term });
+  }
+  return found;
+}
+
+/** At most `units` of `text` and an ellipsis at each end that was cut, on one line: the part with the most different terms in it. */
+export function toSnippet(text: string, matches: readonly Match[], units: number): string {
+  if (text.length <= units) return oneLine(text);
+  const from = startOf(text, bestWindow(matches, units));
+  const to = Math.min(text.length, from + units);
+  const piece = wholeCharacters(text.slice(from, to));
+  return `${from > 0 ? "…" : ""}${oneLine(piece)}${to < text.length ? "…" : ""}`;
+}
+
+/** Offset of the first match of the window that holds most. */
+function bestWindow(matches: readonly Match[], units: number): number {
+  let best = { terms: 0, at: 0 };
+  for (const [index, first] of matches.entries()) {
+    const inside = new Set<string>();
+    for (const { at, length, term } of matches.slice(index)) {
+      if (at + length > first.at + units - LEAD) break;
+      inside.add(term);
+    }
+    if (inside.size > best.terms) best = { terms: inside.size, at: first.at };
+  }
+  return best.at;
+}
+
+/** A little before the match, at the beginning of a word. */
+function startOf(text: string, match: number): number {
+  if (match <= LEAD) return 0;
+  const space = text.indexOf(" ", match - LEAD);
+  return space >= 0 && space < match ? space + 1 : match;
+}
+
+const wholeCharacters = (text: string): string => text.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
+const oneLine = (text: string): string => text.replace(/\s+/gu, " ").trim();

@@ -1,0 +1,64 @@
+/**
+ * What the index holds of a passage. `exact`: words as they are written, folded; identifiers whole; single characters of Chinese,
+ * Japanese, Thai and their like; the day. `stems`: what finds a word in another form; pairs of characters where no spaces are written.
+ */
+import { dayTerms } from "./dates";
+import { guessLanguages, isStopWord, stemsOf } from "./languages";
+import type { Language } from "./stop-words";
+import { clustersOf, foldWord, pairsOf, splitWords, toTerm, type Word } from "./words";
+
+export interface Terms {
+  readonly exact: readonly string[];
+  readonly stems: readonly string[];
+}
+
+/** `at`: when it was said, epoch milliseconds. */
+export function toTerms(text: string, at: number): Terms {
+  const words = splitWords(text);
+  const languages = guessLanguages(words);
+  const exact: string[] = [...dayTerms(at)];
+  const stems: string[] = [];
+  for (const word of words) {
+    exact.push(...exactOf(word));
+    if (word.kind !== "word" || !isStopWord(word.text, languages)) stems.push(...stemTerms(word, languages));
+  }
+  return { exact, stems };
+}
+
+const HAN = /^\p{sc=Han}$/u;
+const HANGUL = /^\p{sc=Hangul}+$/u;
+
+export function exactOf({ kind, text }: Word): readonly string[] {
+  switch (kind) {
+    case "cjk":
+      return HANGUL.test(text) ? [toTerm(text)] : [...text].filter((character) => HAN.test(character));
+    case "clusters":
+      return clustersOf(text);
+    case "word":
+      return [foldWord(text), ...beginningOf(foldWord(text))];
+    default:
+      return [text];
+  }
+}
+
+/** Long words of one family begin alike where no stemmer brings them together: allergic and allergies, Zahnarzt and Zahnarzttermin. */
+const BEGINNING = 6;
+const beginningOf = (word: string): readonly string[] => (word.length > BEGINNING ? [`${word.slice(0, BEGINNING)}${OPEN_END}`] : []);
+/** A mark that no word has. */
+const OPEN_END = "¬";
+
+/** A compound has no stem of its own: it is found whole, and by its words. */
+export function stemTerms({ kind, text }: Word, languages: readonly Language[]): readonly string[] {
+  switch (kind) {
+    case "cjk":
+      return pairsOf([...text]);
+    case "clusters":
+      return pairsOf(clustersOf(text));
+    case "word":
+      return stemsOf(text, languages).map(toTerm);
+    case "compound":
+      return [];
+    default:
+      return [text];
+  }
+}

@@ -1,0 +1,9 @@
+/** Times as people write them, in UTC. Pure: the time is given. */
+
+/** `2026-05-08T13:56Z`, to the minute. */
+export const toUtcMinute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`;
+
+export function toUtcDay(at: number): { readonly year: number; readonly month: number; readonly day: number } {
+  const date = new Date(at);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
+}

@@ -1,0 +1,18 @@
+/** What the record says, for people: all of it, also what the model's view still shows. */
+import type { RecallInput, RecallReport } from "../../app/recall-views";
+import type * as api from "../../app/session-api";
+import { err, ok } from "../../lib/result";
+import { lookUp } from "../recall/recall";
+import type { SessionRuntime } from "../runtime";
+
+/** The parameter of the request that stands for an argument of the tool. */
+const PARAMETERS: Readonly<Record<string, string>> = { query: "q" };
+
+export async function recallFromRecord(runtime: SessionRuntime, input: RecallInput): Promise<api.Outcome<RecallReport>> {
+  const { query, execution: execution_id, from, to, offset, limit } = input;
+  const found = await lookUp({ query, execution_id, from, to, offset }, { hiddenOnly: false, limit }, runtime.recallPorts());
+  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  if (found.ok) return ok(found.value);
+  const { field, detail } = found.error;
+  return err({ code: "invalid", field: PARAMETERS[field] ?? field, detail });
+}

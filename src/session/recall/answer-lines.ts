@@ -1,0 +1,91 @@
+/** What was found, as lines and as hits side by side, so that the text says exactly what the hits do, within its tokens. */
+import type { RecallHit, RecallNeighbour, RecallReport } from "../../app/recall-views";
+import type { Ranked } from "../../context/recall/rank";
+import { fitted, labelOf, NEIGHBOUR_UNITS, snippetUnits, timeBetween, WITH_NEIGHBOURS } from "../../context/recall/render";
+import { toSnippet } from "../../context/recall/snippet";
+import { estimateTokens } from "../../context/tokens";
+import type { ItemMeta } from "../../domain/message";
+import type { FoundRecord, SearchInput } from "./found-record";
+
+const HEADER = "Found in this conversation, best first (#position who: words; read on with from and to, or execution_id):";
+/** With less room than this left, no more is tried. */
+const LEAST_TOKENS = 20;
+
+export class AnswerLines {
+  readonly #input: SearchInput;
+  readonly #record: FoundRecord;
+  readonly #lines: string[] = [HEADER];
+  readonly #hits: RecallHit[] = [];
+  readonly #said = new Set<number>();
+  readonly #coming: ReadonlySet<number>;
+  #left: number;
+  #at: number | null = null;
+
+  /** `first`: what will be added to begin with. */
+  constructor(input: SearchInput, record: FoundRecord, first: readonly Ranked[]) {
+    this.#coming = new Set(first.filter(({ own }) => own > 0).map(({ position }) => position));
+    this.#input = input;
+    this.#record = record;
+    this.#left = input.tokens - weigh([HEADER]);
+  }
+
+  get isFull(): boolean {
+    return this.#left < LEAST_TOKENS || this.#hits.length >= this.#input.limit;
+  }
+
+  /** What does not fit is passed over: a shorter one after it may. */
+  add(hit: Ranked): void {
+    const meta = this.#record.meta(hit.position);
+    if (this.isFull || !meta || this.#said.has(hit.position) || !this.#record.isHit(hit)) return;
+    const rank = this.#hits.length;
+    const snippet = this.#snippet(hit, snippetUnits(rank));
+    if (snippet === "") return;
+    const neighbours = rank < WITH_NEIGHBOURS ? this.#neighbours(hit.position) : [];
+    const in_view = this.#input.isShown(hit.position);
+    const lines = [
+      ...timeBetween(this.#at, meta.at),
+      `${labelOf(meta)}${in_view ? " (in view)" : ""}: ${snippet}`,
+      ...neighbours.map((near) => `  ${labelOf(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
+    ];
+    if (weigh(lines) > this.#left) return;
+    this.#left -= weigh(lines);
+    this.#at = meta.at;
+    this.#lines.push(...lines);
+    for (const { position } of [meta, ...neighbours]) this.#said.add(position);
+    this.#hits.push({ ...hitOf(meta), in_view, snippet, score: rounded(hit.score), neighbours });
+  }
+
+  toReport(): RecallReport | null {
+    if (this.#hits.length === 0) return null;
+    const text = this.#lines.join("\n");
+    return { data: this.#hits, text, tokens: estimateTokens(text), next: null };
+  }
+
+  #snippet(of: Pick<Ranked, "position" | "passage">, units: number): string {
+    const { text, matches } = this.#record.passage(of);
+    return toSnippet(text, matches, fitted(units, text));
+  }
+
+  /** The messages on both sides that were not said yet, and are no hits of their own. */
+  #neighbours(position: number): RecallNeighbour[] {
+    const isOther = (each: number): boolean => this.#input.isWanted(each) && !this.#said.has(each) && !this.#coming.has(each);
+    const near = [position - 1, position + 1].filter(isOther);
+    this.#record.read(near);
+    return near.flatMap((each) => {
+      const kind = this.#record.meta(each)?.kind;
+      const snippet = kind ? this.#snippet({ position: each, passage: 0 }, NEIGHBOUR_UNITS) : "";
+      return kind && snippet !== "" ? [{ position: each, kind, snippet }] : [];
+    });
+  }
+}
+
+const hitOf = ({ position, id, kind, at, tool }: ItemMeta) => ({
+  position,
+  message_id: id,
+  kind,
+  created_at: at,
+  execution_id: tool?.execution ?? null,
+});
+
+const weigh = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + estimateTokens(line) + 1, 0);
+const rounded = (score: number): number => Math.round(score * 1_000) / 1_000;

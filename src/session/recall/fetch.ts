@@ -1,0 +1,135 @@
+/** By name: one execution whole, a range of positions, or the newest that left the view; in pages that a small window holds. */
+import type { RecallHit, RecallNext, RecallReport } from "../../app/recall-views";
+import { toRecallText } from "../../context/recall/passages";
+import { fitted, labelOf } from "../../context/recall/render";
+import type { PositionRange } from "../../context/recall/request";
+import { toSnippet } from "../../context/recall/snippet";
+import { estimateTokens } from "../../context/tokens";
+import { headOf } from "../../context/tool-results";
+import type { ExecutionId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import { toUtcMinute } from "../../lib/utc-time";
+import type { ContentReader } from "../content";
+import { readItems } from "../log/log-tables";
+import type { Sql } from "../log/sql";
+import { isLookUp } from "./recall-index";
+import { isFindable, readExecution } from "./recall-reader";
+
+export interface FetchPorts {
+  readonly sql: Sql;
+  readonly content: Pick<ContentReader, "display" | "readForwards">;
+}
+
+export interface FetchInput {
+  /** Tokens of the text, at most. */
+  readonly tokens: number;
+  readonly offset: number;
+  readonly isShown: (position: number) => boolean;
+}
+
+const SNIPPET_UNITS = 200;
+/** Tokens that are left for the line that says how to go on. */
+const FOOTER_TOKENS = 60;
+/** Of a range, in one look-up: what is asked for by its beginning comes long before. */
+const MOST_ITEMS = 512;
+const PAGE = 64;
+
+/** As many characters from the front as weigh at most `tokens`; never inside a character, and at least one. */
+export function cutToTokens(text: string, tokens: number): string {
+  if (estimateTokens(text) <= tokens) return text;
+  let [fits, over] = [1, text.length];
+  while (over - fits > 1) {
+    const middle = Math.floor((fits + over) / 2);
+    if (estimateTokens(text.slice(0, middle)) <= tokens) fits = middle;
+    else over = middle;
+  }
+  return headOf(text, Math.max(2, fits));
+}
+
+/** The call with its arguments, and its recorded result. */
+export function fetchExecution(execution: ExecutionId, input: FetchInput, ports: FetchPorts): RecallReport {
+  const items = readExecution(ports.sql, execution);
+  if (items.length === 0) return toReport([], `There is no execution ${execution} in this session.`, null);
+  const texts = ports.content.display(items).map(({ parts }) => toRecallText(parts));
+  const blocks = items.map((item, index) => blockOf(item, texts[index] ?? ""));
+  if (items.every(({ kind }) => kind !== "tool_result")) blocks.push("No result is recorded of it.");
+  const whole = blocks.join("\n");
+  const hits = items.map((item, index) => toHit(item, texts[index] ?? "", input));
+  if (input.offset > 0 && input.offset >= whole.length) {
+    return toReport(hits, `offset: there are ${whole.length} characters of ${execution}, and no more.`, null);
+  }
+  const page = cutToTokens(whole.slice(input.offset), input.tokens - FOOTER_TOKENS);
+  const end = input.offset + page.length;
+  if (end >= whole.length) return toReport(hits, page, null);
+  const footer = `[characters ${input.offset} to ${end} of ${whole.length}; go on with execution_id ${execution} and offset ${end}]`;
+  return toReport(hits, `${page}\n${footer}`, { from: null, to: null, offset: end });
+}
+
+const blockOf = (item: ItemMeta, text: string): string => `${labelOf(item)}, ${toUtcMinute(item.at)}:\n${text}`;
+
+function toHit(item: ItemMeta, text: string, { isShown }: Pick<FetchInput, "isShown">): RecallHit {
+  const { position, id: message_id, kind, at: created_at, tool } = item;
+  const snippet = toSnippet(text, [], fitted(SNIPPET_UNITS, text));
+  const found = { position, message_id, kind, created_at, execution_id: tool?.execution ?? null, in_view: isShown(position) };
+  return { ...found, snippet, score: 0, neighbours: [] };
+}
+
+const toReport = (data: readonly RecallHit[], text: string, next: RecallNext | null): RecallReport => ({
+  data,
+  text,
+  tokens: estimateTokens(text),
+  next,
+});
+
+/** Messages in order. What is left is asked for from the message on in which this page ends, so that no page reads what was read before. */
+export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports: FetchPorts): RecallReport {
+  const hits: RecallHit[] = [];
+  let text = "";
+  let skip = input.offset;
+  let left = input.tokens - FOOTER_TOKENS;
+  const until = Math.min(to, from + MOST_ITEMS - 1);
+  for (const { meta, parts } of ports.content.readForwards({ from, to: until })) {
+    const said = isLookUp(meta) && meta.kind === "tool_result" ? "[what was looked up is not repeated]" : toRecallText(parts);
+    const block = `${blockOf(meta, said)}\n`;
+    const skipped = Math.min(skip, block.length);
+    skip -= skipped;
+    if (skipped === block.length) continue;
+    const rest = block.slice(skipped);
+    const piece = left > 0 ? cutToTokens(rest, left) : "";
+    if (piece !== "") hits.push(toHit(meta, said, input));
+    text += piece;
+    left -= estimateTokens(piece) + 1;
+    if (piece.length < rest.length) {
+      const next = { from: meta.position, to, offset: skipped + piece.length };
+      return toReport(hits, `${text}\n[go on with from ${next.from}, to ${to} and offset ${next.offset}]`, next);
+    }
+  }
+  if (until < to) {
+    const next = { from: until + 1, to, offset: 0 };
+    return toReport(hits, `${text}[go on with from ${next.from} and to ${to}]`, next);
+  }
+  return toReport(hits, text === "" ? "offset: there is no more of these messages." : text.trimEnd(), null);
+}
+
+/** The newest that the view does not show, the newest first. `last`: where they begin. */
+export function listNewest(last: number, input: FetchInput & { readonly redacted: ReadonlySet<string> }, ports: FetchPorts): RecallReport {
+  const hits: RecallHit[] = [];
+  const lines = ["The newest messages of this session that are not shown any more, newest first (#position who: words):"];
+  let left = input.tokens - estimateTokens(lines[0] ?? "");
+  for (let to = last; to > 0 && left > 0; ) {
+    const page = readItems(ports.sql, { from: 1, to, limit: PAGE, order: "desc" });
+    const items = page.filter((item) => !input.isShown(item.position) && isFindable(item, input.redacted));
+    for (const [index, shown] of ports.content.display(items).entries()) {
+      const item = items[index];
+      if (!item || left <= 0) break;
+      const hit = toHit(item, toRecallText(shown.parts), input);
+      const line = `${labelOf(item)}, ${toUtcMinute(item.at)}: ${hit.snippet}`;
+      left -= estimateTokens(line) + 1;
+      if (left <= 0) break;
+      hits.push(hit);
+      lines.push(line);
+    }
+    to = (page.at(-1)?.position ?? 1) - 1;
+  }
+  return hits.length > 0 ? toReport(hits, lines.join("\n"), null) : toReport([], "Everything of this session is in view.", null);
+}

@@ -1,0 +1,69 @@
+/** What one search has read of the record: nothing is read, split or matched twice. */
+import { type Passage, toPassages } from "../../context/recall/passages";
+import type { RecallQuery } from "../../context/recall/query";
+import { inheritsIn, type Ranked } from "../../context/recall/rank";
+import type { PositionRange } from "../../context/recall/request";
+import { findMatches, type Match } from "../../context/recall/snippet";
+import type { ItemMeta } from "../../domain/message";
+
+export interface SearchInput {
+  readonly query: string;
+  /** Tokens of the text, at most. */
+  readonly tokens: number;
+  /** Hits, at most. */
+  readonly limit: number;
+  /** Null: anywhere. */
+  readonly range: PositionRange | null;
+  readonly isWanted: (position: number) => boolean;
+  readonly isShown: (position: number) => boolean;
+  readonly redacted: ReadonlySet<string>;
+}
+
+export interface ReadItem {
+  readonly meta: ItemMeta;
+  readonly text: string;
+}
+
+export interface FoundPassage {
+  readonly text: string;
+  readonly matches: readonly Match[];
+}
+
+export class FoundRecord {
+  readonly query: RecallQuery;
+  readonly #readAll: (positions: readonly number[]) => readonly ReadItem[];
+  readonly #items = new Map<number, { readonly meta: ItemMeta; readonly passages: readonly Passage[] } | null>();
+  readonly #passages = new Map<string, FoundPassage>();
+
+  constructor(query: RecallQuery, readAll: (positions: readonly number[]) => readonly ReadItem[]) {
+    this.query = query;
+    this.#readAll = readAll;
+  }
+
+  read(positions: readonly number[]): void {
+    const unknown = [...new Set(positions)].filter((position) => !this.#items.has(position));
+    for (const position of unknown) this.#items.set(position, null);
+    for (const { meta, text } of this.#readAll(unknown)) this.#items.set(meta.position, { meta, passages: toPassages(text) });
+  }
+
+  /** Null: it may not be found. */
+  meta(position: number): ItemMeta | null {
+    return this.#items.get(position)?.meta ?? null;
+  }
+
+  passage({ position, passage }: Pick<Ranked, "position" | "passage">): FoundPassage {
+    const key = `${position}.${passage}`;
+    const known = this.#passages.get(key);
+    if (known) return known;
+    const text = this.#items.get(position)?.passages[passage]?.text ?? "";
+    const found = { text, matches: findMatches(text, this.query) };
+    this.#passages.set(key, found);
+    return found;
+  }
+
+  /** Whether it is worth an answer: it may be found, and has words of its own or of a neighbour that belongs to it. */
+  isHit(hit: Ranked): boolean {
+    const meta = this.meta(hit.position);
+    return meta !== null && inheritsIn(hit, meta.kind);
+  }
+}

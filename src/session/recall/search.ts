@@ -1,0 +1,50 @@
+/** By words: candidates from the index, ranked, read, looked at more closely, and put into lines until the answer is full. */
+import type { RecallReport } from "../../app/recall-views";
+import { toRecallText } from "../../context/recall/passages";
+import { toQuery } from "../../context/recall/query";
+import { boostOf, byScore, type Ranked, rankPositions } from "../../context/recall/rank";
+import type { ContentReader } from "../content";
+import type { Sql } from "../log/sql";
+import { AnswerLines } from "./answer-lines";
+import { FoundRecord, type ReadItem, type SearchInput } from "./found-record";
+import { findCandidates } from "./recall-index";
+import { isFindable, readItemsAt } from "./recall-reader";
+
+/** Hits whose own words decide among them; those after them keep the order of the index. */
+const LOOKED_AT = 60;
+/** As many are read at a time, until the answer is full. */
+const BATCH = 60;
+const MOST_READ = 180;
+
+export interface SearchPorts {
+  readonly sql: Sql;
+  readonly content: Pick<ContentReader, "display">;
+}
+
+/** Null: nothing has any of the words. */
+export function searchWords(input: SearchInput, ports: SearchPorts): RecallReport | null {
+  const query = toQuery(input.query);
+  const ranked = rankPositions(findCandidates(ports.sql, query, input.range), input.isWanted);
+  const record = new FoundRecord(query, (positions) => readFindable(positions, input.redacted, ports));
+  const first = lookCloser(ranked.slice(0, LOOKED_AT), record);
+  const answer = new AnswerLines(input, record, first);
+  for (const hit of first) answer.add(hit);
+  for (let start = LOOKED_AT; start < Math.min(ranked.length, MOST_READ) && !answer.isFull; start += BATCH) {
+    const batch = ranked.slice(start, start + BATCH);
+    record.read(batch.map(({ position }) => position));
+    for (const hit of batch) answer.add(hit);
+  }
+  return answer.toReport();
+}
+
+function readFindable(positions: readonly number[], redacted: ReadonlySet<string>, { sql, content }: SearchPorts): ReadItem[] {
+  const items = readItemsAt(sql, positions).filter((item) => isFindable(item, redacted));
+  const shown = content.display(items);
+  return items.map((meta, index) => ({ meta, text: toRecallText(shown[index]?.parts ?? []) }));
+}
+
+/** The words of the first ones decide among them. */
+function lookCloser(ranked: readonly Ranked[], record: FoundRecord): Ranked[] {
+  record.read(ranked.map(({ position }) => position));
+  return ranked.map((hit) => ({ ...hit, score: hit.score * boostOf(record.passage(hit), record.query) })).sort(byScore);
+}
