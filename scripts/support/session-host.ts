@@ -18,6 +18,10 @@ export interface HostWorld {
   readonly tools?: ToolRunner;
 }
 
+/** What a client says: never busy, no tools of its own, no key. */
+export type Said = Without<SubmitInput, "onBusy" | "tools" | "idempotency">;
+type Without<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never;
+
 const NO_TOOLS: ToolRunner = { run: async () => ({ output: "Nobody runs tools here.", failure: "not_configured" }) };
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 } as const;
 const START = Date.UTC(2026, 0, 5, 9);
@@ -74,8 +78,12 @@ export class SessionHost {
     return `${prefix}_01HZZZZZZZ${String(this.#ids).padStart(16, "0")}` as IdKinds[P];
   }
 
-  /** Nothing here waits for a time to pass: what is scheduled is a deadline, or comes with the next call. */
-  readonly #schedule: Schedule = () => () => {};
+  /** Work that only lets others go first goes on; what waits for a time to pass is a deadline, or comes with the next call. */
+  readonly #schedule: Schedule = (ms, work) => {
+    if (ms > 0) return () => {};
+    const soon = setImmediate(work);
+    return () => clearImmediate(soon);
+  };
 
   #keep(work: Promise<void>): void {
     const kept = work.finally(() => this.#running.delete(kept));
@@ -89,9 +97,9 @@ export class SessionHost {
   }
 
   /** Until nothing is going on any more, in the object and in the queue. */
-  async submit(input: Omit<SubmitInput, "onBusy" | "tools" | "idempotency">): Promise<void> {
+  async submit(said: Said): Promise<void> {
     this.#now += STEP_MS;
-    expectOk(await this.service.submit(this.caller, { ...input, onBusy: "queue", tools: null, idempotency: null } as SubmitInput));
+    expectOk(await this.service.submit(this.caller, { ...said, onBusy: "queue", tools: null, idempotency: null }));
     await this.#settle();
   }
 

@@ -4,16 +4,21 @@
  * and further on where a result says how to read on.
  */
 import type { ToolCallPart } from "../../domain/message";
-import { contentWords, wordsOf } from "../text-matching";
+import { contentWords, type Match, wordsOf } from "../text-matching";
 import { bestOf, rank, seenSentences, statementsOf } from "./sentences";
 import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } from "./turn";
 
 /** Look-ups in one turn. */
 const MOST_CALLS = 3;
-/** A sentence that holds this share of the question's weight leaves nothing to look up. */
-const SURE = 0.8;
+/** A sentence that holds this share of the question's weight leaves nothing to look up: a name that it lacks is less than that. */
+const SURE = 0.95;
 /** What was looked up answers the question from this share on. */
 const GOOD = 0.5;
+/** What was looked up was found by the question's words, or is the very result that was asked for: a smaller share is enough to be quoted. */
+const FOUND_BY_WORDS = { least: 0.2, nearly: 0.5 };
+const FOUND_BY_EXECUTION = { least: 0.1, nearly: 0.5 };
+/** How a result names a call: with its execution. */
+const CALL = /\bcall of [^\n]*?\b(exe_\w+)/;
 const QUERY_CHARS = 300;
 /** How a result names what follows it: `offset 2000`, `"offset": 2000`, `offset=2000`. */
 const READ_ON = /\boffset\W{1,4}(\d+)/g;
@@ -48,25 +53,47 @@ function byWords({ asking }: Turn): RecallArguments | null {
   return query === "" ? null : { query };
 }
 
-/** What the last result says follows it; by words, where an execution alone did not say it. */
+/** What the last result says follows it; the execution of a call that was found; by words, where an execution alone did not say it. */
 function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | null {
   const last = done.at(-1);
-  if (!last || (rank(focusOf(turn, last), recalled(last))[0]?.coverage ?? 0) >= GOOD) return null;
+  if (!last) return null;
   const asked = argumentsOf(last.call);
+  if ("query" in asked) {
+    const called = calledIn(rank(withoutFillers(turn.asking), [...seenSentences(turn), ...recalled(last)]));
+    if (called !== null) return { execution_id: called };
+  }
+  const [best] = rank(focusOf(turn, last), recalled(last));
+  if ((best?.coverage ?? 0) >= GOOD) return null;
   const offset = [...last.result.output.matchAll(READ_ON)].map((match) => Number(match[1])).at(-1);
   if (offset !== undefined && offset > Number(asked.offset ?? 0)) return { ...asked, offset };
   return done.some(({ call }) => "query" in argumentsOf(call)) ? null : byWords(turn);
 }
 
+/** The execution of a call that would be quoted: what it returned is not in its own line. */
+function calledIn(matches: readonly Match[]): string | null {
+  const least = (matches[0]?.coverage ?? 0) * FOUND_BY_WORDS.nearly;
+  const found = matches.find(({ sentence, coverage }) => coverage >= least && CALL.test(sentence));
+  return CALL.exec(found?.sentence ?? "")?.[1] ?? null;
+}
+
 const recalled = ({ result }: Answered): readonly string[] => statementsOf(result.output);
 
+/** What a question is made of where words are not set apart: endings, and what asks. Nothing else left: as it is. */
+const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|[吗呢]/gu;
+
+function withoutFillers(question: string): string {
+  const rest = question.replaceAll(FILLERS, " ");
+  return wordsOf(rest).length === 0 ? question : rest;
+}
+
 /** What is asked of that result: of an execution everything but what named it. */
-function focusOf({ asking, before }: Turn, { call }: Answered): string {
-  const { execution_id } = argumentsOf(call);
-  const named = before.find((each) => executionOf(each) === execution_id);
-  if (!named) return asking;
-  const known = new Set(wordsOf(describe(named)));
-  return contentWords(asking)
+function focusOf(turn: Turn, { call }: Answered): string {
+  const { execution_id: id } = argumentsOf(call);
+  if (typeof id !== "string") return withoutFillers(turn.asking);
+  const cleared = turn.before.filter((each) => executionOf(each) === id).map(describe);
+  const found = lookUps(turn).flatMap((each) => recalled(each).filter((sentence) => CALL.exec(sentence)?.[1] === id));
+  const known = new Set([...cleared, ...found].flatMap(wordsOf));
+  return contentWords(withoutFillers(turn.asking))
     .filter((word) => wordsOf(word).some((each) => !known.has(each)))
     .join(" ");
 }
@@ -74,11 +101,12 @@ function focusOf({ asking, before }: Turn, { call }: Answered): string {
 /** The best sentences of what was looked up in this turn, an execution's first, beside those that were seen anyway. Empty: none fits. */
 export function quoteRecalled(turn: Turn): readonly string[] {
   const done = lookUps(turn);
-  const ofExecutions = done
-    .filter(({ call }) => "execution_id" in argumentsOf(call))
-    .flatMap((each) => bestOf(focusOf(turn, each), recalled(each)));
-  if (ofExecutions.length > 0) return ofExecutions;
-  return bestOf(turn.asking === "" ? turn.said : turn.asking, [...seenSentences(turn), ...done.flatMap(recalled)]);
+  const ofExecution = done.filter(({ call }) => "execution_id" in argumentsOf(call));
+  const [first] = ofExecution;
+  const quoted = first ? bestOf(focusOf(turn, first), ofExecution.flatMap(recalled), FOUND_BY_EXECUTION) : [];
+  if (quoted.length > 0) return quoted;
+  const asking = turn.asking === "" ? turn.said : turn.asking;
+  return bestOf(withoutFillers(asking), [...seenSentences(turn), ...done.flatMap(recalled)], FOUND_BY_WORDS);
 }
 
 function argumentsOf({ arguments: text }: ToolCallPart): RecallArguments {

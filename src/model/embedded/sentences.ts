@@ -9,6 +9,7 @@ export const STAND_IN = "I am Longhand's embedded stand-in model";
 const LEAST_COVERAGE = 0.34;
 /** A further sentence is quoted only if it is nearly as good as the best. */
 const NEARLY_AS_GOOD = 0.75;
+const SEEN = { least: LEAST_COVERAGE, nearly: NEARLY_AS_GOOD };
 const MOST_SENTENCES = 3;
 export const RESULT_CHARS = 400;
 
@@ -44,9 +45,9 @@ function shownOf(part: Part, answered: Answered | undefined): readonly string[] 
 /** Each sentence once, best first. */
 export const rank = (question: string, sentences: readonly string[]): readonly Match[] => findMatches(question, [...new Set(sentences)]);
 
-export function bestOf(question: string, sentences: readonly string[]): readonly string[] {
+export function bestOf(question: string, sentences: readonly string[], by = SEEN): readonly string[] {
   const matches = rank(question, sentences);
-  const least = Math.max(LEAST_COVERAGE, (matches[0]?.coverage ?? 0) * NEARLY_AS_GOOD);
+  const least = Math.max(by.least, (matches[0]?.coverage ?? 0) * by.nearly);
   return matches
     .filter((match) => match.coverage >= least)
     .slice(0, MOST_SENTENCES)
