@@ -1,9 +1,9 @@
 /** `memory_query` in a long session: the code of the session's object over Node's SQLite, in this process. */
 
+import { createNodeSql } from "../scripts/support/node-sql.ts";
 import { createRandom, type Random } from "../scripts/support/random.ts";
 import { lookUp, type RecallPorts } from "../src/session/recall/recall.ts";
 import { indexPage } from "../src/session/recall/recall-index.ts";
-import { createNodeSql } from "../test/support/node-sql.ts";
 import { buildRecord, type RecordedText } from "../test/support/recall-record.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";
 

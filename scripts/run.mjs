@@ -18,6 +18,8 @@ const LEAST_NODE = [22, 18];
 const script = (file) => ["--disable-warning=ExperimentalWarning", "--import", "./scripts/support/typescript-imports.mjs", file];
 /** A seed makes and drops many small objects: with more room for them, in MB, the collector takes a tenth less of the time. */
 const ROOM_FOR_THE_YOUNG = "--execArgv=--max-semi-space-size=64";
+/** The session's classes have parameter properties, which must be written out, not only stripped. */
+const sessionScript = (file) => ["--experimental-transform-types", ...script(file)];
 const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), ...rest];
 
 /** Each command is a list of Node command lines, run one after another; the caller's arguments go to the last. */
@@ -32,6 +34,7 @@ const COMMANDS = {
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
   recall: [script("scripts/recall.ts")],
+  fidelity: [sessionScript("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
   simulate: [
     tool(

@@ -2,8 +2,8 @@
 import type { RecallReport } from "../../src/app/recall-views.ts";
 import type { RecallArguments } from "../../src/context/recall/request.ts";
 import { lookUp, type RecallPorts } from "../../src/session/recall/recall.ts";
-import { createNodeSql } from "../../test/support/node-sql.ts";
 import { buildRecord, executionAt } from "../../test/support/recall-record.ts";
+import { createNodeSql } from "../support/node-sql.ts";
 import type { Planted } from "./conversation.ts";
 import { type RecallFigures, toFigures } from "./figures.ts";
 

@@ -123,20 +123,33 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
   return [{ rung: "shorten", items, chars: 2 * preview_chars, gain, reason: "older results of the kept messages show both ends" }];
 }
 
-/** The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays, and what the policy excludes. */
+/**
+ * The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays, and what the policy excludes;
+ * and of the results that the model is about to read for the first time no more goes than must, since it would have asked for them in vain.
+ */
 function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
   const { state, limits, policy } = input;
   const excluded = new Set(policy.results.exclude_tools);
   const isExcluded = ({ kind, tool }: ItemMeta): boolean => kind === "tool_result" && excluded.has(tool?.name ?? "");
   const scale = scaleOf(state, limits.model);
+  const limit = limitOf(limits) ?? 0;
   const left = foot.next.tokens - gainFrom(by.rungs, input);
-  const excess = (left - (limitOf(limits) ?? 0) * ROOMY_RATIO) / scale;
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
     .flatMap((group) => group.items)
     .filter((item) => item.kind !== "user" && !isExcluded(item) && !already.has(item.position) && itemTokens(state, item) > 0);
-  const items = longest(state, candidates, excess);
+  const unread = unreadResults(by.tail);
+  const known = candidates.filter((item) => !unread.includes(item));
+  const first = longest(state, known, (left - limit * ROOMY_RATIO) / scale);
+  const news = candidates.filter((item) => unread.includes(item));
+  const items = [...first, ...longest(state, news, (left - limit) / scale - reductionGain(state, first))];
   if (items.length === 0) return [];
   const gain = Math.floor(reductionGain(state, items) * scale);
   return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
+}
+
+/** Those of the newest group, where nothing was said after them yet. */
+function unreadResults({ tail }: Proposal): readonly ItemMeta[] {
+  const newest = tail.at(-1)?.items ?? [];
+  return newest.at(-1)?.kind === "tool_result" ? newest.filter(({ kind }) => kind === "tool_result") : [];
 }

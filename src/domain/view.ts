@@ -15,11 +15,26 @@ export function reducedWeights(reduced: readonly Reduced[]): ReadonlyMap<number,
 export const missingResults = (items: readonly ItemMeta[]): number =>
   items.reduce((missing, { kind }) => missing + (kind === "tool_call" ? 1 : kind === "tool_result" ? -1 : 0), 0);
 
-/** Which positions no standing summary has read: what is shown still, and what was only trimmed. */
-export function unreadIn({ items, overlays }: Pick<View, "items" | "overlays">): (position: number) => boolean {
-  const shown = new Set(items.map((item) => item.position));
-  const trimmed = overlays.filter((overlay) => overlay.kind === "dropped");
-  return (position) => shown.has(position) || trimmed.some(({ from, to }) => from <= position && position <= to);
+/** A run of positions, both ends included. */
+export interface Run {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Which positions of `range` no standing summary has read: what is shown still, and what was only trimmed. In order; what lies between is not looked at. */
+export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">, range: Run): readonly Run[] {
+  const trimmed = overlays.flatMap((overlay): Run[] => (overlay.kind === "dropped" ? [overlay] : []));
+  const pieces = [...items.map(({ position }): Run => ({ from: position, to: position })), ...trimmed]
+    .map(({ from, to }): Run => ({ from: Math.max(from, range.from), to: Math.min(to, range.to) }))
+    .filter(({ from, to }) => from <= to)
+    .sort((one, other) => one.from - other.from);
+  const runs: Run[] = [];
+  for (const { from, to } of pieces) {
+    const last = runs.at(-1);
+    if (last && from <= last.to + 1) runs[runs.length - 1] = { from: last.from, to: Math.max(last.to, to) };
+    else runs.push({ from, to });
+  }
+  return runs;
 }
 
 /** A view of exactly this, weighed anew: for an epoch change, which touches all of it anyway. */

@@ -18,6 +18,19 @@ const functionWords = new Set(
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[\p{L}\p{N}\p{M}_]+/gu;
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
+const LETTERS = /[\p{L}\p{N}]/u;
+/** Whatever stands around a word and is not part of it. */
+const AROUND = /^[^\p{L}\p{N}_#$]+|[^\p{L}\p{N}_]+$/gu;
+
+/** What `text` is about, as it was written: no words that questions are made of, identifiers whole, each once. */
+export function contentWords(text: string): string[] {
+  const words = text
+    .split(/\s+/u)
+    .map((word) => word.replaceAll(/['’]s(?=$|[^\p{L}])/gu, "").replaceAll(AROUND, ""))
+    .filter((word) => LETTERS.test(word) && !functionWords.has(word.toLowerCase()));
+  return [...new Set(words)];
+}
+
 /** The words of `text`, folded: case, width, marks and common endings; CJK as bigrams. */
 export function wordsOf(text: string): string[] {
   const folded = text

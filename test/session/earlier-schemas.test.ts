@@ -6,11 +6,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { fold } from "../../src/domain/evolve";
 import { STATE_VERSION } from "../../src/domain/state";
 import { readMeta } from "../../src/session/log/log-schema";
 import { id } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, SPEC } from "./life";
 import { compact, newest, revert } from "./talk";
 

@@ -1,7 +1,7 @@
 /** The contract of the session's database, over Node's SQLite. `test/workers` runs the same over the object's own. */
 import { describe } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import { eventLogContract } from "../support/event-log-contract";
-import { createNodeSql } from "../support/node-sql";
 import { sessionTablesContract } from "../support/session-tables-contract";
 import { streamBufferContract } from "../support/stream-buffer-contract";
 

@@ -1,10 +1,10 @@
 /** A turn that has no room: it waits for a summary, makes one itself, or does without. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { CompactInput } from "../../src/app/control-views";
 import type { ModelChunk } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { huge, long, nearlyFull, talk } from "./filled";
 import { CALLER, failure, Life, settle } from "./life";
 import { ask, SUMMARY as BY_PARTS, work } from "./talk";

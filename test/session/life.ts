@@ -1,4 +1,6 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
+
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type {
   CallOptions,
   ChatModel,
@@ -19,7 +21,6 @@ import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
-import { createNodeSql } from "../support/node-sql";
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 

@@ -16,7 +16,7 @@ export interface Answers {
 }
 
 /** More calls than any of these stories can have: a loop. */
-const ENDLESS = 400;
+const ENDLESS = 1_000;
 
 /** What a provider would count, about. */
 export const weightOf = ({ system, messages, tools }: ModelRequest): number =>

@@ -1,8 +1,8 @@
 /** A model that fails before its first word, and what the turn does about it. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelFailure } from "../../src/app/ports";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function asking(): Promise<Life> {

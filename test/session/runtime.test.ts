@@ -1,12 +1,12 @@
 /** The smallest stories of what the simulation once found: each was a bug. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { ringAlarm } from "../../src/session/alarm";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { RECEIPT } from "../read-model/builders";
 import { countingIds, id } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 async function openLife(): Promise<Life> {

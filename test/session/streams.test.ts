@@ -1,9 +1,9 @@
 /** What a reader of the live stream hears over evictions, lost frames and an erasure. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { Accepted } from "../../src/app/session-views";
 import type { TurnId } from "../../src/domain/ids";
 import { countingIds } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, settle } from "./life";
 import { newLife, say, trim } from "./talk";
 

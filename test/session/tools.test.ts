@@ -1,5 +1,6 @@
 /** Tools that run in the session's object: one after the other and at once, with a client's beside them, stopped, late, crashed, and allowed by a person. */
 import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelChunk, ToolOutcome, ToolRequest } from "../../src/app/ports";
 import { LONGEST_RUN_MS } from "../../src/app/tools/run-tools";
 import type { ExecutionId } from "../../src/domain/ids";
@@ -10,7 +11,6 @@ import type { Sql } from "../../src/session/log/sql";
 import { readRows } from "../read-model/rows";
 import { SimD1 } from "../simulation/sim-d1";
 import { id } from "../support/builders";
-import { createNodeSql } from "../support/node-sql";
 import { CALLER, Life, SPEC, settle } from "./life";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -6,7 +6,7 @@ import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, type TouchOf, touchOf } f
 import type { SummaryPlan } from "../../domain/compaction-events";
 import type { ItemMeta, ToolCallPart } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
-import { unreadIn } from "../../domain/view";
+import { unreadRuns } from "../../domain/view";
 import type { SessionContent } from "../session-ports";
 
 /** The lists hold a hundred paths of each kind: of what is new, so many of the newest items are looked at, */
@@ -32,18 +32,16 @@ function newCalls(
   { state: { view }, touch }: { readonly state: SessionState; readonly touch: TouchOf },
   content: SessionContent,
 ): readonly ToolCallPart[] {
-  const trimmed = view.overlays.filter((overlay) => overlay.kind === "dropped");
-  const isNew = unreadIn(view);
-  const isWanted = ({ kind, tool, position }: ItemMeta): boolean =>
-    kind === "tool_call" && touch(tool?.name ?? "") !== null && isNew(position);
-  const oldest = Math.min(...trimmed.map(({ from }) => from), view.items[0]?.position ?? source.to);
-  const from = Math.max(source.from, oldest, source.to - MOST_ITEMS + 1);
+  const isWanted = ({ kind, tool }: ItemMeta): boolean => kind === "tool_call" && touch(tool?.name ?? "") !== null;
+  const from = Math.max(source.from, source.to - MOST_ITEMS + 1);
   const calls: ToolCallPart[] = [];
   let bytes = 0;
-  for (const { meta, parts } of content.readBackwards({ from, to: source.to }, isWanted)) {
-    calls.push(...parts.filter((part) => part.type === "tool_call"));
-    bytes += meta.bytes;
-    if (bytes > MOST_BYTES) break;
+  for (const run of unreadRuns(view, { from, to: source.to }).toReversed()) {
+    for (const { meta, parts } of content.readBackwards(run, isWanted)) {
+      calls.push(...parts.filter((part) => part.type === "tool_call"));
+      bytes += meta.bytes;
+      if (bytes > MOST_BYTES) return calls.reverse();
+    }
   }
   return calls.reverse();
 }

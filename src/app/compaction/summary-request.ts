@@ -20,7 +20,7 @@ import { estimateTokens } from "../../context/tokens";
 import { shortenToolResult } from "../../context/tool-results";
 import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
-import { unreadIn } from "../../domain/view";
+import { type Run, unreadRuns } from "../../domain/view";
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SessionContent } from "../session-ports";
 import type { FoldNext, SummaryPart } from "../summary-part";
@@ -138,12 +138,12 @@ function readPart(
 ): FoldChunk {
   const { plan, state, content } = input;
   const reserved = to < plan.source.to ? 1 : 0;
-  const isUnread = unreadBy(input);
+  const runs = unreadBy(input, { from: start.position, to });
   const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
-  if (!isLast) return takeChunk(only(content.readForwards({ from: start.position, to }), isUnread), start, room);
+  if (!isLast) return takeChunk(each(runs, content.readForwards), start, room);
   const lines: string[] = [];
   let used = 0;
-  for (const entry of only(content.readBackwards({ from: start.position, to }), isUnread)) {
+  for (const entry of each(runs.toReversed(), content.readBackwards)) {
     const read = entry.meta.position === start.position ? start.chars : 0;
     const line = shortenToWithin(renderEntry(entry).slice(read), room);
     used += estimateTokens(line);
@@ -156,18 +156,18 @@ function readPart(
   return { lines, next: null };
 }
 
-function* only(entries: Iterable<TranscriptEntry>, isUnread: (position: number) => boolean): Iterable<TranscriptEntry> {
-  for (const entry of entries) if (isUnread(entry.meta.position)) yield entry;
+function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntry>): Iterable<TranscriptEntry> {
+  for (const run of runs) yield* read(run);
 }
 
 /**
  * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything.
  * It matters where an earlier summary left a message standing inside its range, and that message goes now.
  */
-function unreadBy({ plan, state: { view } }: PartInput): (position: number) => boolean {
+function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Run[] {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
-  if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return () => true;
-  return unreadIn(view);
+  if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return [range];
+  return unreadRuns(view, range);
 }
 
 /** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */

@@ -1,6 +1,6 @@
 /** The session's SQL over Node's own SQLite, in memory. Transactions nest as savepoints, as they do in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Sql, SqlRow, SqlValue } from "../../src/session/log/sql";
+import type { Sql, SqlRow, SqlValue } from "../../src/session/log/sql.ts";
 
 export function createNodeSql(): Sql {
   const database = new DatabaseSync(":memory:");

@@ -1,0 +1,138 @@
+/**
+ * One session in plain Node: the real runtime over `node:sqlite`, a clock that stands still between calls, and a queue whose compactions are
+ * worked off as the consumer does it. For commands that need a session's behaviour and no server.
+ */
+import { runCompaction } from "../../src/app/compaction/run-compaction.ts";
+import type { ChatModel, CompactionJob, ModelSpec, ToolRunner } from "../../src/app/ports.ts";
+import type { OpenInput, Outcome, SubmitInput } from "../../src/app/session-api.ts";
+import type { Schedule } from "../../src/app/session-ports.ts";
+import type { IdKinds, IdPrefix } from "../../src/domain/ids.ts";
+import { SessionRuntime } from "../../src/session/runtime.ts";
+import { SessionService } from "../../src/session/service.ts";
+import { createNodeSql } from "./node-sql.ts";
+
+export interface HostWorld {
+  readonly spec: ModelSpec;
+  readonly model: ChatModel;
+  /** Absent: whatever is called fails. */
+  readonly tools?: ToolRunner;
+}
+
+/** What a client says: never busy, no tools of its own, no key. */
+export type Said = Without<SubmitInput, "onBusy" | "tools" | "idempotency">;
+type Without<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never;
+
+const NO_TOOLS: ToolRunner = { run: async () => ({ output: "Nobody runs tools here.", failure: "not_configured" }) };
+const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 } as const;
+const START = Date.UTC(2026, 0, 5, 9);
+/** Between two things that a client does. */
+const STEP_MS = 20_000;
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+
+export class SessionHost {
+  #now = START;
+  #ids = 0;
+  #lives = 0;
+  readonly sql = createNodeSql();
+  readonly world: HostWorld;
+  readonly caller = { tenant: this.#newId("ten"), session: this.#newId("ses") };
+  service: SessionService;
+  readonly #running = new Set<Promise<void>>();
+  readonly #jobs: CompactionJob[] = [];
+
+  constructor(world: HostWorld) {
+    this.world = world;
+    this.service = this.#wake();
+  }
+
+  get runtime(): SessionRuntime {
+    return this.service.runtime;
+  }
+
+  /** The object anew, over what is stored: its memory is gone. */
+  #wake(): SessionService {
+    const { spec, model, tools = NO_TOOLS } = this.world;
+    const runtime = new SessionRuntime({
+      sql: this.sql,
+      clock: () => this.#now,
+      ids: { newId: (prefix) => this.#newId(prefix) },
+      incarnation: `life-${++this.#lives}`,
+      random: () => 0,
+      schedule: this.#schedule,
+      setAlarm: () => {},
+      background: (work) => this.#keep(work),
+      model,
+      tools: () => tools,
+      models: () => ({ resolve: async (id) => (id === spec.id ? spec : null) }),
+      queue: { send: async (job) => void this.#jobs.push(job) },
+      projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      digest: async () => "",
+      deadlines: DEADLINES,
+      log: SILENT,
+    });
+    return new SessionService(runtime);
+  }
+
+  #newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
+    this.#ids += 1;
+    return `${prefix}_01HZZZZZZZ${String(this.#ids).padStart(16, "0")}` as IdKinds[P];
+  }
+
+  /** Work that only lets others go first goes on; what waits for a time to pass is a deadline, or comes with the next call. */
+  readonly #schedule: Schedule = (ms, work) => {
+    if (ms > 0) return () => {};
+    const soon = setImmediate(work);
+    return () => clearImmediate(soon);
+  };
+
+  #keep(work: Promise<void>): void {
+    const kept = work.finally(() => this.#running.delete(kept));
+    this.#running.add(kept);
+  }
+
+  async open(input: Partial<OpenInput> & { readonly policy: string }): Promise<void> {
+    const whole = { model: this.world.spec.id, system: null, tools: null, title: null, metadata: {}, ...input };
+    expectOk(await this.service.open(this.caller, whole));
+    await this.#settle();
+  }
+
+  /** Until nothing is going on any more, in the object and in the queue. */
+  async submit(said: Said): Promise<void> {
+    this.#now += STEP_MS;
+    expectOk(await this.service.submit(this.caller, { ...said, onBusy: "queue", tools: null, idempotency: null }));
+    await this.#settle();
+  }
+
+  /** `work` on the session as it stands, which afterwards is as if it had not been done. */
+  async fork<T>(work: () => Promise<T>): Promise<T> {
+    const { service } = this;
+    this.sql.script("SAVEPOINT fork");
+    try {
+      this.service = this.#wake();
+      return await work();
+    } finally {
+      this.sql.script("ROLLBACK TO fork; RELEASE fork");
+      this.service = service;
+    }
+  }
+
+  async #settle(): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#running.size > 0) await Promise.allSettled(this.#running);
+      else if (this.#jobs.length > 0) await this.#workOff(this.#jobs.splice(0));
+      else return;
+    }
+  }
+
+  async #workOff(jobs: readonly CompactionJob[]): Promise<void> {
+    const clock = (): number => this.#now;
+    const ports = { session: this.service, model: this.world.model, clock, schedule: this.#schedule, random: () => 0, log: SILENT };
+    for (const job of jobs) await runCompaction(job, ports);
+  }
+}
+
+function expectOk<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw new Error(`the session refused: ${JSON.stringify(outcome.error)}`);
+}

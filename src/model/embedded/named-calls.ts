@@ -1,0 +1,66 @@
+/**
+ * Tools that a message names: so that any tool can be tried offline. A name counts as it is offered, whole and in its case; each mention is
+ * one call. Its arguments are the JSON object that follows it, or the pairs `key: value` and `key=value` whose key the schema knows, up to
+ * the next mention; a value with spaces stands in quotes.
+ */
+import type { ToolDefinition } from "../../domain/message";
+
+export interface NamedCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** As many as a person would name; a pasted log may name a tool a thousand times. */
+const MOST_CALLS = 16;
+/** An object that nests deeper than this is not looked for. */
+const MOST_BRACKETS = 64;
+
+export function namedCalls(said: string, tools: readonly ToolDefinition[]): readonly NamedCall[] {
+  const mentions = tools
+    .flatMap((tool) => placesOf(tool.name, said).map((from) => ({ tool, from })))
+    .sort((one, other) => one.from - other.from)
+    .slice(0, MOST_CALLS);
+  return mentions.map(({ tool, from }, index) => {
+    const rest = said.slice(from + tool.name.length, mentions[index + 1]?.from);
+    return { name: tool.name, arguments: JSON.stringify(objectIn(rest) ?? pairsIn(rest, tool)) };
+  });
+}
+
+function placesOf(name: string, said: string): readonly number[] {
+  const whole = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])${escaped(name)}(?![\p{L}\p{N}_-])`, "gu");
+  return [...said.matchAll(whole)].map(({ index }) => index);
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** The first JSON object in `text`; what follows it is not read. */
+function objectIn(text: string): object | null {
+  const from = text.indexOf("{");
+  let end = text.indexOf("}", from);
+  for (let tries = 0; from >= 0 && end >= 0 && tries < MOST_BRACKETS; end = text.indexOf("}", end + 1), tries++) {
+    try {
+      return JSON.parse(text.slice(from, end + 1)) as object;
+    } catch {
+      // It may end at a later bracket.
+    }
+  }
+  return null;
+}
+
+function pairsIn(text: string, { parameters }: ToolDefinition): object {
+  const properties = typeof parameters.properties === "object" && parameters.properties !== null ? parameters.properties : {};
+  const found = Object.entries(properties).flatMap(([key, schema]) => {
+    const pair = new RegExp(String.raw`(?<![\p{L}\p{N}_])${escaped(key)}\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s,;]+))`, "u").exec(text);
+    const value = pair?.[1] ?? pair?.[2] ?? pair?.[3]?.replace(/[.!?]+$/, "");
+    return value === undefined ? [] : [[key, toValue(value, schema)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+/** A number or a truth value where the schema wants one; otherwise the text, and the tool says what it thinks of it. */
+function toValue(text: string, schema: unknown): unknown {
+  const type = typeof schema === "object" && schema !== null && "type" in schema ? schema.type : null;
+  if ((type === "number" || type === "integer") && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}

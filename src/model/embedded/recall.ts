@@ -1,0 +1,119 @@
+/**
+ * When the embedded model looks something up with `memory_query`: where the question is not fully answered by what it can see. By the
+ * execution id where the question names one, or where a cleared result is what the question is about; by the question's words otherwise;
+ * and further on where a result says how to read on.
+ */
+import type { ToolCallPart } from "../../domain/message";
+import { contentWords, type Match, wordsOf } from "../text-matching";
+import { bestOf, rank, seenSentences, statementsOf } from "./sentences";
+import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } from "./turn";
+
+/** Look-ups in one turn. */
+const MOST_CALLS = 3;
+/** A sentence that holds this share of the question's weight leaves nothing to look up: a name that it lacks is less than that. */
+const SURE = 0.95;
+/** What was looked up answers the question from this share on. */
+const GOOD = 0.5;
+/** What was looked up was found by the question's words, or is the very result that was asked for: a smaller share is enough to be quoted. */
+const FOUND_BY_WORDS = { least: 0.2, nearly: 0.5 };
+const FOUND_BY_EXECUTION = { least: 0.1, nearly: 0.5 };
+/** How a result names a call: with its execution. */
+const CALL = /\bcall of [^\n]*?\b(exe_\w+)/;
+const QUERY_CHARS = 300;
+/** How a result names what follows it: `offset 2000`, `"offset": 2000`, `offset=2000`. */
+const READ_ON = /\boffset\W{1,4}(\d+)/g;
+
+type RecallArguments = Readonly<Record<string, unknown>>;
+
+/** The next look-up of this turn, as a call's arguments; null: there is nothing more to look up, or nothing to do it with. */
+export function planRecall(turn: Turn): { readonly name: string; readonly arguments: string } | null {
+  if (turn.asking === "" || !turn.request.tools.some(isRecall)) return null;
+  const done = lookUps(turn);
+  if (done.length >= MOST_CALLS) return null;
+  const next = JSON.stringify(done.length === 0 ? firstLookUp(turn) : nextLookUp(turn, done));
+  return next === "null" || done.some(({ call }) => call.arguments === next) ? null : { name: RECALL, arguments: next };
+}
+
+const lookUps = ({ since }: Turn): readonly Answered[] => since.filter(({ call }) => isRecall(call));
+
+function firstLookUp(turn: Turn): RecallArguments | null {
+  if (turn.execution) return { execution_id: turn.execution };
+  const cleared = new Map(turn.before.flatMap((each) => pair(describe(each), executionOf(each))));
+  const [best] = rank(turn.asking, [...seenSentences(turn), ...cleared.keys()]);
+  const execution = cleared.get(best?.sentence ?? "");
+  if (execution) return { execution_id: execution };
+  return (best?.coverage ?? 0) >= SURE ? null : byWords(turn);
+}
+
+const pair = (description: string, execution: string | null): (readonly [string, string])[] =>
+  execution ? [[description, execution]] : [];
+
+function byWords({ asking }: Turn): RecallArguments | null {
+  const query = contentWords(asking).join(" ").slice(0, QUERY_CHARS).toWellFormed();
+  return query === "" ? null : { query };
+}
+
+/** What the last result says follows it; the execution of a call that was found; by words, where an execution alone did not say it. */
+function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | null {
+  const last = done.at(-1);
+  if (!last) return null;
+  const asked = argumentsOf(last.call);
+  if ("query" in asked) {
+    const called = calledIn(rank(withoutFillers(turn.asking), [...seenSentences(turn), ...recalled(last)]));
+    if (called !== null) return { execution_id: called };
+  }
+  const [best] = rank(focusOf(turn, last), recalled(last));
+  if ((best?.coverage ?? 0) >= GOOD) return null;
+  const offset = [...last.result.output.matchAll(READ_ON)].map((match) => Number(match[1])).at(-1);
+  if (offset !== undefined && offset > Number(asked.offset ?? 0)) return { ...asked, offset };
+  return done.some(({ call }) => "query" in argumentsOf(call)) ? null : byWords(turn);
+}
+
+/** The execution of a call that would be quoted: what it returned is not in its own line. */
+function calledIn(matches: readonly Match[]): string | null {
+  const least = (matches[0]?.coverage ?? 0) * FOUND_BY_WORDS.nearly;
+  const found = matches.find(({ sentence, coverage }) => coverage >= least && CALL.test(sentence));
+  return CALL.exec(found?.sentence ?? "")?.[1] ?? null;
+}
+
+const recalled = ({ result }: Answered): readonly string[] => statementsOf(result.output);
+
+/** What a question is made of where words are not set apart: endings, and what asks. Nothing else left: as it is. */
+const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|[吗呢]/gu;
+
+function withoutFillers(question: string): string {
+  const rest = question.replaceAll(FILLERS, " ");
+  return wordsOf(rest).length === 0 ? question : rest;
+}
+
+/** What is asked of that result: of an execution everything but what named it. */
+function focusOf(turn: Turn, { call }: Answered): string {
+  const { execution_id: id } = argumentsOf(call);
+  if (typeof id !== "string") return withoutFillers(turn.asking);
+  const cleared = turn.before.filter((each) => executionOf(each) === id).map(describe);
+  const found = lookUps(turn).flatMap((each) => recalled(each).filter((sentence) => CALL.exec(sentence)?.[1] === id));
+  const known = new Set([...cleared, ...found].flatMap(wordsOf));
+  return contentWords(withoutFillers(turn.asking))
+    .filter((word) => wordsOf(word).some((each) => !known.has(each)))
+    .join(" ");
+}
+
+/** The best sentences of what was looked up in this turn, an execution's first, beside those that were seen anyway. Empty: none fits. */
+export function quoteRecalled(turn: Turn): readonly string[] {
+  const done = lookUps(turn);
+  const ofExecution = done.filter(({ call }) => "execution_id" in argumentsOf(call));
+  const [first] = ofExecution;
+  const quoted = first ? bestOf(focusOf(turn, first), ofExecution.flatMap(recalled), FOUND_BY_EXECUTION) : [];
+  if (quoted.length > 0) return quoted;
+  const asking = turn.asking === "" ? turn.said : turn.asking;
+  return bestOf(withoutFillers(asking), [...seenSentences(turn), ...done.flatMap(recalled)], FOUND_BY_WORDS);
+}
+
+function argumentsOf({ arguments: text }: ToolCallPart): RecallArguments {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

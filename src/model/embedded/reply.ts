@@ -1,0 +1,102 @@
+/**
+ * What the embedded model replies: to a question the best sentences that it knows, to a message that names a tool a call of it, to a
+ * request for a summary or a title what those are asked to be.
+ */
+import type { ModelRequest } from "../../app/ports";
+import type { ToolCallPart, ToolResultPart } from "../../domain/message";
+import { type EstimateTokens, extractSummary } from "../extract-summary";
+import { sentencesOf } from "../text-matching";
+import { cut, isQuestion, textOf, topicOf } from "./message-text";
+import { type NamedCall, namedCalls } from "./named-calls";
+import { planRecall, quoteRecalled } from "./recall";
+import { bestOf, RESULT_CHARS, STAND_IN, seenSentences } from "./sentences";
+import { isRecall, readTurn, type Turn } from "./turn";
+
+/** Either says something or calls something. */
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly ToolCallPart[];
+}
+
+/** A heading that a summary is asked to have. */
+const SECTION = /^## .+$/gm;
+
+export const mostTokens = ({ maxOutput, model }: ModelRequest): number => maxOutput ?? model.max_output;
+
+export function replyTo(request: ModelRequest, estimate: EstimateTokens): Reply {
+  switch (request.purpose) {
+    case "compaction":
+      return saying(summaryOf(request, estimate));
+    case "title":
+      return saying(topicOf(toldIn(readTurn(request).said)));
+    default:
+      return answerTurn(readTurn(request));
+  }
+}
+
+const saying = (text: string): Reply => ({ text, calls: [] });
+
+function answerTurn(turn: Turn): Reply {
+  const { latest, said, request } = turn;
+  const isFirst = latest.length === 0;
+  const named = isFirst ? namedCalls(said, request.tools) : [];
+  if (named.length > 0) return calling(named, request);
+  const recall = isFirst || latest.some(isRecall) ? planRecall(turn) : null;
+  if (recall) return calling([recall], request);
+  if (latest.some(isRecall)) return saying(answerFromRecall(turn));
+  if (!isFirst) return saying(answerFromResults(turn));
+  if (!isQuestion(said)) return saying(`Noted: "${topicOf(said)}". ${STAND_IN}, so I keep this in mind but have nothing to add.`);
+  return saying(answerFromView(turn));
+}
+
+/** Ids go on from the highest that the request shows. */
+function calling(calls: readonly NamedCall[], { messages }: ModelRequest): Reply {
+  const known = messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "tool_call" ? [CALL_ID.exec(part.call_id)?.[1]] : [])),
+  );
+  const last = known.reduce((most, number) => Math.max(most, Number(number ?? 0)), 0);
+  return { text: "", calls: calls.map((call, index) => ({ type: "tool_call", call_id: `call_${last + 1 + index}`, ...call })) };
+}
+
+const CALL_ID = /^call_(\d{1,9})$/;
+
+function answerFromView(turn: Turn): string {
+  const found = bestOf(turn.asking, seenSentences(turn));
+  if (found.length === 0) return `${STAND_IN}, and I looked for "${topicOf(turn.asking)}". I cannot find that in what I can see.`;
+  return `${found.join(" ")}\n\n(${STAND_IN}: these are the best-matching sentences of what I can see.)`;
+}
+
+function answerFromRecall(turn: Turn): string {
+  const found = quoteRecalled(turn);
+  const named = turn.asking === "" ? turn.latest.findLast(isRecall) : undefined;
+  if (named && found.length === 0) return answerFromResult(turn.said, named);
+  if (found.length === 0) return `${STAND_IN}, and I looked for "${topicOf(turn.asking)}", also in what left my view. I cannot find that.`;
+  return `${found.join(" ")}\n\n(${STAND_IN}: these are the best-matching sentences of what I looked up.)`;
+}
+
+function answerFromResults({ said, latest }: Turn): string {
+  return latest.map((result) => answerFromResult(said, result)).join("\n\n");
+}
+
+function answerFromResult(question: string, { name, output, is_error }: ToolResultPart): string {
+  const found = bestOf(question, sentencesOf(output));
+  const said = found.length > 0 ? found.join(" ") : cut(output.trim(), RESULT_CHARS);
+  const verb = is_error ? "failed with" : "returned";
+  return `${name} ${verb}: ${said === "" ? "nothing" : said}\n\n(${STAND_IN}: I can only quote the result.)`;
+}
+
+/** What the first speaker of the conversation in a question for a title says. */
+const toldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
+
+/** From a tagged transcript, or from the conversation itself when the instruction was only added to it. */
+function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
+  const asked = textOf(request.messages.at(-1) ?? { role: "user", parts: [] });
+  const sections = `${request.system ?? ""}\n${asked}`.match(SECTION)?.map((line) => line.trim()) ?? [];
+  const told = request.messages.slice(0, -1).map((message) => `${message.role}: ${textOf(message)}`);
+  const input = told.length > 0 ? told.join("\n\n") : asked;
+  const room = mostTokens(request) - estimate(sections.join("\n")) - 4 * sections.length;
+  const said = extractSummary(input, { maxTokens: room, estimate });
+  if (sections.length === 0) return said;
+  const last = sections.length - 1;
+  return sections.map((heading, index) => `${heading}\n${index === last ? said : "none"}`).join("\n");
+}
