@@ -2,6 +2,8 @@
  * The platform around one session: its database and alarm outlive its object, which may die at any await and is made
  * anew by the next call or the alarm. Calls to it are messages: the answer of one that was carried out may be lost.
  */
+
+import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelDirectory } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
@@ -11,7 +13,6 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
-import { createNodeSql } from "../../scripts/support/node-sql";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
