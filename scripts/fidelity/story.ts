@@ -50,7 +50,8 @@ export const METER: ToolDefinition = {
 
 /** One result of a tool for so many facts. */
 const FACTS_A_RESULT = 4;
-const LINES = { least: 12, most: 110 };
+/** At most what three pages of a look-up hold in a window of 4,000 tokens. */
+const LINES = { least: 12, most: 80 };
 
 interface Writing {
   readonly random: Random;

@@ -11,7 +11,7 @@ import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } fro
 /** Look-ups in one turn. */
 const MOST_CALLS = 3;
 /** A sentence that holds this share of the question's weight leaves nothing to look up: a name that it lacks is less than that. */
-const SURE = 0.95;
+const SURE = 0.9;
 /** What was looked up answers the question from this share on. */
 const GOOD = 0.5;
 /** What was looked up was found by the question's words, or is the very result that was asked for: a smaller share is enough to be quoted. */
@@ -39,7 +39,7 @@ const lookUps = ({ since }: Turn): readonly Answered[] => since.filter(({ call }
 function firstLookUp(turn: Turn): RecallArguments | null {
   if (turn.execution) return { execution_id: turn.execution };
   const cleared = new Map(turn.before.flatMap((each) => pair(describe(each), executionOf(each))));
-  const [best] = rank(turn.asking, [...seenSentences(turn), ...cleared.keys()]);
+  const [best] = rank(withoutFillers(turn.asking), [...seenSentences(turn), ...cleared.keys()]);
   const execution = cleared.get(best?.sentence ?? "");
   if (execution) return { execution_id: execution };
   return (best?.coverage ?? 0) >= SURE ? null : byWords(turn);
@@ -79,7 +79,7 @@ function calledIn(matches: readonly Match[]): string | null {
 const recalled = ({ result }: Answered): readonly string[] => statementsOf(result.output);
 
 /** What a question is made of where words are not set apart: endings, and what asks. Nothing else left: as it is. */
-const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|[吗呢]/gu;
+const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|[吗呢何]/gu;
 
 function withoutFillers(question: string): string {
   const rest = question.replaceAll(FILLERS, " ");
