@@ -53,6 +53,7 @@ export function buildView(input: ViewInput): BuiltView {
 function withoutSigned(input: ViewInput): ViewInput {
   const goesBack = ({ position, signed }: ItemMeta): boolean => position >= input.signedFrom && (!signed || signed.model === input.model);
   const isKept = ({ meta, parts }: ViewEntry): boolean => goesBack(meta) || !parts.some(hasMetadata);
+  if (input.entries.every(isKept)) return input;
   const entries = input.entries.map((entry) => (isKept(entry) ? entry : { ...entry, parts: entry.parts.flatMap(withoutMetadata) }));
   return { ...input, entries };
 }
@@ -137,12 +138,23 @@ function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], parts
   const said = group.filter(({ meta }) => meta.kind !== "tool_result");
   // Results whose call is not in their group have nothing to answer: they are left out of the copy, never of the record.
   if (said.length === 0) return;
-  messages.push({ role: "assistant", parts: said.flatMap(partsOf) });
+  const parts: Part[] = [];
+  for (const entry of said) parts.push(...partsOf(entry));
+  messages.push({ role: "assistant", parts });
   for (const { meta } of said) {
     if (!meta.tool) continue;
     const { execution, call_id, name } = meta.tool;
-    const result = group.findLast((entry) => entry.meta.kind === "tool_result" && entry.meta.tool?.execution === execution);
+    const result = resultOf(execution, group);
     const missing: Part = { type: "tool_result", call_id, name, output: NO_RESULT, is_error: true };
     messages.push({ role: "tool", parts: result ? partsOf(result) : [missing] });
   }
+}
+
+/** The last one, should there be several. A loop: every call of a view is looked up here. */
+function resultOf(execution: string, group: readonly ViewEntry[]): ViewEntry | null {
+  for (let index = group.length - 1; index >= 0; index--) {
+    const entry = group[index];
+    if (entry?.meta.kind === "tool_result" && entry.meta.tool?.execution === execution) return entry;
+  }
+  return null;
 }
