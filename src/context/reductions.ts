@@ -81,8 +81,11 @@ export function previewable(state: SessionState, items: readonly ItemMeta[], pol
   });
 }
 
+/** UTF-16 units of its text, about: `rough` is a quarter of them. Half as many bytes more are no escapes, but characters of two and three. */
+const unitsOf = ({ bytes, rough }: ItemMeta): number => (rough !== undefined && bytes > 6 * (rough + 1) ? 4 * (rough + 1) : bytes);
+
 function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number): number {
-  const shown = (chars + NOTICE_CHARS) / Math.max(1, item.bytes);
+  const shown = (chars + NOTICE_CHARS) / Math.max(1, unitsOf(item));
   const way = settings.recall === false ? 0 : WAY_TOKENS;
   return Math.min(item.tokens, idTokens(item) + way + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
 }
