@@ -146,9 +146,12 @@ function wordRules(withSql: WithSql): void {
       ];
       const ports = buildRecord(sql, [...better, ...call, ...small(20)]);
 
-      const { text } = await ask(ports, { query: "accordion shelf code" });
+      const { text, data } = await ask(ports, { query: "accordion shelf code" });
 
       expect(text).toContain("7719-B");
+      // Whatever a line is about is among the hits or beside one of them.
+      const lines = [...text.matchAll(/^ *#(\d+) /gm)].map(([, position]) => Number(position));
+      expect(data.flatMap(({ position, neighbours }) => [position, ...neighbours.map((near) => near.position)])).toEqual(lines);
     }));
 
   test("the same question gets the same text, and the line in a long result is what is shown of it", () =>
