@@ -52,8 +52,10 @@ export const rawViewTokens = (state: SessionState): number => fixedTokens(state)
 
 /** Characters that a result shows when the guard must shorten it, both ends together. */
 export const SHORTENED_CHARS = 1_000;
-/** The most that it can weigh: a token for each character. */
-export const SHORTENED_TOKENS = SHORTENED_CHARS;
+/** What its notice weighs at most, with the way to have all of it, which an execution's id makes dense. */
+const NOTICE_TOKENS = 56;
+/** The most that it can weigh: a token for each character, and the notice. */
+export const SHORTENED_TOKENS = SHORTENED_CHARS + NOTICE_TOKENS;
 
 /** Raw tokens that the first change of the view adds to whatever it leaves: from then on `memory_query` is offered. */
 export const recallToCome = (state: SessionState): number =>

@@ -21,6 +21,7 @@ import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
 import type { PlanEconomy, Rung } from "./plan";
 import { stateAfter } from "./state-after";
+import { wayBack } from "./tool-results";
 import { shortenParts } from "./view";
 
 export interface DraftInput {
@@ -74,7 +75,10 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
 function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
   const item = state.view.items.find((shown) => shown.position === position);
   const parts = item ? read(item) : [];
-  return { position, tokens: parts.length > 0 ? estimateParts(shortenParts(parts, chars)) : tokens };
+  if (!item || parts.length === 0) return { position, tokens };
+  // What is shortened is out of the view: `memory_query` is offered from then on, but where the policy says never.
+  const way = state.settings.recall === false ? null : wayBack(item);
+  return { position, tokens: estimateParts(shortenParts(parts, chars, way)) };
 }
 
 export interface SummaryDraft {

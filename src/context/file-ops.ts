@@ -46,9 +46,14 @@ export function fileOpsOf(calls: Calls, before: FileOps = NO_FILES, touch: Touch
   for (const call of calls) {
     const touched = touch(call.name);
     const paths = touched ? pathsIn(call.arguments, touched.keys) : [];
-    for (const path of paths) (touched?.modifies ? modified : read).add(path);
+    for (const path of paths) addNewest(touched?.modifies ? modified : read, path);
   }
   return { read: [...read].filter((path) => !modified.has(path)).slice(-MAX_PATHS), modified: [...modified].slice(-MAX_PATHS) };
+}
+
+function addNewest(paths: Set<string>, path: string): void {
+  paths.delete(path);
+  paths.add(path);
 }
 
 /** What the first of `keys` that names something names: one path, or a list of them. */

@@ -12,8 +12,9 @@ import { clearedToolResult } from "./tool-results";
 const ORDINARY_ID_TOKENS = 24;
 /** What stands for an image or a file: its name or type. */
 const EVICTED_TOKENS = 24;
-/** The notice between the two ends of what was shortened. */
+/** The notice between the two ends of what was shortened, and what it weighs more where it says how to have the rest. */
 const NOTICE_CHARS = 60;
+const WAY_TOKENS = 36;
 /** The ends of a text may be denser than the whole. */
 const DENSITY_MARGIN = 1.2;
 
@@ -75,14 +76,18 @@ export function previewable(state: SessionState, items: readonly ItemMeta[], pol
   const kept = keptResults(items, policy.preview_beyond, policy);
   const results = items.filter((item) => item.kind === "tool_result" && !kept.has(item.position));
   return results.flatMap((item) => {
-    const tokens = previewTokens(item, 2 * policy.preview_chars);
+    const tokens = previewTokens(state, item, 2 * policy.preview_chars);
     return !isReduced(state, item) && tokens < item.tokens ? [{ position: item.position, tokens }] : [];
   });
 }
 
-function previewTokens(item: ItemMeta, chars: number): number {
-  const shown = (chars + NOTICE_CHARS) / Math.max(1, item.bytes);
-  return Math.min(item.tokens, idTokens(item) + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
+/** UTF-16 units of its text, about: `rough` is a quarter of them. Half as many bytes more are no escapes, but characters of two and three. */
+const unitsOf = ({ bytes, rough }: ItemMeta): number => (rough !== undefined && bytes > 6 * (rough + 1) ? 4 * (rough + 1) : bytes);
+
+function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number): number {
+  const shown = (chars + NOTICE_CHARS) / Math.max(1, unitsOf(item));
+  const way = settings.recall === false ? 0 : WAY_TOKENS;
+  return Math.min(item.tokens, idTokens(item) + way + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
 }
 
 /** Messages and results that carry images or files. */

@@ -1,6 +1,6 @@
 /** Oversized tool results: cut once, when they are recorded, and never again (RFC-011 §1); and what a view shows in place of one. Never throws. */
 import type { ExecutionId } from "../domain/ids";
-import type { ToolResultPart } from "../domain/message";
+import type { ItemMeta, ToolResultPart } from "../domain/message";
 
 /** RFC-011 `TOOL_RESULT_MAX_CHARS`: UTF-16 units, as its `String.length` counts. */
 export const TOOL_RESULT_MAX_CHARS = 30_000;
@@ -40,10 +40,16 @@ export function clearedToolResult(
   return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${id}${recall}]`;
 }
 
-/** A result as a full view shows it: both ends and what is missing between them. The record keeps all of it. */
-export function shortenToolResult(output: string, chars: number): string {
+/** How to have all of an item that the view shows by its ends, said in its notice where `memory_query` is offered. */
+export function wayBack({ position, tool }: Pick<ItemMeta, "position" | "tool">): string {
+  return `memory_query with ${tool ? `execution_id ${tool.execution}` : `from ${position} and to ${position}`} has all`;
+}
+
+/** A result as a full view shows it: both ends and what is missing between them. The record keeps all of it. `way`: how to get at it. */
+export function shortenToolResult(output: string, chars: number, way: string | null = null): string {
   if (output.length <= chars) return output;
   const half = Math.floor(chars / 2);
   const missing = output.length - 2 * half;
-  return `${headOf(output, half)}\n\n[... ${missing} characters left out of this view ...]\n\n${tailOf(output, half)}`;
+  const notice = `[... ${missing} characters left out of this view ${way === null ? "" : `(${way}) `}...]`;
+  return `${headOf(output, half)}\n\n${notice}\n\n${tailOf(output, half)}`;
 }

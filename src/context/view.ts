@@ -6,7 +6,7 @@ import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta, Part } from "../domain/message";
 import { startsGroup } from "./groups";
 import { type OlderContext, placeOlder } from "./placement";
-import { clearedToolResult, shortenToolResult } from "./tool-results";
+import { clearedToolResult, shortenToolResult, wayBack } from "./tool-results";
 
 export interface ViewEntry {
   readonly meta: ItemMeta;
@@ -82,7 +82,7 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
   const partsOf: PartsOf = ({ meta, parts }) => {
     const less = reducedAt.get(meta.position);
-    if (less?.how === "shortened") return shortenParts(parts, less.chars);
+    if (less?.how === "shortened") return shortenParts(parts, less.chars, namesRecall ? wayBack(meta) : null);
     return less ? parts.map((part) => reducePart(part, { how: less.how, item: meta, namesRecall })) : parts;
   };
   const messages: ViewMessage[] = [];
@@ -123,14 +123,14 @@ function reducePart(part: Part, { how, item, namesRecall }: Reducing): Part {
   }
 }
 
-/** Shown by its ends, `chars` characters of them together: several texts as one, where the first of them stood. */
-export function shortenParts(parts: readonly Part[], chars: number): readonly Part[] {
+/** Shown by its ends, `chars` characters of them together: several texts as one, where the first of them stood. `way`: see `wayBack`. */
+export function shortenParts(parts: readonly Part[], chars: number, way: string | null): readonly Part[] {
   const texts = parts.filter((part) => part.type === "text");
   const [first] = texts;
   return parts.flatMap((part): Part[] => {
-    if (part.type === "tool_result") return [{ ...part, output: shortenToolResult(part.output, chars) }];
+    if (part.type === "tool_result") return [{ ...part, output: shortenToolResult(part.output, chars, way) }];
     if (part.type !== "text") return [part];
-    return part === first ? [{ ...part, text: shortenToolResult(texts.map(({ text }) => text).join("\n"), chars) }] : [];
+    return part === first ? [{ ...part, text: shortenToolResult(texts.map(({ text }) => text).join("\n"), chars, way) }] : [];
   });
 }
 

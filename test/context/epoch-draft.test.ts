@@ -17,7 +17,7 @@ import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { id, item, summaryPlan, viewing } from "../support/builders";
+import { id, item, settings, summaryPlan, viewing } from "../support/builders";
 import { behind, chat, limitsOf, rounds, summaryOf, withoutRecall } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
@@ -151,6 +151,9 @@ describe("rungs without a model", () => {
       { op: "shorten", items: [{ position: 20, tokens: shown }], chars: 1_000 },
     ]);
     expect(shown).toBeLessThan(500);
+    const offered = draftFromRungs([shorten], input({ state: { ...state, settings: settings() }, read: () => parts })).ops;
+    const noticed = { ...parts[0], output: shortenToolResult(output, 1_000, "memory_query with from 20 and to 20 has all") } as Part;
+    expect(offered).toMatchObject([{ items: [{ tokens: estimateParts([noticed]) }] }]);
     expect(weigh(() => [])).toEqual([{ op: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000 }]);
   });
 

@@ -1,13 +1,14 @@
 /** Results that a policy keeps by the name of their tool, and what stands for one that is cleared. */
 import { describe, expect, test } from "vitest";
 import { groupItems } from "../../src/context/groups";
-import { estimateParts } from "../../src/context/item-tokens";
+import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { previewRungs } from "../../src/context/ladder";
 import type { Policy } from "../../src/context/policy";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
 import { clearable, clearedTokens, longest, olderResults, previewable } from "../../src/context/reductions";
 import { planResults } from "../../src/context/results-rung";
-import { buildView } from "../../src/context/view";
+import { wayBack } from "../../src/context/tool-results";
+import { buildView, shortenParts } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
 import { call, id, result, viewing } from "../support/builders";
 import { limitsOf, rungsOf } from "./planning";
@@ -49,6 +50,23 @@ describe("results that are kept in full", () => {
     const text = toPolicyText({ preset: "balanced", results: { preview_beyond: 0, exclude_tools: ["look", "read", "plan"] } });
     const tail = groupItems(items, new Set());
     expect(previewRungs({ state, policy: policyOf(text), limits: limitsOf(16_000) }, { tail })).toEqual([]);
+  });
+
+  test.each([
+    ["English", "It says nothing of note about the weather. "],
+    ["Chinese", "这一页没有说明天气、道路和路上的人。"],
+    ["Russian", "Здесь ничего не сказано о погоде. "],
+  ])("are planned as previews with what they weigh as such, in %s", (_, sentence) => {
+    const parts = [{ type: "tool_result", call_id: "call_1", name: "look", output: sentence.repeat(300), is_error: false }] as const;
+    const meta = result(2, 1, {
+      bytes: new TextEncoder().encode(JSON.stringify(parts)).byteLength,
+      tokens: estimateParts(parts),
+      rough: estimateRough(parts),
+    });
+    const [planned] = previewable(viewing([meta]), [meta], results({ preview_beyond: 0, preview_chars: 240 }));
+    const shown = estimateParts(shortenParts(parts, 480, wayBack(meta)));
+    expect(planned?.tokens).toBeGreaterThanOrEqual(shown);
+    expect(planned?.tokens).toBeLessThan(1.5 * shown);
   });
 
   test("are neither cleared before each call under OdinCode's rule", () => {

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { headOf, shortenToolResult, TOOL_RESULT_MAX_CHARS, tailOf, truncateToolResult } from "../../src/context/tool-results";
+import { SHORTENED_CHARS, SHORTENED_TOKENS } from "../../src/context/budget";
+import { estimateTokens } from "../../src/context/tokens";
+import { headOf, shortenToolResult, TOOL_RESULT_MAX_CHARS, tailOf, truncateToolResult, wayBack } from "../../src/context/tool-results";
+import type { ExecutionId } from "../../src/domain/ids";
+import { id, item, result } from "../support/builders";
 
 const isWellFormed = (text: string): boolean => text === text.toWellFormed();
 
@@ -37,5 +41,16 @@ describe("a tool result", () => {
   test("shortened for the view shows both ends and counts what is missing", () => {
     const shown = shortenToolResult(`start${"-".repeat(500)}end`, 20);
     expect(shown).toBe("start-----\n\n[... 488 characters left out of this view ...]\n\n-------end");
+  });
+
+  test("shortened where it can be looked up says how, and its notice weighs what is planned for it", () => {
+    const shown = shortenToolResult("x".repeat(500), 20, wayBack(result(3, 7)));
+    expect(shown).toContain(
+      `\n\n[... 480 characters left out of this view (memory_query with execution_id ${id("exe", 7)} has all) ...]\n\n`,
+    );
+    expect(wayBack(item(12, "assistant"))).toBe("memory_query with from 12 and to 12 has all");
+    const dense = { call_id: "call_1", name: "look_up", execution: "exe_0A1B2C3D4E5F6G7H8J9K0M1N2P" as ExecutionId };
+    const notice = shortenToolResult("x".repeat(123_456), 0, wayBack(result(3, 7, { tool: dense })));
+    expect(estimateTokens(notice)).toBeLessThanOrEqual(SHORTENED_TOKENS - SHORTENED_CHARS);
   });
 });

@@ -89,6 +89,20 @@ describe("messages", () => {
     expect(long.parts[0]).toMatchObject({ output: "x".repeat(9_000) });
   });
 
+  test.each([
+    [true, / characters left out of this view \(memory_query with execution_id exe_\w+ has all\) \.\.\.\]/],
+    [false, / characters left out of this view \.\.\.\]/],
+  ])("a shortened result says how to have all of it where memory_query is offered: %s", (namesRecall, notice) => {
+    const output = "x".repeat(9_000);
+    const long = {
+      meta: result(3, 1),
+      parts: [{ type: "tool_result", call_id: "call_1", name: "look_up", output, is_error: false }],
+    } as const;
+    const reduced = [{ position: 3, how: "shortened", tokens: 500, chars: 1_000 }] as const;
+    const { messages } = buildView({ ...plain, namesRecall, entries: [entry(call(2, 1)), long], reduced });
+    expect(messages.at(-1)?.parts).toMatchObject([{ output: expect.stringMatching(notice) }]);
+  });
+
   test("a shortened message of several texts shows the ends of all of them together, and keeps its images", () => {
     const image: Part = { type: "image", url: "https://files.example/1.png", media_type: "image/png" };
     const texts = Array.from({ length: 60 }, (_, n): Part => ({ type: "text", text: `text ${n} ${"-".repeat(900)}` }));

@@ -124,6 +124,36 @@ function wordRules(withSql: WithSql): void {
       }
     }));
 
+  test("the best hit has its place in the smallest window, however long it and what stands beside it are", () =>
+    withSql(async (sql) => {
+      const told = ["我们出发了。", "我买了一支双簧管。", "天晚了。"].map((words) => user(`${"今天没什么事。".repeat(90)}${words}`));
+      const ports = { ...buildRecord(sql, [...small(9), ...told, ...small(9)]), window: 2_000 };
+
+      const found = await ask(ports, { query: "谁买了双簧管" });
+
+      expect(found.data[0]).toMatchObject({ position: 11, snippet: expect.stringContaining("双簧管") });
+      expect(found.tokens).toBeLessThanOrEqual(300);
+    }));
+
+  test("what comes as a neighbour shows where it has the words, not how it begins", () =>
+    withSql(async (sql) => {
+      const rows = Array.from({ length: 200 }, (_, index) => `row ${index}: in stock`);
+      rows[150] = "row 150: the accordion is under 7719-B";
+      const better = Array.from({ length: 12 }, (_, index) => [user(`accordion shelf code ${index}`), ...small(4)]).flat();
+      const call: RecordedText[] = [
+        { kind: "tool_call", text: "accordion shelf code, accordion shelf code" },
+        { kind: "tool_result", text: rows.join("\n") },
+      ];
+      const ports = buildRecord(sql, [...better, ...call, ...small(20)]);
+
+      const { text, data } = await ask(ports, { query: "accordion shelf code" });
+
+      expect(text).toContain("7719-B");
+      // Whatever a line is about is among the hits or beside one of them.
+      const lines = [...text.matchAll(/^ *#(\d+) /gm)].map(([, position]) => Number(position));
+      expect(data.flatMap(({ position, neighbours }) => [position, ...neighbours.map((near) => near.position)])).toEqual(lines);
+    }));
+
   test("the same question gets the same text, and the line in a long result is what is shown of it", () =>
     withSql(async (sql) => {
       const lines = Array.from({ length: 600 }, (_, index) => `row ${index}: part ${index % 7}, in stock`);

@@ -20,17 +20,16 @@ export class AnswerLines {
   readonly #hits: RecallHit[] = [];
   readonly #said = new Set<number>();
   readonly #coming: ReadonlySet<number>;
+  /** Of those with words of their own, the passage that has them. */
+  readonly #passages: ReadonlyMap<number, number>;
   #left: number;
   #at: number | null = null;
 
   /** `first`: what will be added to begin with. */
   constructor(input: SearchInput, record: FoundRecord, first: readonly Ranked[]) {
-    this.#coming = new Set(
-      first
-        .slice(0, SOON)
-        .filter(({ own }) => own > 0)
-        .map(({ position }) => position),
-    );
+    const withWords = (hits: readonly Ranked[]): readonly Ranked[] => hits.filter(({ own }) => own > 0);
+    this.#coming = new Set(withWords(first.slice(0, SOON)).map(({ position }) => position));
+    this.#passages = new Map(withWords(first).map(({ position, passage }) => [position, passage]));
     this.#input = input;
     this.#record = record;
     this.#left = input.tokens - weigh([HEADER]);
@@ -40,14 +39,20 @@ export class AnswerLines {
     return this.#left < LEAST_TOKENS || this.#hits.length >= this.#input.limit;
   }
 
-  /** What does not fit is passed over: a shorter one after it may. */
+  /** What does not fit is shown without its neighbours, then shorter, then passed over: a shorter one after it may fit. */
   add(hit: Ranked): void {
     const meta = this.#record.meta(hit.position);
     if (this.isFull || !meta || this.#said.has(hit.position) || !this.#record.isHit(hit)) return;
-    const rank = this.#hits.length;
-    const snippet = this.#snippet(hit, snippetUnits(rank));
+    const units = snippetUnits(this.#hits.length);
+    const snippet = this.#snippet(hit, units);
     if (snippet === "") return;
-    const neighbours = rank < WITH_NEIGHBOURS ? this.#neighbours(hit.position) : [];
+    const neighbours = this.#hits.length < WITH_NEIGHBOURS ? this.#neighbours(hit.position) : [];
+    if (this.#say(hit, meta, { snippet, neighbours }) || this.#say(hit, meta, { snippet, neighbours: [] })) return;
+    this.#say(hit, meta, { snippet: this.#snippet(hit, units / 2), neighbours: [] });
+  }
+
+  /** Whether there was room for it. */
+  #say(hit: Ranked, meta: ItemMeta, { snippet, neighbours }: Pick<RecallHit, "snippet" | "neighbours">): boolean {
     const in_view = this.#input.isShown(hit.position);
     const lines = [
       ...timeBetween(this.#at, meta.at),
@@ -55,12 +60,13 @@ export class AnswerLines {
       ...neighbours.map((near) => `  ${labelOf(this.#record.meta(near.position) ?? meta)}: ${near.snippet}`),
     ];
     const tokens = weigh(lines);
-    if (tokens > this.#left) return;
+    if (tokens > this.#left) return false;
     this.#left -= tokens;
     this.#at = meta.at;
     this.#lines.push(...lines);
     for (const { position } of [meta, ...neighbours]) this.#said.add(position);
     this.#hits.push({ ...hitOf(meta), in_view, snippet, score: rounded(hit.score), neighbours });
+    return true;
   }
 
   toReport(): RecallReport | null {
@@ -81,7 +87,7 @@ export class AnswerLines {
     this.#record.read(near);
     return near.flatMap((each) => {
       const kind = this.#record.meta(each)?.kind;
-      const snippet = kind ? this.#snippet({ position: each, passage: 0 }, NEIGHBOUR_UNITS) : "";
+      const snippet = kind ? this.#snippet({ position: each, passage: this.#passages.get(each) ?? 0 }, NEIGHBOUR_UNITS) : "";
       return kind && snippet !== "" ? [{ position: each, kind, snippet }] : [];
     });
   }
