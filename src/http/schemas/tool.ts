@@ -5,6 +5,7 @@ import type { ToolCallView } from "../../app/session-views";
 import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
+import { MAX_ARTIFACTS } from "../../domain/tool-run";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
@@ -115,8 +116,6 @@ export const importedCalls = z
   )
   .max(MAX_RESULTS);
 
-/** Beside one result. */
-const MAX_ARTIFACTS = 16;
 const MAX_ARTIFACT_TYPE = 64;
 
 /** Any JSON value, `null` too; what is not there is none. */
