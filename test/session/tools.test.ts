@@ -437,6 +437,19 @@ test("the read model's rows say of every call what the object says", async () =>
   expect((await rows()).map(({ status }) => status)).toEqual(["failed", "denied", "cancelled", "failed", "unknown"]);
 });
 
+describe("a tool that a person must allow", () => {
+  test("does not run where it was called before it was: its definition changed while the call waited for its turn", async () => {
+    const life = await calling("fetch", "fetch", "fetch", "fetch", 'pay|{"of":1}');
+    const lenient = TOOLS.map((tool) => ({ ...tool, parameters: { type: "object" } }));
+    await life.service.patch(CALLER, { tools: lenient });
+
+    await life.run(0).end({});
+
+    expect(life.runs).toHaveLength(4);
+    expect((await life.executions())[4]).toMatchObject({ status: "denied", failure: "denied" });
+  });
+});
+
 describe("the list of a session's executions", () => {
   test("is paged by the calls' positions, from either end, and holds what left the view", async () => {
     const life = await calling("look", "look", "look");
