@@ -223,6 +223,22 @@ describe("a turn that is ended while a tool runs", () => {
     if (how === "interrupt") expect(life.told[0]).toContain("The outcome of this call is unknown");
   });
 
+  test("by a failure of ours: the others are told to end, and their outcome is unknown", async () => {
+    const life = await calling("fetch", "fetch");
+    const { runtime } = life;
+    const execute = runtime.execute.bind(runtime);
+    runtime.execute = (command, bodies) => {
+      if (command.type === "RecordToolRun") throw new TypeError("a defect");
+      return execute(command, bodies);
+    };
+
+    await life.run(0).end({ output: "found" });
+
+    expect(life.run(1).signal.aborted).toBe(true);
+    expect(runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "internal" } });
+    expect(await life.statuses()).toEqual(["unknown", "unknown"]);
+  });
+
   test("the next turn's tools do not wait for a tool that heeds no signal", async () => {
     const life = await calling("fetch");
     await life.send("never mind", "interrupt");
