@@ -134,6 +134,17 @@ describe("an MCP server", () => {
     expect(failing.asked.tenants).toEqual([]);
   });
 
+  it.each([
+    ["no_key", "secret_header.credential"],
+    ["refused_address", "url"],
+  ] as const)("that is not asked for %s says at which field", async (reason, field) => {
+    const { call } = world({ deps: { listMcpTools: async () => err({ reason, status: null }) } });
+
+    const response = await call("PUT", "/v1/mcp_servers/github", { body: { url: github.url } });
+
+    expect(await problemOf(response)).toMatchObject({ status: 422, reason, errors: [{ field }] });
+  });
+
   it("is asked again, and what it has now is kept if nobody changed it meanwhile", async () => {
     const kept: unknown[] = [];
     const { call } = world({
@@ -261,7 +272,7 @@ describe("the tools of a session", () => {
         { type: "mcp", server: "github" },
         { type: "mcp", server: "github" },
       ],
-      "tools.1.name",
+      "tools.1.server",
     ],
     ["an unknown kind", [{ type: "shell", name: "x" }], "tools.0.type"],
     ["a client's tool without parameters", [{ name: "x" }], "tools.0.parameters"],
