@@ -58,6 +58,8 @@ describe("an HTTP tool", () => {
     ["no URL", "weather", { url: "weather" }, "url"],
     ["a schema of another type", "weather", { parameters: { type: "array" } }, "parameters.type"],
     ["a schema that cannot be used", "weather", { parameters: { $ref: "#/gone" } }, "parameters"],
+    ["a schema that is too large", "weather", { parameters: { type: "object", description: "x".repeat(32_768) } }, "parameters"],
+    ["a larger answer than four at once leave room for", "weather", { max_bytes: 4_194_305 }, "max_bytes"],
     ["another method", "weather", { method: "TRACE" }, "method"],
     ["more time than there is", "weather", { timeout_ms: 300_001 }, "timeout_ms"],
     ["a field that it has not", "weather", { headers: {} }, "headers"],

@@ -1,6 +1,13 @@
 /** HTTP tools and MCP servers of a tenant, as they are put and shown. */
 import { z } from "@hono/zod-openapi";
-import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
+import {
+  HTTP_TOOL_METHODS,
+  type HttpTool,
+  type HttpToolEntry,
+  MAX_TOOL_SCHEMA,
+  type McpServer,
+  type McpServerEntry,
+} from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
@@ -44,12 +51,14 @@ const timeout = z
   .max(MAX_TIMEOUT_MS)
   .default(30_000)
   .openapi({ description: "Milliseconds for a call, all redirects and the reading of its answer included" });
-const MAX_ANSWER_BYTES = 10_000_000;
+/** Four at once, each as bytes, joined and as text, in an object of 128 MB; of MCP it is the same. */
+const MAX_ANSWER_BYTES = 4_194_304;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
 /** What cannot be judged here would be sent as the model wrote it. */
 const judgedParameters = toolParameters.superRefine((schema, context) => {
-  const message = schemaFault(schema);
+  const isTooLarge = JSON.stringify(schema).length > MAX_TOOL_SCHEMA;
+  const message = isTooLarge ? `at most ${MAX_TOOL_SCHEMA} characters of JSON` : schemaFault(schema);
   if (message) context.addIssue({ code: "custom", message });
 });
 

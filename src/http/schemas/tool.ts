@@ -138,13 +138,9 @@ const toolResult = z
     is_error: z.boolean().default(false).openapi({ description: "The tool failed; the output says how" }),
     exit_code: z.int().optional().openapi({ description: "Of a process" }),
     duration_ms: z.number().min(0).max(Number.MAX_SAFE_INTEGER).optional().openapi({ description: "From its start to its end" }),
-    artifacts: z
-      .array(artifact)
-      .max(MAX_ARTIFACTS)
-      .optional()
-      .openapi({
-        description: "What came beside the output, as standard error or an image; kept with the execution, and not shown to the model",
-      }),
+    artifacts: z.array(artifact).max(MAX_ARTIFACTS).optional().openapi({
+      description: "What came beside the output, as standard error or an image; kept with the execution, and not shown to the model",
+    }),
   })
   .refine((result) => result.execution_id !== undefined || result.call_id !== undefined, {
     path: ["execution_id"],
