@@ -39,6 +39,22 @@ export const tools: readonly Mutant[] = [
     tests: DECIDED,
   },
   {
+    name: "what nobody was asked about runs",
+    breaks: "design §5: a call that was made before its tool needed approval is not run",
+    file: "src/app/tools/run-tools.ts",
+    find: "if (judged.needs_approval && !call.allowed) return notAllowed(call);",
+    replace: "",
+    tests: LIVED,
+  },
+  {
+    name: "a turn that throws leaves its tools running",
+    breaks: "design §5: whoever ends a turn ends its tools",
+    file: "src/session/runtime.ts",
+    find: 'live.abort.abort();\n    this.deps.log.error("turn_threw"',
+    replace: 'this.deps.log.error("turn_threw"',
+    tests: LIVED,
+  },
+  {
     name: "what was allowed runs in the life that is gone",
     breaks: "design §5: it runs in the life that was told so",
     file: "src/domain/evolve-turn.ts",

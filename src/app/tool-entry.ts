@@ -1,6 +1,9 @@
 /** What a tenant registers for its models to call: HTTP tools, and MCP servers with the tools that they were found to have. */
 import type { FileMapping } from "../domain/message";
 
+/** Of a tool's schema as JSON text: all of a tenant's tools are one answer, and a schema goes into every request that offers it. */
+export const MAX_TOOL_SCHEMA = 32_768;
+
 export const HTTP_TOOL_METHODS = ["POST", "GET", "PUT", "PATCH", "DELETE"] as const;
 export type HttpToolMethod = (typeof HTTP_TOOL_METHODS)[number];
 

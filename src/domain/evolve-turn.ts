@@ -39,7 +39,7 @@ export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent):
     case "ApprovalRequested":
       return changeCall(state, { ...event, incarnation: null }, (call) => ({ ...call, approval: "pending" }));
     case "ApprovalResolved":
-      return changeCall(state, event, ({ approval: _, ...call }) => call);
+      return changeCall(state, event, ({ approval: _, ...call }) => (event.approved ? { ...call, allowed: true } : call));
     case "TurnCompleted":
       return endTurn(state, { id: event.turn, status: "completed", failure: null, stop_reason: null });
     case "TurnFailed":

@@ -11,7 +11,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 11;
+export const STATE_VERSION = 12;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -21,6 +21,8 @@ export interface OpenCall {
   readonly server?: true;
   /** It waits for a person; absent: it need not, or no longer. */
   readonly approval?: "pending";
+  /** A person allowed it. */
+  readonly allowed?: true;
   /** It was begun, in the turn's present life: what it does outside may have happened. */
   readonly started?: true;
 }

@@ -21,6 +21,9 @@ export const TOOL_FAILURES = [
 ] as const;
 export type ToolFailure = (typeof TOOL_FAILURES)[number];
 
+/** Beside one output: they are named in one event, which is one row. */
+export const MAX_ARTIFACTS = 16;
+
 /** Something a call brought beside its output: its standard error, an image. `type` is whoever ran it's own word. */
 export interface Artifact {
   readonly type: string;

@@ -108,6 +108,8 @@ const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 422 | 5
   too_large: [502, "The server's answer is too large."],
   malformed: [502, "The server's answer is not MCP over streamable HTTP."],
 };
+/** What was put, and keeps the server from being asked. */
+const mcpFields: Readonly<Partial<Record<McpFailure["reason"], string>>> = { no_key: "secret_header.credential", refused_address: "url" };
 
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
   answered: "the call was answered before",
@@ -259,7 +261,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   },
   mcp_failed: ({ reason, status: server_status }) => {
     const [status, detail] = mcpFaults[reason];
-    return { status, title: "No tools heard", detail, extra: { reason, server_status } };
+    const field = mcpFields[reason];
+    return { status, title: "No tools heard", detail, extra: { reason, server_status }, ...(field && { errors: [{ field, detail }] }) };
   },
   overloaded: () => retryLater("The session or tenant takes no more requests at the moment."),
   unavailable: () => retryLater("The session or tenant is being moved; send the request again."),

@@ -25,7 +25,10 @@ export async function findTools(
   const found = named.map((tool, index) => findOne(tool, index, registered.value));
   const errors = found.flatMap((each) => (each.ok ? [] : [each.error]));
   if (errors.length > 0) return err({ code: "invalid_request", errors });
-  return refuseClashes(found.map((each) => (each.ok ? each.value : [])));
+  return refuseClashes(
+    found.map((each) => (each.ok ? each.value : [])),
+    named,
+  );
 }
 
 /** Nothing is asked where nothing of the tenant's is named. */
@@ -62,11 +65,14 @@ function findOne(tool: ToolInput, index: number, { tools, servers }: Registered)
 }
 
 /** `found`: by the place of what named them. */
-function refuseClashes(found: readonly (readonly ToolDefinition[])[]): Result<readonly ToolDefinition[], HttpError> {
+function refuseClashes(
+  found: readonly (readonly ToolDefinition[])[],
+  named: readonly ToolInput[],
+): Result<readonly ToolDefinition[], HttpError> {
   const seen = new Set<string>();
   for (const [index, tools] of found.entries()) {
     for (const { name } of tools) {
-      const field = `tools.${index}.name`;
+      const field = `tools.${index}.${named[index]?.type === "mcp" ? "server" : "name"}`;
       if (seen.has(name)) return err({ code: "invalid_request", errors: [{ field, detail: `${name} is used by an earlier tool` }] });
       seen.add(name);
     }

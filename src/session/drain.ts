@@ -22,6 +22,12 @@ const CHECKPOINT = "projected_seq";
  */
 export const DRAIN_EVERY_MS = 200;
 
+/**
+ * What tools are called and do in a turn is written within this time, also while the turn goes on, which may be for an hour: an
+ * execution can be read by its id. A turn of ordinary length is over before.
+ */
+export const DRAIN_IN_TURN_MS = 1_000;
+
 /** What the drain needs of the session around it. */
 export interface DrainHost {
   readonly state: SessionState;
@@ -43,12 +49,13 @@ export interface Drain {
   start(): void;
   /** The same, at the pace of `DRAIN_EVERY_MS`. A wait is only in memory: the job that the append armed outlives it. */
   startSoon(): void;
+  /** The same, within `DRAIN_IN_TURN_MS`. */
+  startInTurn(): void;
 }
 
 export function createDrain(host: DrainHost): Drain {
   let running = false;
   let startedAt = Number.NEGATIVE_INFINITY;
-  let waits = false;
   const run = async (): Promise<void> => {
     const { tenant } = host.state;
     if (!tenant) return;
@@ -72,15 +79,24 @@ export function createDrain(host: DrainHost): Drain {
   };
   const startSoon = (): void => {
     const left = startedAt + DRAIN_EVERY_MS - host.deps.clock();
-    if (left <= 0) return start();
+    return left <= 0 ? start() : soon(Math.min(left, DRAIN_EVERY_MS));
+  };
+  const soon = createWait(host, start);
+  const inTurn = createWait(host, start);
+  return { start, startSoon, startInTurn: () => inTurn(DRAIN_IN_TURN_MS) };
+}
+
+/** One wait at a time: whoever comes meanwhile is served with it. */
+function createWait(host: DrainHost, start: () => void): (ms: number) => void {
+  let waits = false;
+  return (ms) => {
     if (waits) return;
     waits = true;
-    host.deps.schedule(Math.min(left, DRAIN_EVERY_MS), () => {
+    host.deps.schedule(ms, () => {
       waits = false;
       if (host.state.lifecycle === "open") start(); // an erased session's rows go by a job of their own
     });
   };
-  return { start, startSoon };
 }
 
 const checkpointOf = (host: DrainHost): number => (host.exists ? Number(readMeta(host.deps.sql, CHECKPOINT) ?? 0) : 0);

@@ -34,7 +34,7 @@ import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
 import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
-import { armJobs, asksForWorker, sendWakeUp } from "./watch";
+import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
 import { WindowNote } from "./window-note";
 
 /** A turn that crashes its object is tried so often. */
@@ -224,6 +224,7 @@ export class SessionRuntime {
     else this.buffer.nudge();
     if (asksForWorker(events, states)) this.wakeCompaction();
     if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
+    if (isOfTools(events)) this.drain.startInTurn();
     this.syncAlarm();
     this.#advanceSoon();
     this.commits.give();

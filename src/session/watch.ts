@@ -27,6 +27,10 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
 }
 
+/** Whether something of a turn's tools was committed that is read by its id. */
+export const isOfTools = (events: readonly StoredEvent[]): boolean =>
+  events.some(({ type }) => type === "ToolCalled" || type === "ToolStarted" || type === "ToolResultRecorded");
+
 /** Whether a worker must be woken for what was committed: inside a turn it is the turn that does the work, and waits for it. */
 export function asksForWorker(
   events: readonly StoredEvent[],

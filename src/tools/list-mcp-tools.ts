@@ -1,5 +1,5 @@
 /** What a remote MCP server has to offer: all pages of its listing, as far as a model can be offered it. */
-import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
+import { MAX_OFFERED_TOOLS, MAX_TOOL_SCHEMA, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
@@ -9,8 +9,7 @@ import type { ToolSecret } from "./tool-secret";
 const MAX_PAGES = 32;
 const MAX_NAME = 128;
 const MAX_DESCRIPTION = 16_384;
-/** A schema as JSON text, and all of a listing: it is one row in the tenant's object, and goes into sessions. */
-const MAX_SCHEMA = 32_768;
+/** All of a listing as JSON text: it is one row in the tenant's object, and goes into sessions. */
 const MAX_LISTING = 500_000;
 
 export interface ListRequest {
@@ -66,7 +65,7 @@ const LONE_SURROGATE = /\\ud[89a-f]/i;
 /** A schema by which nothing can be judged here is the server's to judge by. */
 function isUsable({ name, inputSchema }: RawTool): boolean {
   const schema = JSON.stringify(inputSchema);
-  const isFit = name.length > 0 && name.length <= MAX_NAME && schema.length <= MAX_SCHEMA;
+  const isFit = name.length > 0 && name.length <= MAX_NAME && schema.length <= MAX_TOOL_SCHEMA;
   return isFit && name.isWellFormed() && !LONE_SURROGATE.test(schema);
 }
 

@@ -1,10 +1,11 @@
 /** Calls one tool of a remote MCP server, and makes a text of what it gives back. Never throws. */
 import type { ToolArtifact, ToolOutcome } from "../app/ports";
 import type { McpServer } from "../app/tool-entry";
+import { MAX_ARTIFACTS } from "../domain/tool-run";
 import { assertNever } from "../lib/assert-never";
 import { inWords } from "./failure-in-words";
 import { MAX_MCP_BYTES, type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
-import { mediaInWords, toArtifact, toMedia } from "./media";
+import { droppedInWords, mediaInWords, toArtifact, toMedia } from "./media";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
 export interface McpCall {
@@ -44,15 +45,23 @@ export async function callMcpTool(call: McpCall, deps: McpDeps): Promise<ToolOut
 interface Read {
   readonly text: string;
   readonly artifact?: ToolArtifact;
+  /** In place of `text` where the artifact is one too many. */
+  readonly dropped?: string;
 }
 
 /** A server that gives structured content says the same as text, for those who read only that; where it does not, it is the text. */
 function readResult({ content, structuredContent }: Fields): { readonly output: string; readonly artifacts: readonly ToolArtifact[] } {
   const parts = (Array.isArray(content) ? content : []).filter(isFields);
-  const read = parts.map(readPart);
+  const read = keepSome(parts.map(readPart));
   const isSaid = parts.some(({ type }) => type === "text") || structuredContent === undefined;
   const texts = [...read.map(({ text }) => text), ...(isSaid ? [] : [JSON.stringify(structuredContent)])];
   return { output: texts.join("\n"), artifacts: read.flatMap(({ artifact }) => artifact ?? []) };
+}
+
+/** The first artifacts stay; of the others only the description. */
+function keepSome(read: readonly Read[]): readonly Read[] {
+  let kept = 0;
+  return read.map((part) => (part.artifact && ++kept > MAX_ARTIFACTS ? { text: part.dropped ?? part.text } : part));
 }
 
 function readPart(part: Fields): Read {
@@ -80,7 +89,7 @@ function readResource(resource: Fields): Read {
 function readMedia(mediaType: string, data: string): Read {
   const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
   const media = toMedia(mediaType, bytes, () => data);
-  return { text: mediaInWords(media), artifact: toArtifact(media) };
+  return { text: mediaInWords(media), artifact: toArtifact(media), dropped: droppedInWords(media) };
 }
 
 function toFailed(failure: McpSessionFailure, secret: ToolSecret | null): ToolOutcome {

@@ -27,7 +27,12 @@ export function toArtifact({ media_type, bytes, base64 }: Media): ToolArtifact {
 }
 
 /** As the model reads of it. */
-export function mediaInWords({ media_type, bytes, base64 }: Media): string {
-  const kept = base64 === null ? "too large to be kept" : "kept with the execution";
+export const mediaInWords = (media: Media): string =>
+  inWords(media, media.base64 === null ? "too large to be kept" : "kept with the execution");
+
+/** The same of what comes after as many as are kept. */
+export const droppedInWords = (media: Media): string => inWords(media, "not kept: there are too many");
+
+function inWords({ media_type, bytes }: Media, kept: string): string {
   return `[${kindOf(media_type)}: ${media_type}, ${bytes} bytes, ${kept}; it cannot be shown here]`;
 }

@@ -21,7 +21,11 @@ export async function openSecretHeader(header: SecretHeader | null, open: OpenSe
 /** Shorter ones are part of ordinary words. */
 const MIN_HIDDEN = 8;
 
-/** A service that repeats the request's headers would otherwise tell the model, and with it the record. */
+/** A service that repeats the request's headers, as text or as JSON, would otherwise tell the model, and with it the record. */
 export function hideSecret(text: string, secret: ToolSecret | null): string {
-  return secret && secret.value.length >= MIN_HIDDEN ? text.replaceAll(secret.value, "[secret]") : text;
+  if (!secret || secret.value.length < MIN_HIDDEN) return text;
+  const asJson = JSON.stringify(secret.value).slice(1, -1);
+  return text.replaceAll(secret.value, HIDDEN).replaceAll(asJson, HIDDEN);
 }
+
+const HIDDEN = "[secret]";

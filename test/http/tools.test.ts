@@ -58,6 +58,8 @@ describe("an HTTP tool", () => {
     ["no URL", "weather", { url: "weather" }, "url"],
     ["a schema of another type", "weather", { parameters: { type: "array" } }, "parameters.type"],
     ["a schema that cannot be used", "weather", { parameters: { $ref: "#/gone" } }, "parameters"],
+    ["a schema that is too large", "weather", { parameters: { type: "object", description: "x".repeat(32_768) } }, "parameters"],
+    ["a larger answer than four at once leave room for", "weather", { max_bytes: 4_194_305 }, "max_bytes"],
     ["another method", "weather", { method: "TRACE" }, "method"],
     ["more time than there is", "weather", { timeout_ms: 300_001 }, "timeout_ms"],
     ["a field that it has not", "weather", { headers: {} }, "headers"],
@@ -132,6 +134,17 @@ describe("an MCP server", () => {
       server_status: 401,
     });
     expect(failing.asked.tenants).toEqual([]);
+  });
+
+  it.each([
+    ["no_key", "secret_header.credential"],
+    ["refused_address", "url"],
+  ] as const)("that is not asked for %s says at which field", async (reason, field) => {
+    const { call } = world({ deps: { listMcpTools: async () => err({ reason, status: null }) } });
+
+    const response = await call("PUT", "/v1/mcp_servers/github", { body: { url: github.url } });
+
+    expect(await problemOf(response)).toMatchObject({ status: 422, reason, errors: [{ field }] });
   });
 
   it("is asked again, and what it has now is kept if nobody changed it meanwhile", async () => {
@@ -261,7 +274,7 @@ describe("the tools of a session", () => {
         { type: "mcp", server: "github" },
         { type: "mcp", server: "github" },
       ],
-      "tools.1.name",
+      "tools.1.server",
     ],
     ["an unknown kind", [{ type: "shell", name: "x" }], "tools.0.type"],
     ["a client's tool without parameters", [{ name: "x" }], "tools.0.parameters"],

@@ -1,11 +1,12 @@
 /** When a session's events go to the read model. */
 import { expect, test } from "vitest";
+import type { ToolOutcome } from "../../src/app/ports";
 import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
 import { costOfBatch } from "../../src/app/projection/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
-import { DRAIN_EVERY_MS } from "../../src/session/drain";
-import { CALLER, Life, settle } from "./life";
+import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS } from "../../src/session/drain";
+import { CALLER, Life, SPEC, settle } from "./life";
 
 /** The seqs of each batch that was written. */
 function batchesOf(life: Life): number[][] {
@@ -51,6 +52,50 @@ test("events that follow one another share a batch", async () => {
   await settle();
 
   expect(batches).toEqual([[1], [2, 3, 4]]);
+});
+
+/** A turn in which a tool runs, until the test gives its output. */
+async function runningTool(life: Life): Promise<(output: string) => Promise<void>> {
+  const run = Promise.withResolvers<ToolOutcome>();
+  life.tools = { run: () => run.promise };
+  const tools = [{ name: "fetch", parameters: {}, runs: { by: "http", tool: "fetch" } }] as const;
+  await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools, title: null, metadata: {} });
+  await settle();
+  await life.send("go");
+  const call = { type: "tool_call", call_id: "call_1", name: "fetch", arguments: "{}" } as const;
+  await life.say({ type: "tool_call", call }, { type: "finish", finish: "tool_calls", usage: null });
+  return (output) => {
+    run.resolve({ output, failure: null });
+    return settle();
+  };
+}
+
+test("what tools are called and do is written while their turn goes on", async () => {
+  const life = new Life();
+  const batches = batchesOf(life);
+  const give = await runningTool(life);
+  expect(batches).toEqual([[1]]);
+
+  await life.advance(DRAIN_IN_TURN_MS);
+  expect(batches.flat()).toEqual(life.events().map(({ seq }) => seq));
+
+  await give("found");
+  await life.advance(DRAIN_IN_TURN_MS);
+  expect(life.runtime.state.turn?.phase).toBe("generating");
+  expect(batches.flat()).toEqual(life.events().map(({ seq }) => seq));
+});
+
+test("a turn that is over within that time is one batch", async () => {
+  const life = new Life();
+  const batches = batchesOf(life);
+  const give = await runningTool(life);
+
+  await give("found");
+  await life.answer("so it is");
+  await life.advance(DRAIN_IN_TURN_MS);
+
+  expect(batches).toHaveLength(2);
+  expect(batches.flat()).toEqual(life.events().map(({ seq }) => seq));
 });
 
 test("an event that waits for its batch is written by the alarm when the object dies before", async () => {

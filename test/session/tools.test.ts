@@ -223,6 +223,22 @@ describe("a turn that is ended while a tool runs", () => {
     if (how === "interrupt") expect(life.told[0]).toContain("The outcome of this call is unknown");
   });
 
+  test("by a failure of ours: the others are told to end, and their outcome is unknown", async () => {
+    const life = await calling("fetch", "fetch");
+    const { runtime } = life;
+    const execute = runtime.execute.bind(runtime);
+    runtime.execute = (command, bodies) => {
+      if (command.type === "RecordToolRun") throw new TypeError("a defect");
+      return execute(command, bodies);
+    };
+
+    await life.run(0).end({ output: "found" });
+
+    expect(life.run(1).signal.aborted).toBe(true);
+    expect(runtime.state.last_turn).toMatchObject({ status: "failed", failure: { kind: "internal" } });
+    expect(await life.statuses()).toEqual(["unknown", "unknown"]);
+  });
+
   test("the next turn's tools do not wait for a tool that heeds no signal", async () => {
     const life = await calling("fetch");
     await life.send("never mind", "interrupt");
@@ -435,6 +451,19 @@ test("the read model's rows say of every call what the object says", async () =>
   await life.advance(1_000);
   expect(await rows()).toEqual(await told());
   expect((await rows()).map(({ status }) => status)).toEqual(["failed", "denied", "cancelled", "failed", "unknown"]);
+});
+
+describe("a tool that a person must allow", () => {
+  test("does not run where it was called before it was: its definition changed while the call waited for its turn", async () => {
+    const life = await calling("fetch", "fetch", "fetch", "fetch", 'pay|{"of":1}');
+    const lenient = TOOLS.map((tool) => ({ ...tool, parameters: { type: "object" } }));
+    await life.service.patch(CALLER, { tools: lenient });
+
+    await life.run(0).end({});
+
+    expect(life.runs).toHaveLength(4);
+    expect((await life.executions())[4]).toMatchObject({ status: "denied", failure: "denied" });
+  });
 });
 
 describe("the list of a session's executions", () => {

@@ -81,6 +81,13 @@ describe("a call", () => {
     expect(JSON.stringify([echoed, refused])).not.toContain(SECRET);
   });
 
+  it("hides a secret that JSON writes otherwise", async () => {
+    const value = 'pass"word\\1';
+    const { output } = await call("/echo", { secret: { header: { name: "x-key", value: `Token ${value}` }, value } });
+
+    expect((JSON.parse(output) as Heard).headers["x-key"]).toBe("Token [secret]");
+  });
+
   it("that is sent on to another server does not take the secret along", async () => {
     const to = encodeURIComponent(`${other.url}/echo`);
     const { output } = await call(`/redirect?code=307&to=${to}`, { secret, arguments: { a: 1 } });

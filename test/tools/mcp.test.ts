@@ -1,6 +1,7 @@
 /** MCP tools against the official SDK's own server on this host. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { McpServer } from "../../src/app/tool-entry";
+import { MAX_ARTIFACTS } from "../../src/domain/tool-run";
 import { startTimer } from "../../src/lib/timer";
 import { listMcpTools } from "../../src/tools/list-mcp-tools";
 import { callMcpTool, type McpCall } from "../../src/tools/mcp-tool";
@@ -46,11 +47,20 @@ describe("a server's listing", () => {
       "headers",
       "fails",
       "picture",
+      "album",
       "never",
     ]);
     expect(listed).toMatchObject({
       value: {
-        tools: [{ name: "add", description: "Adds two numbers", parameters: { type: "object", required: ["a", "b"] } }, {}, {}, {}, {}, {}],
+        tools: [
+          { name: "add", description: "Adds two numbers", parameters: { type: "object", required: ["a", "b"] } },
+          {},
+          {},
+          {},
+          {},
+          {},
+          {},
+        ],
         skipped: [],
         truncated: false,
       },
@@ -136,6 +146,15 @@ describe("a call of a server's tool", () => {
       failure: null,
       artifacts: [{ type: "image", content: { media_type: "image/png", bytes: 16, base64: PNG.toString("base64") } }],
     });
+  });
+
+  it("keeps as many pictures as a call can have beside its output, and says so of the others", async () => {
+    const outcome = await call("album");
+
+    expect(outcome.artifacts).toHaveLength(MAX_ARTIFACTS);
+    expect(outcome.output.split("\n")).toHaveLength(500);
+    expect(outcome.output.match(/16 bytes, kept with the execution/g)).toHaveLength(MAX_ARTIFACTS);
+    expect(outcome.output.match(/16 bytes, not kept: there are too many/g)).toHaveLength(500 - MAX_ARTIFACTS);
   });
 
   it("never gives half a character", async () => {

@@ -192,7 +192,7 @@ describe("a tool that changes", () => {
 describe("an MCP server", () => {
   it("shows what it has, and is asked again by hand", async () => {
     const tenant = await equippedTenant();
-    const tools = ["add", "greet.person", "headers", "fails", "picture", "never"];
+    const tools = ["add", "greet.person", "headers", "fails", "picture", "album", "never"];
 
     expect(await bodyOf(await tenant.call("POST", "/v1/mcp_servers/desk/refresh"))).toMatchObject({ tools, skipped: [], truncated: false });
     expect(await bodyOf(await tenant.call("GET", "/v1/mcp_servers"))).toMatchObject({ data: [{ name: "desk", tools }] });

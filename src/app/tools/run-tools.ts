@@ -93,6 +93,8 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
   // Offered as the client's when it was called, and not any more: nobody is there to run it.
   if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
   if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
+  // Its definition was set anew since it was called: nobody was asked.
+  if (judged.needs_approval && !call.allowed) return notAllowed(call);
   // Reading the record has no effect: nothing is written down for it.
   if (judged.tool.by === "builtin") return withDeadline(live, async () => ports.recall(judged.arguments), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
@@ -100,6 +102,11 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
   const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
   return withDeadline(live, (signal) => ports.tools.run(request, { signal }), ports);
 }
+
+const notAllowed = ({ name }: OpenCall): ToolOutcome => ({
+  output: `${name} was not run: since it was called, it is for a person to allow. Call it again, and a person is asked.`,
+  failure: "denied",
+});
 
 const FAILED_HERE: ToolOutcome = { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
 const NO_ANSWER: ToolOutcome = { output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" };

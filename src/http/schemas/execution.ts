@@ -28,8 +28,8 @@ const fields = {
       "unknown: it was begun, or imported without a result, and nobody saw its end; cancelled: its turn ended before it was begun, or answered",
   }),
   success: z.boolean().nullable().openapi({ description: "Null: it is not over, or nobody knows" }),
-  exit_code: z.int().nullable(),
-  duration_ms: z.int().nullable(),
+  exit_code: z.int().nullable().openapi({ description: "Of a process; null: none is known" }),
+  duration_ms: z.int().nullable().openapi({ description: "From its start to its end; null: nobody measured it" }),
   failure: z
     .enum(TOOL_FAILURES)
     .nullable()
@@ -38,7 +38,7 @@ const fields = {
   arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
   created_at: time,
   started_at: time.nullable().openapi({ description: "Null: it was not begun here, or has no effect outside" }),
-  finished_at: time.nullable(),
+  finished_at: time.nullable().openapi({ description: "Null: it is not over, or nobody knows" }),
 };
 
 export const executionView = documents<ExecutionView>()(

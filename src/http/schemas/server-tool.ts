@@ -1,6 +1,13 @@
 /** HTTP tools and MCP servers of a tenant, as they are put and shown. */
 import { z } from "@hono/zod-openapi";
-import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
+import {
+  HTTP_TOOL_METHODS,
+  type HttpTool,
+  type HttpToolEntry,
+  MAX_TOOL_SCHEMA,
+  type McpServer,
+  type McpServerEntry,
+} from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
@@ -12,7 +19,11 @@ export const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "
 export { toolName };
 
 const MAX_URL = 2_048;
-const url = z.string().min(1).max(MAX_URL).openapi({ example: "https://api.example.com/weather" });
+const url = z
+  .string()
+  .min(1)
+  .max(MAX_URL)
+  .openapi({ example: "https://api.example.com/weather", description: "https, and a public address; without credentials and fragment" });
 
 /** Headers that are the connection's, or that are set here. */
 const TAKEN =
@@ -34,19 +45,26 @@ const secretHeader = z
   .openapi({ description: "A header with one of the tenant's credentials; only the URL's own origin is sent it" });
 
 const MAX_TIMEOUT_MS = 300_000;
-const timeout = z.int().min(1_000).max(MAX_TIMEOUT_MS).default(30_000);
-const MAX_ANSWER_BYTES = 10_000_000;
+const timeout = z
+  .int()
+  .min(1_000)
+  .max(MAX_TIMEOUT_MS)
+  .default(30_000)
+  .openapi({ description: "Milliseconds for a call, all redirects and the reading of its answer included" });
+/** Four at once, each as bytes, joined and as text, in an object of 128 MB; of MCP it is the same. */
+const MAX_ANSWER_BYTES = 4_194_304;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
 /** What cannot be judged here would be sent as the model wrote it. */
 const judgedParameters = toolParameters.superRefine((schema, context) => {
-  const message = schemaFault(schema);
+  const isTooLarge = JSON.stringify(schema).length > MAX_TOOL_SCHEMA;
+  const message = isTooLarge ? `at most ${MAX_TOOL_SCHEMA} characters of JSON` : schemaFault(schema);
   if (message) context.addIssue({ code: "custom", message });
 });
 
 export const httpToolInput = z
   .strictObject({
-    description: toolDescription.nullable().default(null),
+    description: toolDescription.nullable().default(null).openapi({ description: "What the model reads of it" }),
     parameters: judgedParameters,
     url,
     method: z
@@ -55,7 +73,12 @@ export const httpToolInput = z
       .openapi({ description: "GET and DELETE send the arguments as query, others as JSON" }),
     secret_header: secretHeader.nullable().default(null),
     timeout_ms: timeout,
-    max_bytes: z.int().min(1).max(MAX_ANSWER_BYTES).default(1_000_000),
+    max_bytes: z
+      .int()
+      .min(1)
+      .max(MAX_ANSWER_BYTES)
+      .default(1_000_000)
+      .openapi({ description: "Of an answer: a larger one fails the call as too_large" }),
     needs_approval: needsApproval,
     files: fileMapping.nullable().default(null),
   })

@@ -5,6 +5,7 @@ import type { ToolCallView } from "../../app/session-views";
 import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
+import { MAX_ARTIFACTS } from "../../domain/tool-run";
 import { defined, documents } from "./documents";
 import { id } from "./ids";
 
@@ -28,18 +29,20 @@ export const fileMapping = z
 
 const clientTool = z
   .strictObject({
-    type: z.literal("client").optional(),
+    type: z.literal("client").optional().openapi({ description: "The client runs it, and gives its results back" }),
     name: toolName,
-    description: toolDescription.optional(),
+    description: toolDescription.optional().openapi({ description: "What the model reads of it" }),
     parameters: toolParameters,
     files: fileMapping.optional(),
   })
   .openapi("ClientTool");
-const httpTool = z.strictObject({ type: z.literal("http"), name: toolName }).openapi("HttpToolOffer");
+const httpTool = z
+  .strictObject({ type: z.literal("http"), name: toolName.openapi({ description: "Of one that the tenant registered" }) })
+  .openapi("HttpToolOffer");
 const mcpTools = z
   .strictObject({
     type: z.literal("mcp"),
-    server: z.string().min(1).max(64),
+    server: z.string().min(1).max(64).openapi({ description: "Of one that the tenant registered" }),
     tools: z
       .array(z.string().min(1).max(128))
       .max(MAX_OFFERED_TOOLS)
@@ -81,7 +84,7 @@ export const toolView = documents<ToolDefinition>()(
         ])
         .optional()
         .openapi({ description: "Absent: the client runs it" }),
-      needs_approval: z.literal(true).optional(),
+      needs_approval: z.literal(true).optional().openapi({ description: "A person allows each call before it runs" }),
       files: fileMapping.optional(),
     })
     .openapi("ToolDefinition"),
@@ -115,8 +118,6 @@ export const importedCalls = z
   )
   .max(MAX_RESULTS);
 
-/** Beside one result. */
-const MAX_ARTIFACTS = 16;
 const MAX_ARTIFACT_TYPE = 64;
 
 /** Any JSON value, `null` too; what is not there is none. */
@@ -131,15 +132,15 @@ const toolResult = z
   .strictObject({
     execution_id: id("exe").optional(),
     call_id: callId.optional().openapi({ description: "Of calls with the same id the first open one is meant" }),
-    output: anyJson.openapi({ description: "Text, or any other JSON value, which is recorded as JSON text" }),
-    is_error: z.boolean().default(false),
+    output: anyJson.openapi({
+      description: "Text, or any other JSON value, which is recorded as JSON text; images and other binary data belong to the artifacts",
+    }),
+    is_error: z.boolean().default(false).openapi({ description: "The tool failed; the output says how" }),
     exit_code: z.int().optional().openapi({ description: "Of a process" }),
     duration_ms: z.number().min(0).max(Number.MAX_SAFE_INTEGER).optional().openapi({ description: "From its start to its end" }),
-    artifacts: z
-      .array(artifact)
-      .max(MAX_ARTIFACTS)
-      .optional()
-      .openapi({ description: "What came beside the output, as standard error; kept with the execution, and not shown to the model" }),
+    artifacts: z.array(artifact).max(MAX_ARTIFACTS).optional().openapi({
+      description: "What came beside the output, as standard error or an image; kept with the execution, and not shown to the model",
+    }),
   })
   .refine((result) => result.execution_id !== undefined || result.call_id !== undefined, {
     path: ["execution_id"],
@@ -165,7 +166,7 @@ const MAX_REASON = 4_000;
 
 const approval = z.strictObject({
   execution_id: id("exe"),
-  approved: z.boolean(),
+  approved: z.boolean().openapi({ description: "false: it is not run" }),
   reason: z.string().max(MAX_REASON).optional().openapi({ description: "Of a refusal: the model is told; of an approval it is not kept" }),
 });
 

@@ -149,6 +149,9 @@ function someTools(hanging: PromiseWithResolvers<void>): McpServer {
       { type: "resource", resource: { uri: "note://1", text: "a note" } },
     ],
   }));
+  server.registerTool("album", {}, () => ({
+    content: Array.from({ length: 500 }, () => ({ type: "image" as const, mimeType: "image/png", data: PNG.toString("base64") })),
+  }));
   server.registerTool("never", {}, () => {
     hanging.resolve();
     return new Promise<never>(() => undefined);
