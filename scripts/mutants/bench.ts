@@ -102,7 +102,8 @@ function describe({ testResults }: Report): string {
     const seed = /seed \d+ breaks I\d+[^\n]{0,60}/.exec(failed.failureMessages?.join("\n") ?? "")?.[0];
     return seed ?? `${name.slice(name.lastIndexOf("test/"))}: ${failed.title}`;
   }
-  return "a test file that does not load";
+  const unloaded = testResults.find(({ assertionResults }) => assertionResults.length === 0);
+  return `${unloaded?.name ?? "a test file"} does not load: ${unloaded?.message ?? ""}`;
 }
 
 interface Run {

@@ -155,6 +155,8 @@ export interface ToolOutcome {
   /** Null: it succeeded. */
   readonly failure: ToolFailure | null;
   readonly artifacts?: readonly ToolArtifact[];
+  /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
+  readonly whole?: true;
 }
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */

@@ -96,7 +96,7 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
   // Its definition was set anew since it was called: nobody was asked.
   if (judged.needs_approval && !call.allowed) return notAllowed(call);
   // Reading the record has no effect: nothing is written down for it.
-  if (judged.tool.by === "builtin") return withDeadline(live, async () => ports.recall(judged.arguments), ports);
+  if (judged.tool.by === "builtin") return withDeadline(live, async () => ({ ...(await ports.recall(judged.arguments)), whole: true }), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
   if (!started.ok) return null;
   const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
@@ -153,7 +153,8 @@ export function draftRun(
   ports: Pick<ToolPorts, "writer" | "clock" | "ids">,
 ): { readonly result: ToolRunDraft; readonly bodies: readonly BodyText[] } {
   const { writer, clock, ids } = ports;
-  const output = cutToolResult(outcome.output, policyOf(writer.state.settings.policy).results);
+  const { results } = policyOf(writer.state.settings.policy);
+  const output = outcome.whole ? outcome.output : cutToolResult(outcome.output, results);
   const is_error = outcome.failure !== null;
   const { draft, body } = draftToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
   const kept = draftArtifacts(outcome.artifacts ?? [], ids);
