@@ -1,6 +1,7 @@
 /** `memory_query` as the model of a session has it, and the same record as people search it. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RecallInput, RecallReport } from "../../../src/app/recall-views";
+import { toPolicyText } from "../../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../../src/context/recall-tool";
 import { estimateTokens } from "../../../src/context/tokens";
 import { isRecallOffered, RECALL_TOOL_TOKENS } from "../../../src/domain/state";
@@ -181,4 +182,21 @@ describe("people", () => {
     expect(await life.service.recall(CALLER, { ...ANY, query: "locker" })).toMatchObject({ ok: false, error: { code: "session_erased" } });
     expect(life.sql.all("SELECT term FROM recall_terms")).toEqual([]);
   });
+});
+
+test("what it returned is recorded as it is, however short the policy cuts results", async () => {
+  const tight = await newLife({ policy: toPolicyText({ preset: "oneclaw", results: { max_chars: 100 } }) });
+  await say(tight, `My locker code is 7719-B. ${"It is a long walk. ".repeat(20)}`, "Noted.");
+  await say(tight, "What a nice day.", "It is.");
+  await say(tight, "Shall we go?", "Let us go.");
+  trim(tight);
+  await tight.send("What was the code?");
+  const call = { type: "tool_call", call_id: "call_1", name: RECALL_TOOL.name, arguments: '{"from":1,"to":1}' } as const;
+  tight.call.say({ type: "tool_call", call });
+  tight.call.say({ type: "finish", finish: "tool_calls", usage: null });
+  await settle();
+
+  const [result] = tight.call.request.messages.at(-1)?.parts ?? [];
+
+  expect(result?.type === "tool_result" ? result.output : "").toContain("It is a long walk. ".repeat(20).trim());
 });
