@@ -16,7 +16,7 @@ export interface Trial {
   readonly seconds: number;
 }
 
-const COPIED = ["src", "test", "scripts", "migrations", "package.json", "tsconfig.json"];
+const COPIED = ["src", "test", "scripts", "bench", "docs", "migrations", "package.json", "tsconfig.json"];
 const SIMULATION = ["test/simulation/seeds-"];
 /** The tests of the copy in plain Node: the mutants' own, so that nothing else is loaded. */
 const CONFIG = `export default { test: { include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };\n`;
