@@ -128,12 +128,12 @@ export const tools: readonly Mutant[] = [
     seeds: 100,
   },
   {
-    name: "what an earlier run had begun is run again",
-    breaks: "I27: at most once",
-    file: "src/app/tools/run-tools.ts",
-    find: "  if (call.started) return UNKNOWN_OUTCOME;\n",
+    name: "a turn that ends has results of tools that it had not begun",
+    breaks: "I27: what was begun has a result",
+    file: "src/domain/tool-result.ts",
+    find: " && each.started",
     replace: "",
-    tests: LIVED,
+    tests: DECIDED,
   },
   {
     name: "a turn that is stopped forgets the tools that it had begun",
