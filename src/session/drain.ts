@@ -49,7 +49,7 @@ export interface Drain {
   start(): void;
   /** The same, at the pace of `DRAIN_EVERY_MS`. A wait is only in memory: the job that the append armed outlives it. */
   startSoon(): void;
-  /** The same, within `DRAIN_IN_TURN_MS`. */
+  /** The same, within `DRAIN_IN_TURN_MS`; where the last try failed, the job comes back when it may work again. */
   startInTurn(): void;
 }
 
@@ -83,7 +83,10 @@ export function createDrain(host: DrainHost): Drain {
   };
   const soon = createWait(host, start);
   const inTurn = createWait(host, start);
-  return { start, startSoon, startInTurn: () => inTurn(DRAIN_IN_TURN_MS) };
+  const startInTurn = (): void => {
+    if ((host.jobs.get("project")?.attempts ?? 0) === 0) inTurn(DRAIN_IN_TURN_MS);
+  };
+  return { start, startSoon, startInTurn };
 }
 
 /** One wait at a time: whoever comes meanwhile is served with it. */

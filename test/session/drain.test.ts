@@ -85,6 +85,24 @@ test("what tools are called and do is written while their turn goes on", async (
   expect(batches.flat()).toEqual(life.events().map(({ seq }) => seq));
 });
 
+test("while the rows cannot be written, a running turn leaves it to the job to try again", async () => {
+  const life = new Life();
+  let tries = 0;
+  life.projection.write = async () => {
+    tries += 1;
+    throw new Error("D1 is out of reach");
+  };
+  const give = await runningTool(life);
+  await life.advance(DRAIN_IN_TURN_MS);
+  const failed = tries;
+
+  await give("found");
+  await life.advance(DRAIN_IN_TURN_MS);
+
+  expect(failed).toBeGreaterThan(0);
+  expect(tries).toBe(failed);
+});
+
 test("a turn that is over within that time is one batch", async () => {
   const life = new Life();
   const batches = batchesOf(life);

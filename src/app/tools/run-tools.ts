@@ -96,7 +96,8 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
   // Its definition was set anew since it was called: nobody was asked.
   if (judged.needs_approval && !call.allowed) return notAllowed(call);
   // Reading the record has no effect: nothing is written down for it.
-  if (judged.tool.by === "builtin") return withDeadline(live, async () => ({ ...(await ports.recall(judged.arguments)), whole: true }), ports);
+  if (judged.tool.by === "builtin")
+    return withDeadline(live, async () => ({ ...(await ports.recall(judged.arguments)), whole: true }), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
   if (!started.ok) return null;
   const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
