@@ -5,17 +5,30 @@ import type { Setup } from "../../src/evaluate/setup";
 import type { Column } from "../../src/evaluate/steps";
 
 export interface Row {
-  readonly setup: Setup;
+  readonly setup: Pick<Setup, "name" | "guard">;
   readonly figures: Figures;
+}
+
+/** A policy and what the oracle says of it. Costs are those of a cache that holds prefixes to the token. */
+export interface Bounded {
+  readonly policy: string;
+  readonly cost: number;
+  /** The least that any schedule costs that keeps as much at each summary, */
+  readonly keeping: number;
+  /** and that shows as much of the last 8k on the mean as well. */
+  readonly retaining: number;
+  /** The best schedule found, carried out under the usual cache. */
+  readonly played: Figures;
 }
 
 export interface ColumnReport {
   readonly column: Column;
   readonly unlimited: Figures;
   readonly rows: readonly Row[];
+  readonly bounds?: readonly Bounded[];
 }
 
-const HEADINGS = [
+export const HEADINGS = [
   "policy",
   "cost",
   "summaries",
@@ -36,7 +49,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 /** Relative to an unlimited window: exactly what the table shows, as numbers. */
 export function toRow({ setup, figures }: Row, unlimited: Figures) {
-  const { identifiers, malformed, tokens: _, triggers, ...rest } = figures;
+  const { identifiers, malformed, tokens: _tokens, spent: _spent, changes: _changes, kept: _kept, triggers, ...rest } = figures;
   const failed = figures.overflows + figures.refused;
   return {
     policy: setup.name,
@@ -52,7 +65,7 @@ export function toRow({ setup, figures }: Row, unlimited: Figures) {
   };
 }
 
-function toCells(row: Row, unlimited: Figures): string[] {
+export function toCells(row: Row, unlimited: Figures): string[] {
   const shown = toRow(row, unlimited);
   return [
     shown.guard ? shown.policy : `${shown.policy}, no guard`,
@@ -72,13 +85,30 @@ function toCells(row: Row, unlimited: Figures): string[] {
   ];
 }
 
-export function formatColumn({ column, unlimited, rows }: ColumnReport): string {
-  const lines = [HEADINGS, ...rows.map((row) => toCells(row, unlimited))];
-  const widths = HEADINGS.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
-  const table = lines.map((line) =>
-    line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "),
-  );
+export function formatColumn({ column, unlimited, rows, bounds }: ColumnReport): string {
   const { turns, calls, peak } = unlimited;
   const title = `${column.name}: window ${column.window}, ${turns} turns, ${calls} calls, ${peak} tokens when nothing leaves the view`;
-  return [title, ...table].join("\n");
+  const table = formatTable([HEADINGS, ...rows.map((row) => toCells(row, unlimited))]);
+  return [title, ...table, ...(bounds ? ["", ...formatTable([BOUND_HEADINGS, ...bounds.map((bound) => toBoundCells(bound, unlimited))])] : [])].join("\n");
 }
+
+export const BOUND_HEADINGS = ["oracle for", "cost, to the token", "least, keeping", "above it", "least, retaining", "above it", "played", "last 8k", "summaries"];
+
+const above = (cost: number, least: number): string => `${(100 * (cost / least - 1)).toFixed(1)} %`;
+
+export function toBoundCells({ policy, cost, keeping, retaining, played }: Bounded, unlimited: Figures): string[] {
+  const share = (value: number): string => (value / unlimited.cost).toFixed(3);
+  const of = [share(cost), share(keeping), above(cost, keeping), share(retaining), above(cost, retaining)];
+  return [policy, ...of, share(played.cost), played.verbatim_8k.toFixed(3), String(played.compactions)];
+}
+
+function formatTable(lines: readonly (readonly string[])[]): string[] {
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  return lines.map((line) => line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "));
+}
+
+/** From the cheapest to the dearest: what a policy is worth beside the others under other prices. */
+export const formatOrder = (name: string, { unlimited, rows }: ColumnReport): string =>
+  `${name}: ${inOrder(rows).map(({ setup, figures }) => `${setup.name} ${(figures.cost / unlimited.cost).toFixed(3)}`).join(" < ")}`;
+
+export const inOrder = (rows: readonly Row[]): Row[] => [...rows].sort((one, other) => one.figures.cost - other.figures.cost);

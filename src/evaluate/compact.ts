@@ -89,7 +89,8 @@ function summarizeFor(rung: SummarizeRung, shop: Workshop): { text: string; spen
   return { text, spent: { input: tokensOf(request), cached: cache.read(request), output: length } };
 }
 
-const transcriptTokens = ({ parts }: RecordedItem, segments: Segments): number =>
+/** What the summariser reads of an item. */
+export const transcriptTokens = ({ parts }: RecordedItem, segments: Segments): number =>
   segments.count(messageText(parts.map((part) => (part.type === "tool_result" ? shorten(part) : part)))) + 2;
 const shorten = <P extends { output: string }>(part: P): P => ({
   ...part,

@@ -18,5 +18,8 @@ export const plus = (left: Spent, right: Spent): Spent => ({
   output: left.output + right.output,
 });
 
-export const costOf = ({ input, cached, output }: Spent): number =>
-  (input - cached) * PRICES.input + cached * PRICES.cached + output * PRICES.output;
+export const costOf = ({ input, cached, output }: Spent, prices: Prices = PRICES): number =>
+  (input - cached) * prices.input + cached * prices.cached + output * prices.output;
+
+/** A turn's prompt begins the next one, so what is new of it is written to the cache; a transcript is read once. */
+export const costOfTurn = (spent: Spent, prices: Prices): number => costOf(spent, { ...prices, input: prices.cache_write });

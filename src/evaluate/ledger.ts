@@ -1,9 +1,10 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
-import type { Plan } from "../context/plan";
+import type { Prices } from "../context/economy";
+import type { CompactPlan, Rung } from "../context/plan";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { memoize } from "../lib/memoize";
-import { costOf, NOTHING, plus, type Spent } from "./costs";
+import { costOf, costOfTurn, NOTHING, PRICES, plus, type Spent } from "./costs";
 import { identifiersIn, type Recall, recallOf } from "./identifiers";
 import { verbatimShare } from "./measures";
 import { type Segment, type Segments, tokensOf } from "./segments";
@@ -13,9 +14,12 @@ import type { RecordedItem } from "./session";
 const LAST_TOKENS = 8_000;
 const WINDOW_SHARE = 4;
 
+/** What of a view the figures are read off. */
+export type ShownView = Pick<SessionState["view"], "epoch" | "items" | "reduced">;
+
 export interface Called {
   readonly record: readonly RecordedItem[];
-  readonly view: SessionState["view"];
+  readonly view: ShownView;
   readonly request: readonly Segment[];
   readonly reply: string;
   readonly malformed: string | null;
@@ -50,6 +54,12 @@ export interface Figures {
   readonly triggers: Readonly<Partial<Record<CompactionTrigger, number>>>;
   /** True tokens of every request, in order. */
   readonly tokens: readonly number[];
+  /** Cost up to each of these calls, in the price's unit. */
+  readonly spent: readonly number[];
+  /** Requests, by their index, that are the first after a change of the view. */
+  readonly changes: readonly number[];
+  /** Tokens of the messages that each of those shows. */
+  readonly kept: readonly number[];
 }
 
 export class Ledger {
@@ -57,7 +67,11 @@ export class Ledger {
   refused = 0;
   readonly #window: number;
   readonly #segments: Segments;
+  readonly #prices: Prices;
   readonly #tokens: number[] = [];
+  readonly #spent: number[] = [];
+  readonly #changes: number[] = [];
+  readonly #kept: number[] = [];
   readonly #malformed: string[] = [];
   readonly #triggers: Partial<Record<CompactionTrigger, number>> = {};
   readonly #known = new Set<string>();
@@ -74,8 +88,9 @@ export class Ledger {
   #lastQuarter = 0;
   #previous: { readonly request: readonly Segment[]; readonly epoch: number } | null = null;
 
-  constructor(by: { readonly window: number; readonly segments: Segments }) {
+  constructor(by: { readonly window: number; readonly segments: Segments; readonly prices?: Prices }) {
     this.#window = by.window;
+    this.#prices = by.prices ?? PRICES;
     this.#segments = by.segments;
   }
 
@@ -88,9 +103,11 @@ export class Ledger {
     this.#remember(call);
     const before = this.#previous;
     if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
+    if (before && before.epoch !== view.epoch) this.#changed(call);
     this.#previous = { request, epoch: view.epoch };
     if (usage) this.#turnSpent = plus(this.#turnSpent, usage);
     else this.#overflows += 1;
+    this.#spent.push(this.#cost());
   }
 
   /** What the user's new message and the reply come back to. */
@@ -113,7 +130,16 @@ export class Ledger {
     this.#recall = { needed: this.#recall.needed + needed, lost: this.#recall.lost + lost };
   }
 
-  compacted(plan: Extract<Plan, { kind: "compact" }>, spent: Spent): void {
+  #changed({ view, record }: Called): void {
+    this.#changes.push(this.#tokens.length - 1);
+    this.#kept.push(view.items.reduce((sum, { position }) => sum + (record[position - 1]?.tokens ?? 0), 0));
+  }
+
+  #cost(): number {
+    return costOfTurn(this.#turnSpent, this.#prices) + costOf(this.#summarySpent, this.#prices);
+  }
+
+  compacted(plan: Pick<CompactPlan, "trigger"> & { readonly rungs: readonly Pick<Rung, "rung">[] }, spent: Spent): void {
     this.#epochs += 1;
     if (plan.rungs.some((rung) => rung.rung === "summarize")) this.#compactions += 1;
     this.#triggers[plan.trigger] = (this.#triggers[plan.trigger] ?? 0) + 1;
@@ -132,14 +158,17 @@ export class Ledger {
       epochs: this.#epochs,
       breaks: this.#breaks,
       peak: Math.max(0, ...this.#tokens),
-      cost: costOf(this.#turnSpent) + costOf(this.#summarySpent),
-      summary_cost: costOf(this.#summarySpent),
+      cost: this.#cost(),
+      summary_cost: costOf(this.#summarySpent, this.#prices),
       cached_share: this.#turnSpent.cached / Math.max(1, this.#turnSpent.input),
       verbatim_8k: this.#last8k / Math.max(1, calls),
       verbatim_quarter: this.#lastQuarter / Math.max(1, calls),
       identifiers: this.#recall,
       triggers: this.#triggers,
       tokens: this.#tokens,
+      spent: this.#spent,
+      changes: this.#changes,
+      kept: this.#kept,
     };
   }
 }

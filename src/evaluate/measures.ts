@@ -3,7 +3,11 @@ import type { SessionState } from "../domain/state";
 import type { RecordedItem } from "./session";
 
 /** Tokens of the newest `last` of the history, and how many of those the view shows verbatim: 0 to 1. */
-export function verbatimShare(record: readonly RecordedItem[], view: SessionState["view"], last: number): number {
+export function verbatimShare(
+  record: readonly RecordedItem[],
+  view: Pick<SessionState["view"], "items" | "reduced">,
+  last: number,
+): number {
   const shown = new Set(view.items.map((item) => item.position));
   const reduced = new Map(view.reduced.map((entry) => [entry.position, entry]));
   let looked = 0;

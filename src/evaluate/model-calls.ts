@@ -9,6 +9,7 @@ import type { ModelCall } from "../domain/commands";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemDraft } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
+import type { SessionState } from "../domain/state";
 import { findMalformed } from "./check-request";
 import { carryOut } from "./compact";
 import type { Ledger } from "./ledger";
@@ -30,10 +31,17 @@ export class ModelCalls implements Caller {
 
   constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
     this.#session = by.session;
-    this.#cache = new PromptCache(by.session.segments);
+    this.#cache = new PromptCache(by.session.segments, by.setup.cacheStep ?? undefined);
     this.#setup = by.setup;
     this.#limits = by.limits;
     this.#ledger = by.ledger;
+  }
+
+  beforeTurn(turn: number): void {
+    const { cold } = this.#setup;
+    if (cold === null || turn % cold !== 0) return;
+    this.#session.pause();
+    this.#cache.forget();
   }
 
   /** Before a call: old results cleared, room made as the policy says, and what must fit. False: nothing helps. */
@@ -65,7 +73,7 @@ export class ModelCalls implements Caller {
     const call = this.#callOf(usage);
     session.tick();
     if (!usage) this.fail("overflow", call);
-    else this.#record(drafts, call);
+    else recordReply(session, drafts, call);
     return fits;
   }
 
@@ -74,29 +82,9 @@ export class ModelCalls implements Caller {
     this.#session.execute({ at: this.#session.now, type: "FailTurn", ...this.#session.run(), call, failure, partial: null });
   }
 
-  #record(drafts: readonly ItemDraft[], call: ModelCall): void {
-    const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
-    const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
-    const finish = calls.length > 0 ? "tool_calls" : "stop";
-    this.#session.execute({ at: this.#session.now, type: "RecordAssistant", ...this.#session.run(), call, reply, calls, finish });
-  }
-
   #callOf(usage: CallUsage | null): ModelCall {
     const { state, now } = this.#session;
-    return {
-      turn: state.turn?.id ?? null,
-      purpose: "turn",
-      model: LAB_MODEL,
-      epoch: state.view.epoch,
-      up_to: state.next_position - 1,
-      usage,
-      estimate: rawViewTokens(state),
-      request_digest: null,
-      outcome: usage ? "stop" : "overflow",
-      ms: 0,
-      lease: null,
-      rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }),
-    };
+    return toModelCall(state, { usage, rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }) });
   }
 
   #soft(): void {
@@ -145,4 +133,31 @@ export class ModelCalls implements Caller {
   get #limit(): number {
     return limitOf(this.#limits) ?? Number.POSITIVE_INFINITY;
   }
+}
+
+/** The call of a turn, as it is recorded. */
+export const toModelCall = (
+  state: SessionState,
+  { usage, rent }: { readonly usage: CallUsage | null; readonly rent: number },
+): ModelCall => ({
+  turn: state.turn?.id ?? null,
+  purpose: "turn",
+  model: LAB_MODEL,
+  epoch: state.view.epoch,
+  up_to: state.next_position - 1,
+  usage,
+  estimate: rawViewTokens(state),
+  request_digest: null,
+  outcome: usage ? "stop" : "overflow",
+  ms: 0,
+  lease: null,
+  rent,
+});
+
+/** What the model said in a turn that runs. */
+export function recordReply(session: LabSession, drafts: readonly ItemDraft[], call: ModelCall): void {
+  const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
+  const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
+  const finish = calls.length > 0 ? "tool_calls" : "stop";
+  session.execute({ at: session.now, type: "RecordAssistant", ...session.run(), call, reply, calls, finish });
 }

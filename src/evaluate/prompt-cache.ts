@@ -8,14 +8,24 @@ const STEP_TOKENS = 128;
 type Node = Map<Segment, Node>;
 
 /** Tokens that are read from the cache when so many are known. */
-export const cachedOf = (shared: number): number => (shared < LEAST_TOKENS ? 0 : shared - (shared % STEP_TOKENS));
+export const cachedOf = (shared: number): number => inSteps(shared, STEP_TOKENS);
+
+const inSteps = (shared: number, step: number): number => (shared < LEAST_TOKENS ? 0 : shared - (shared % step));
 
 export class PromptCache {
-  readonly #root: Node = new Map();
+  #root: Node = new Map();
   readonly #segments: Segments;
+  readonly #step: number;
 
-  constructor(segments: Segments) {
+  /** `step`: another one than providers have. */
+  constructor(segments: Segments, step = STEP_TOKENS) {
     this.#segments = segments;
+    this.#step = step;
+  }
+
+  /** Nobody has asked for so long that nothing is kept. */
+  forget(): void {
+    this.#root = new Map();
   }
 
   /** Tokens of `request` that the cache holds; afterwards it holds all of it. */
@@ -27,7 +37,7 @@ export class PromptCache {
       node.set(segment, next);
       node = next;
     }
-    return cachedOf(shared);
+    return inSteps(shared, this.#step);
   }
 
   #longest(request: readonly Segment[]): number {

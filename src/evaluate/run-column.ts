@@ -3,15 +3,15 @@ import { type Figures, Ledger } from "./ledger";
 import { ModelCalls } from "./model-calls";
 import type { Segments } from "./segments";
 import { LabSession } from "./session";
-import { LAB_MODEL, limitsOf, type Setup, toSetup } from "./setup";
+import { type Conditions, LAB_MODEL, limitsOf, type Setup, toSetup, USUAL } from "./setup";
 import { StepPlayer } from "./step-player";
 import type { Column } from "./steps";
 
 export function runColumn({ window, system, steps }: Column, setup: Setup, segments: Segments): Figures {
   const { policyText, policy, recall } = setup;
-  const ledger = new Ledger({ window, segments });
+  const ledger = new Ledger({ window, segments, prices: setup.prices });
   const session = new LabSession({ model: LAB_MODEL, system, policyText, policy, recall, segments });
-  const calls = new ModelCalls({ session, setup, limits: limitsOf(window), ledger });
+  const calls = new ModelCalls({ session, setup, limits: limitsOf(window, setup.prices), ledger });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of steps) player.play(step);
   return ledger.figures();
@@ -21,9 +21,9 @@ export function runColumn({ window, system, steps }: Column, setup: Setup, segme
 const UNLIMITED = 100_000_000;
 
 /** The same calls with all of the history sent each time. */
-export const runUnlimited = (column: Column, segments: Segments): Figures =>
+export const runUnlimited = (column: Column, segments: Segments, conditions: Conditions = USUAL): Figures =>
   runColumn(
     { ...column, window: UNLIMITED },
-    toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false }),
+    toSetup("oneclaw", { ...conditions, guard: false, eachCall: false, countsChain: false, recall: false }),
     segments,
   );

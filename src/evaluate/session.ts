@@ -1,4 +1,5 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
+import { CACHE_TTL_MS } from "../context/economy";
 import { estimateParts, estimateRough } from "../context/item-tokens";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
@@ -88,6 +89,11 @@ export class LabSession {
 
   tick(): void {
     this.now += CALL_MS;
+  }
+
+  /** The person at the other end is away for so long that the provider's cache has forgotten the session. */
+  pause(): void {
+    this.now += 2 * CACHE_TTL_MS;
   }
 
   readonly read = ({ id }: ItemMeta): readonly Part[] => this.#contents.get(id) ?? [];

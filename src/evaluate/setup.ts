@@ -1,5 +1,6 @@
 /** How a column is run. */
 import type { ModelLimits } from "../context/budget";
+import type { Prices } from "../context/economy";
 import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import { PRICES } from "./costs";
@@ -20,13 +21,25 @@ export interface Setup {
   readonly countsChain: boolean;
   /** `memory_query` is offered and weighs; docs/policy.md's figures know none. */
   readonly recall: boolean;
+  readonly prices: Prices;
+  /** The provider's cache has forgotten the session before every so many turns; null: never. */
+  readonly cold: number | null;
+  /** Tokens by which the cache holds a prefix; null: as providers do. */
+  readonly cacheStep: number | null;
 }
 
-export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall">;
+/** What the client's time and the provider ask of every policy alike. */
+export type Conditions = Pick<Setup, "prices" | "cold" | "cacheStep">;
+export const USUAL: Conditions = { prices: PRICES, cold: null, cacheStep: null };
+export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall"> & Partial<Conditions>;
 
 export function toSetup(policyText: string, by: { readonly guard: boolean } & Options): Setup {
-  const { guard, eachCall, countsChain, recall } = by;
-  return { name: policyText, policyText, policy: policyOf(policyText), guard, eachCall, countsChain, recall };
+  return { ...USUAL, ...by, name: policyText, policyText, policy: policyOf(policyText) };
 }
 
-export const limitsOf = (window: number): ModelLimits => ({ model: LAB_MODEL, window, maxOutput: MAX_OUTPUT, prices: PRICES });
+export const limitsOf = (window: number, prices: Prices = PRICES): ModelLimits => ({
+  model: LAB_MODEL,
+  window,
+  maxOutput: MAX_OUTPUT,
+  prices,
+});

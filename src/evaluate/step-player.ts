@@ -12,6 +12,8 @@ export interface Spoken {
 }
 
 export interface Caller {
+  /** Before a message of the user, the `turn`th. */
+  beforeTurn?(turn: number): void;
   /** Before a call. False: there is no room for it, and nothing helps. */
   prepare(): boolean;
   /** Makes the call and records what it said. False: the provider refused it, and the turn has failed. */
@@ -47,6 +49,7 @@ export class StepPlayer {
         return this.#import(step);
       case "ask":
         this.#tally.turns += 1;
+        this.#calls.beforeTurn?.(this.#tally.turns);
         this.#ask(step.content);
         return this.#answer(step.reply);
       case "answer":
