@@ -46,8 +46,12 @@ export const tokensAfter = (sizes: ViewSizes): number =>
 /** Gains below 0 count as 0. */
 export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
-/** What one more call pays to read again what a compaction would have removed. */
-export const rentOf = (sizes: ViewSizes, prices: Prices): number => prices.cached * gainOf(sizes);
+/**
+ * What one more call pays to read again what a compaction would have removed. `free`: so many of the newest tokens are worth reading, so what
+ * of them lies before the cut is no rent.
+ */
+export const rentOf = (sizes: ViewSizes, prices: Prices, free: number): number =>
+  prices.cached * Math.max(0, gainOf(sizes) - Math.max(0, free - sizes.tail));
 
 export interface PricedMode {
   readonly mode: SummaryMode;

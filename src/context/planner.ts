@@ -125,5 +125,5 @@ export function rentOfCall(input: Omit<PlanInput, "trigger">): number {
   if (limits.window === null) return 0;
   const planned: PlanInput = { ...input, limits, trigger: "threshold" };
   const proposal = propose(planned, keptTokens(planned));
-  return proposal ? rentOf(proposal.sizes, limits.prices ?? UNKNOWN_PRICES) : 0;
+  return proposal ? rentOf(proposal.sizes, limits.prices ?? UNKNOWN_PRICES, policy.trigger.rent_free_tokens) : 0;
 }

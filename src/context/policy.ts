@@ -32,6 +32,10 @@ const trigger = z.strictObject({
     .describe(
       "Compact when re-reading what a compaction would remove has cost this many times its price in this epoch; null: never for that reason",
     ),
+  rent_free_tokens: z
+    .int()
+    .min(0)
+    .describe("So many of the newest tokens are wanted word for word: while they are in view anyway, reading them again is no rent"),
   min_gain_ratio: share.describe("Least share of the next request that a compaction by rent must free"),
 });
 

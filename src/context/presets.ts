@@ -25,7 +25,15 @@ const resultsInFull = {
 
 /** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
 const oneclaw: Policy = {
-  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: null, bound: "exceeded", rent_factor: null, min_gain_ratio: 0 },
+  trigger: {
+    at: "after_response",
+    window_ratio: 0.85,
+    usable_ratio: null,
+    bound: "exceeded",
+    rent_factor: null,
+    rent_free_tokens: 0,
+    min_gain_ratio: 0,
+  },
   keep: {
     ratio: 0.25,
     of: "window",
@@ -88,7 +96,15 @@ const yeoman: Policy = {
 
 /** The default: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
 const balanced: Policy = {
-  trigger: { at: "after_response", window_ratio: 0.85, usable_ratio: 0.9, bound: "exceeded", rent_factor: 2, min_gain_ratio: 0.2 },
+  trigger: {
+    at: "after_response",
+    window_ratio: 0.85,
+    usable_ratio: 0.9,
+    bound: "exceeded",
+    rent_factor: 0.5,
+    rent_free_tokens: 8_500,
+    min_gain_ratio: 0.2,
+  },
   keep: {
     ratio: 0.21,
     of: "usable",
@@ -101,7 +117,7 @@ const balanced: Policy = {
     split_turn_messages: 5,
     system_messages: true,
   },
-  results: { ...resultsInFull, clear: "at_epoch", clear_gain_ratio: 0.5, preview_beyond: 10 },
+  results: { ...resultsInFull, clear: "at_epoch", clear_gain_ratio: 0.5 },
   summary: {
     form: "structured",
     placement: "user-message",
@@ -121,10 +137,14 @@ const balanced: Policy = {
   title_model: null,
 };
 
+/** What the other profiles do with older results of the kept messages. */
+const previews = { ...balanced.results, preview_beyond: 10 } satisfies Policy["results"];
+
 /** Bots and high volume. */
 const economy: Policy = {
   ...balanced,
-  trigger: { ...balanced.trigger, rent_factor: 0.9 },
+  trigger: { ...balanced.trigger, rent_factor: 0.9, rent_free_tokens: 0 },
+  results: previews,
   keep: { ...balanced.keep, ratio: 0.15, max_tokens: 6_000, cut: "fits" },
   summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05, rebuild_after: null },
 };
@@ -132,16 +152,16 @@ const economy: Policy = {
 /** Assistants and coding. */
 const retain: Policy = {
   ...balanced,
-  trigger: { ...balanced.trigger, rent_factor: 1.5 },
+  trigger: { ...balanced.trigger, rent_factor: 1.5, rent_free_tokens: 0 },
+  results: previews,
   keep: { ...balanced.keep, ratio: 0.28, max_tokens: 32_000 },
 };
 
 /** When every word counts. */
 const verbatim: Policy = {
   ...balanced,
-  trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null },
+  trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null, rent_free_tokens: 0 },
   keep: { ...balanced.keep, ratio: 0.29, max_tokens: 64_000 },
-  results: { ...balanced.results, preview_beyond: null },
   summary: { ...balanced.summary, max_tokens: 4_000 },
 };
 

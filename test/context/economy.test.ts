@@ -35,7 +35,13 @@ describe("what a compaction changes", () => {
   });
 
   test("rent is the gain read once more from the cache", () => {
-    expect(rentOf(sizes, prices)).toBeCloseTo(0.3 * 5_100);
+    expect(rentOf(sizes, prices, 0)).toBeCloseTo(0.3 * 5_100);
+  });
+
+  test("what lies before the cut but among the newest tokens that are wanted is no rent", () => {
+    expect(rentOf(sizes, prices, sizes.tail)).toBeCloseTo(0.3 * 5_100);
+    expect(rentOf(sizes, prices, sizes.tail + 1_100)).toBeCloseTo(0.3 * 4_000);
+    expect(rentOf(sizes, prices, sizes.tail + sizes.source + 1)).toBe(0);
   });
 });
 
@@ -88,7 +94,7 @@ describe("the price of compacting now", () => {
  */
 const policy = toPolicyText({
   preset: "balanced",
-  trigger: { min_gain_ratio: 0.2 },
+  trigger: { min_gain_ratio: 0.2, rent_free_tokens: 0 },
   keep: { cut: "fills", max_tokens: 4_000, ratio: 0.9, min_tokens: 0 },
   summary: { max_tokens: 4_000, chain_ratio: 0.5 },
 });
@@ -110,6 +116,9 @@ describe("rent is due", () => {
   test("a call pays the cached price of what a compaction would have removed", () => {
     expect(rentOfCall({ state: talked(), limits, policy: policyOf(policy), now: WARM })).toBeCloseTo(0.1 * GAIN);
     expect(rentOfCall({ state: talked(), limits, policy: policyOf("oneclaw"), now: WARM })).toBe(0);
+    // Of the newest 6,000 tokens 2,000 lie before the cut: they are wanted.
+    const wanted = toPolicyText({ ...JSON.parse(policy), trigger: { rent_free_tokens: 6_000 } });
+    expect(rentOfCall({ state: talked(), limits, policy: policyOf(wanted), now: WARM })).toBeCloseTo(0.1 * (GAIN - 2_000));
     expect(rentOfCall({ state: talked(), limits: limitsOf(null), policy: policyOf("balanced"), now: WARM })).toBeGreaterThanOrEqual(0);
   });
 

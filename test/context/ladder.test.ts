@@ -95,7 +95,7 @@ describe("clearing old results", () => {
 
 describe("what else is rewritten while the prefix is rewritten anyway", () => {
   /** 14 long results in the tail: all but the newest ten are shown by their ends. */
-  const roomy = toPolicyText({ preset: "balanced", trigger: { rent_factor: null }, keep: { ratio: 0.5, max_tokens: null, min_tokens: 0 } });
+  const roomy = toPolicyText({ preset: "retain", trigger: { rent_factor: null }, keep: { ratio: 0.5, max_tokens: null, min_tokens: 0 } });
   const long = (position: number) => result(position, position - 1, { tokens: 900, bytes: 3_600 });
   const tail = rounds(14, 900, 102).map((meta) => (meta.kind === "tool_result" ? long(meta.position) : meta));
   const state = counted(viewing([...chat(100, 150), item(101, "user"), ...tail]), 28_000);

@@ -128,7 +128,7 @@ describe("values that contradict each other", () => {
     ["starting at what is kept", { trigger: { window_ratio: 0.25 } }, "trigger.window_ratio"],
     ["a chain that fills what is left", { preset: "balanced", summary: { chain_ratio: 0.7 } }, "summary.chain_ratio"],
     ["keeping at least more than at most", { preset: "balanced", keep: { min_tokens: 9_000 } }, "keep.min_tokens"],
-    ["previews longer than the result", { preset: "balanced", results: { max_chars: 400 } }, "results.max_chars"],
+    ["previews longer than the result", { preset: "retain", results: { max_chars: 400 } }, "results.max_chars"],
   ] as const)("are named: %s", (_, choice, field) => {
     expect(findPolicyFault(choice)).toMatchObject({ field });
   });
