@@ -1,0 +1,76 @@
+/**
+ * What a profile could have cost at best, with the whole future known: the oracle's schedule under the profile's own
+ * limits, and how far above it the profile is.
+ */
+import { limitOf, PADDING } from "../../../src/context/budget";
+import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
+import { FIRST_SUMMARY_SHARE, summaryCap } from "../../../src/context/proposal";
+import type { Figures } from "../../../src/evaluate/ledger";
+import { limitsOf, type Setup } from "../../../src/evaluate/setup";
+import { Oracle, type Rules, type Schedule, Spans } from "./schedule.ts";
+import type { Tape } from "./tape.ts";
+
+/** As the ledger has it. */
+const LAST_TOKENS = 8_000;
+const GRAIN = 32;
+/** Halvings of the charge for what is not verbatim, and the most that it can be: prices of so many tokens. */
+const ROUNDS = 8;
+const MOST_PENALTY = 64_000;
+
+export interface Bound {
+  /** No schedule that keeps as many tokens at each summary as the profile's least costs less. */
+  readonly keeping: number;
+  /** None that also shows as much of the last 8k word for word, on the mean, costs less. */
+  readonly retaining: number;
+  /** The cuts of the cheapest schedule found that shows no less. */
+  readonly schedule: Schedule;
+}
+
+/** `figures`: of the profile, run with a cache that holds prefixes to the token, as the oracle's does. Costs in its unit. */
+export function findBound(tape: Tape, by: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Bound {
+  const rules = rulesOf(by);
+  const most = tape.calls.length * (1 - by.figures.verbatim_8k);
+  const free = new Oracle(tape, rules).solve();
+  let best = { value: free.value, schedule: free };
+  if (missing(tape, free) <= most) return { keeping: free.value, retaining: free.value, schedule: free };
+  let [low, high] = [0, MOST_PENALTY];
+  let found: Schedule | null = null;
+  for (let round = 0; round < ROUNDS; round++) {
+    // Any schedule that misses no more than `most` costs at least this: its charge is at most `penalty * most`.
+    const penalty = round === 0 ? 1_000 : (low + high) / 2;
+    const solved = new Oracle(tape, { ...rules, penalty }).solve();
+    const value = solved.value - penalty * most;
+    if (value > best.value) best = { value, schedule: solved };
+    if (missing(tape, solved) > most) low = penalty;
+    else [high, found] = [penalty, solved];
+    if (round === 0 && high === MOST_PENALTY) high = 16 * penalty;
+  }
+  return { keeping: free.value, retaining: best.value, schedule: found ?? best.schedule };
+}
+
+function rulesOf({ setup, figures, window }: { readonly setup: Setup; readonly figures: Figures; readonly window: number }): Rules {
+  const limits = limitsOf(window, setup.prices);
+  return {
+    prices: setup.prices,
+    limit: limitOf(limits) ?? Number.POSITIVE_INFINITY,
+    insideAbove: setup.policy.trigger.at === "each_call" ? 0 : 1 / PADDING,
+    keep: Math.min(...figures.kept),
+    share: FIRST_SUMMARY_SHARE,
+    cap: summaryCap(limits, setup.policy),
+    instruction: INSTRUCTION_TOKENS,
+    last: LAST_TOKENS,
+    penalty: 0,
+    grain: GRAIN,
+  };
+}
+
+/** Calls' worth of the last 8k that a schedule does not show. */
+export function missing(tape: Tape, { cuts }: Schedule): number {
+  const spans = new Spans(tape);
+  let [cut, next, sum] = [0, 0, 0];
+  for (let call = 0; call < tape.calls.length; call++) {
+    if (cuts[next]?.call === call) cut = cuts[next++]?.group ?? cut;
+    sum += 1 - spans.verbatim(call, cut, LAST_TOKENS);
+  }
+  return sum;
+}

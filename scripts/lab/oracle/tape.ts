@@ -1,0 +1,134 @@
+/** A column as the oracle needs it: what every group of messages weighs, and how many of them each call sends. */
+import { buildView } from "../../../src/context/view";
+import { groupItems } from "../../../src/context/groups";
+import { filler, transcriptTokens } from "../../../src/evaluate/compact";
+import { Ledger } from "../../../src/evaluate/ledger";
+import { ModelCalls } from "../../../src/evaluate/model-calls";
+import type { Segments } from "../../../src/evaluate/segments";
+import { tokensOf } from "../../../src/evaluate/segments";
+import { LabSession, type RecordedItem } from "../../../src/evaluate/session";
+import { LAB_MODEL, limitsOf, toSetup } from "../../../src/evaluate/setup";
+import { type Caller, type Spoken, StepPlayer } from "../../../src/evaluate/step-player";
+import type { Column } from "../../../src/evaluate/steps";
+
+/** One exchange group: where a view may be cut. All in true tokens. */
+export interface TapeGroup {
+  /** Position of its first item. */
+  readonly from: number;
+  /** As messages of a request. */
+  readonly wire: number;
+  /** As a transcript for the summariser. */
+  readonly transcript: number;
+  /** The text alone: what the verbatim share counts. */
+  readonly text: number;
+}
+
+export interface TapeCall {
+  /** So many groups, from the first, had been said before it. */
+  readonly groups: number;
+  /** The first of its turn. */
+  readonly isFirst: boolean;
+  /** Tokens of the reply. */
+  readonly reply: number;
+  /** The provider's cache had forgotten everything. */
+  readonly cold: boolean;
+}
+
+export interface Tape {
+  /** What stands before the first message. */
+  readonly head: number;
+  /** What a summary's message weighs beside the summary, and how much of that opens every such message alike. */
+  readonly frame: number;
+  readonly opening: number;
+  readonly groups: readonly TapeGroup[];
+  readonly calls: readonly TapeCall[];
+}
+
+const UNLIMITED = 100_000_000;
+
+export function toTape(column: Column, segments: Segments, cold: number | null = null): Tape {
+  const setup = toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false });
+  const { policyText, policy, recall } = setup;
+  const session = new LabSession({ model: LAB_MODEL, system: column.system, policyText, policy, recall, segments });
+  const ledger = new Ledger({ window: UNLIMITED, segments });
+  const calls = new Recorder(new ModelCalls({ session, setup, limits: limitsOf(UNLIMITED), ledger }), { session, cold });
+  const player = new StepPlayer({ session, calls, tally: ledger });
+  for (const step of column.steps) player.play(step);
+  const groups = groupItems(session.record.map(({ meta }) => meta), new Set());
+  const starts = groups.map(({ from }) => from);
+  return {
+    head: column.system === null ? 0 : segments.of("system", column.system).tokens,
+    ...frameOf(segments),
+    groups: groups.map(({ from, to }) => toGroup(session.record.slice(from - 1, to), segments)),
+    calls: calls.seen.map(({ items, ...call }) => ({ ...call, groups: countUpTo(starts, items) })),
+  };
+}
+
+const countUpTo = (starts: readonly number[], items: number): number => starts.filter((from) => from <= items).length;
+
+function toGroup(items: readonly RecordedItem[], segments: Segments): TapeGroup {
+  const entries = items.map(({ meta, parts }) => ({ meta, parts }));
+  const view = buildView({ ...EMPTY, entries, summaries: [] });
+  return {
+    from: items[0]?.meta.position ?? 0,
+    wire: tokensOf(segments.ofView(view)),
+    transcript: items.reduce((sum, item) => sum + transcriptTokens(item, segments), 0),
+    text: items.reduce((sum, item) => sum + item.tokens, 0),
+  };
+}
+
+const EMPTY = {
+  system: null,
+  pins: [],
+  dropped: 0,
+  placement: "user-message",
+  entries: [],
+  reduced: [],
+  namesRecall: false,
+  signedFrom: 0,
+  model: LAB_MODEL,
+} as const;
+
+const SAMPLE = 1_000;
+
+function frameOf(segments: Segments): Pick<Tape, "frame" | "opening"> {
+  const [one, other] = ["1", "2"].map((name) => segments.ofView(buildView({ ...EMPTY, summaries: [filler(SAMPLE, name)] }))[0]);
+  if (!one || !other) throw new Error("a summary is a message");
+  return { frame: one.tokens - SAMPLE, opening: segments.common(one, other) };
+}
+
+/** Notes what was there before each call, and lets the call be made. */
+class Recorder implements Caller {
+  readonly seen: { items: number; reply: number; isFirst: boolean; cold: boolean }[] = [];
+  readonly #inner: ModelCalls;
+  readonly #session: LabSession;
+  readonly #every: number | null;
+  #isCold = false;
+
+  constructor(inner: ModelCalls, by: { readonly session: LabSession; readonly cold: number | null }) {
+    this.#inner = inner;
+    this.#session = by.session;
+    this.#every = by.cold;
+  }
+
+  beforeTurn(turn: number): void {
+    this.#isCold = this.#every !== null && turn % this.#every === 0;
+  }
+
+  prepare(): boolean {
+    return this.#inner.prepare();
+  }
+
+  call(spoken: Spoken): boolean {
+    const { record, segments, state } = this.#session;
+    this.seen.push({ items: record.length, reply: segments.count(spoken.text), isFirst: state.turn?.rounds === 0, cold: this.#isCold });
+    this.#isCold = false;
+    return this.#inner.call(spoken);
+  }
+
+  fail(...failure: Parameters<Caller["fail"]>): void {
+    this.#inner.fail(...failure);
+  }
+
+  afterTurn(): void {}
+}

@@ -1,0 +1,39 @@
+/**
+ * Codex (openai/codex, `codex-rs/core/src/compact.rs`): once the last response's tokens reach 90 % of the window, the
+ * conversation is sent again with a prompt for a handoff summary. What remains are the user's own messages, the newest of
+ * them up to 20,000 tokens by characters over 4, and the summary as a message of the user; every reply and every result
+ * goes. What does not fit into the summary's request is left out from the oldest on.
+ */
+import { messageText } from "../../../src/evaluate/segments";
+import { type Ask, isUser, type Moment, madeUp, nextTokens, roughTokens, type System, type SystemMessage, scaled } from "./system.ts";
+
+const TRIGGER = 0.9;
+const USER_TOKENS = 20_000;
+
+function decide(moment: Moment): Ask | null {
+  const { messages, window, maxOutput } = moment;
+  if (nextTokens(moment) < TRIGGER * window) return null;
+  const kept = newestOfUser(messages, scaled(USER_TOKENS, window));
+  const then = (summary: string): SystemMessage[] => [...kept, madeUp("user", `Another model worked on this and left a summary:\n${summary}`)];
+  return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: true, most: null, then };
+}
+
+/** The one that would be over the budget is cut. */
+export function newestOfUser(messages: readonly SystemMessage[], budget: number): SystemMessage[] {
+  const kept: SystemMessage[] = [];
+  let left = budget;
+  for (const message of messages.filter(isUser).toReversed()) {
+    if (left <= 0) break;
+    const tokens = roughTokens(message);
+    kept.unshift(tokens <= left ? message : madeUp("user", messageText(message.parts).slice(0, left * 4)));
+    left -= tokens;
+  }
+  return kept;
+}
+
+export const codex: System = {
+  name: "codex",
+  source: "openai/codex, core: automatic compaction",
+  recovers: false,
+  decide,
+};

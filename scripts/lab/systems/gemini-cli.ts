@@ -1,0 +1,49 @@
+/**
+ * Gemini CLI (google-gemini/gemini-cli, `chatCompressionService.ts`): before a request, once the last prompt holds half of
+ * the window. The first 70 % of the history by characters, up to the next message of the user, becomes a state snapshot,
+ * asked for under another system prompt; a made-up answer follows it. With no such message the whole history goes if the
+ * model spoke last, else only what lies before the last one. A result that would be longer is thrown away.
+ */
+import { messageText } from "../../../src/evaluate/segments";
+import { type Ask, hasCalls, isUser, type Moment, madeUp, nextTokens, type System, type SystemMessage, sumOf } from "./system.ts";
+
+const TRIGGER = 0.5;
+const PRESERVED = 0.3;
+
+function decide(moment: Moment): Ask | null {
+  const { messages, window, maxOutput } = moment;
+  if (nextTokens(moment) < TRIGGER * window) return null;
+  const at = splitPoint(messages);
+  if (at === 0) return null;
+  const then = (summary: string): SystemMessage[] => [
+    madeUp("user", `<state_snapshot>\n${summary}\n</state_snapshot>`),
+    madeUp("assistant", "Understood. Thank you for the context."),
+    ...messages.slice(at),
+  ];
+  return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: false, most: null, then };
+}
+
+const lengthOf = ({ parts }: SystemMessage): number => messageText(parts).length;
+
+/** So many of the first messages go. */
+export function splitPoint(messages: readonly SystemMessage[]): number {
+  const target = sumOf(messages, lengthOf) * (1 - PRESERVED);
+  let seen = 0;
+  let last = 0;
+  for (const [index, message] of messages.entries()) {
+    if (isUser(message)) {
+      if (seen >= target) return index;
+      last = index;
+    }
+    seen += lengthOf(message);
+  }
+  const newest = messages.at(-1);
+  return newest?.role === "assistant" && !hasCalls(newest) ? messages.length : last;
+}
+
+export const geminiCli: System = {
+  name: "gemini-cli",
+  source: "google-gemini/gemini-cli, core: chat compression",
+  recovers: false,
+  decide,
+};

@@ -1,0 +1,18 @@
+/**
+ * Mastra's message history (documentation: `lastMessages`, 10 by default): a turn begins with the newest ten stored messages,
+ * each of them a message of the user or all that the assistant did in answer to one. Nothing stands for the others.
+ */
+import { exchanges, type Moment, type Show, type System } from "./system.ts";
+
+const LAST_MESSAGES = 10;
+
+/** The new message comes on top. */
+const decide = ({ all, isFirst }: Moment): Show | null =>
+  isFirst ? { kind: "show", isEpoch: false, messages: exchanges(all).slice(-LAST_MESSAGES - 1).flat() } : null;
+
+export const mastra: System = {
+  name: "mastra",
+  source: "Mastra documentation: message history",
+  recovers: false,
+  decide,
+};

@@ -1,0 +1,21 @@
+/** One column under another system's rule. */
+import { type Figures, Ledger } from "../../../src/evaluate/ledger";
+import type { Segments } from "../../../src/evaluate/segments";
+import { LabSession } from "../../../src/evaluate/session";
+import { type Conditions, LAB_MODEL, limitsOf, toSetup, USUAL } from "../../../src/evaluate/setup";
+import { StepPlayer } from "../../../src/evaluate/step-player";
+import type { Column } from "../../../src/evaluate/steps";
+import type { System } from "./system.ts";
+import { SystemCalls } from "./system-calls.ts";
+
+export function runSystem(column: Column, system: System, by: { readonly segments: Segments; readonly conditions?: Conditions }): Figures {
+  const { segments, conditions = USUAL } = by;
+  const { window, system: prompt, steps } = column;
+  const setup = toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false });
+  const session = new LabSession({ model: LAB_MODEL, system: prompt, policyText: setup.policyText, policy: setup.policy, recall: false, segments });
+  const ledger = new Ledger({ window, segments, prices: conditions.prices });
+  const calls = new SystemCalls({ system, prompt, session, ledger, limits: limitsOf(window, conditions.prices), conditions });
+  const player = new StepPlayer({ session, calls, tally: ledger });
+  for (const step of steps) player.play(step);
+  return ledger.figures();
+}

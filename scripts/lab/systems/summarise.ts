@@ -1,0 +1,56 @@
+/** A system's summary: of the same length as ours would have, the share of what is new in it, and charged as it is asked for. */
+import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
+import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
+import { filler, transcriptTokens } from "../../../src/evaluate/compact";
+import type { Spent } from "../../../src/evaluate/costs";
+import type { PromptCache } from "../../../src/evaluate/prompt-cache";
+import { messageText, type Segment, tokensOf } from "../../../src/evaluate/segments";
+import type { LabSession } from "../../../src/evaluate/session";
+import { type Ask, type SystemMessage, sumOf } from "./system.ts";
+
+interface Summariser {
+  readonly session: LabSession;
+  readonly cache: PromptCache;
+  /** The most that a request may weigh. */
+  readonly limit: number;
+  readonly request: (messages: readonly SystemMessage[]) => Segment[];
+  readonly name: string;
+}
+
+/** Null: what it is to read does not fit. */
+export function summariseFor(ask: Ask, by: Summariser): { readonly text: string; readonly spent: Spent } | null {
+  const reads = withinRoom(ask, by);
+  if (!reads) return null;
+  const fresh = sumOf(reads, (message) => (message.positions.length > 0 ? transcriptOf(message, by.session) : 0));
+  const length = Math.max(1, Math.min(ask.cap, Math.round(FIRST_SUMMARY_SHARE * fresh)));
+  const text = filler(length, by.name);
+  if (ask.form !== "same_prefix") return { text, spent: { input: INSTRUCTION_TOKENS + weigh(reads, ask, by), cached: 0, output: length } };
+  const request = [...by.request(reads), instruction(by)];
+  return { text, spent: { input: tokensOf(request), cached: by.cache.read(request), output: length } };
+}
+
+const instruction = ({ session }: Summariser): Segment => session.segments.of("user", filler(INSTRUCTION_TOKENS, "instruction"));
+
+function withinRoom(ask: Ask, by: Summariser): readonly SystemMessage[] | null {
+  const room = Math.min(by.limit - INSTRUCTION_TOKENS, ask.most ?? Number.POSITIVE_INFINITY);
+  let reads = ask.reads;
+  while (reads.length > 0 && weigh(reads, ask, by) > room) {
+    if (!ask.trims) return null;
+    reads = reads.slice(1);
+  }
+  return reads;
+}
+
+function weigh(reads: readonly SystemMessage[], { form }: Ask, by: Summariser): number {
+  if (form === "same_prefix") return tokensOf(by.request(reads));
+  if (form === "transcript") return sumOf(reads, (message) => transcriptOf(message, by.session));
+  return sumOf(reads, ({ role, parts }) => by.session.segments.of(role, messageText(parts)).tokens);
+}
+
+function transcriptOf({ parts, positions }: SystemMessage, session: LabSession): number {
+  if (positions.length === 0) return session.segments.count(messageText(parts));
+  return sumOf(positions, (position) => {
+    const item = session.record[position - 1];
+    return item ? transcriptTokens(item, session.segments) : 0;
+  });
+}
