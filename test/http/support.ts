@@ -78,6 +78,9 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     updated_at: NOW,
     message_count: 0,
     epoch: 0,
+    branch: 1,
+    branches: 1,
+    forked_from: null,
     compacted_summary: null,
     compact_boundary_timestamp: null,
     context_window: 16_000,
@@ -128,6 +131,18 @@ function unknownSession(): WholeSessionApi {
     leaseCompaction: no,
     recordCompaction: no,
     exportLog: no,
+    branches: no,
+    rewind: no,
+    switchBranch: no,
+    compareBranches: no,
+    editMessage: no,
+    regenerate: no,
+    redact: no,
+    forkHead: no,
+    forkPage: no,
+    beginFork: no,
+    copyIntoFork: no,
+    completeFork: no,
   };
 }
 
@@ -337,6 +352,7 @@ const params: Readonly<Record<string, string>> = {
   policy_name: "balanced",
   tool_name: "weather",
   server_name: "github",
+  branch: "2",
   tenant_id: FOREIGN_TENANT,
 };
 
@@ -353,6 +369,8 @@ export function fillPath(path: string): string {
 export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
   if (path.endsWith("/messages")) return { content: "Hello" };
+  if (path.endsWith("/branches")) return { to: 0 };
+  if (path.endsWith("/edit")) return { content: "hello" };
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
   if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
