@@ -19,7 +19,16 @@ import type { Sql } from "./log/sql";
 const CACHED_UNITS = 4_000_000;
 const PAGE = 64;
 
-export const REDACTED: readonly Part[] = [{ type: "text", text: "[redacted]" }];
+const REDACTED = "[redacted]";
+
+/** Calls and results keep their place, or a request would not be well-formed. */
+function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
+  if (!tool || (kind !== "tool_call" && kind !== "tool_result")) return [{ type: "text", text: REDACTED }];
+  const { call_id, name, is_error = false } = tool;
+  return kind === "tool_call"
+    ? [{ type: "tool_call", call_id, name, arguments: "{}" }]
+    : [{ type: "tool_result", call_id, name, output: REDACTED, is_error }];
+}
 
 export interface ContentReader extends SessionContent {
   /** Content that was just written, so that it need not be read back. */
@@ -52,7 +61,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       const text = read.get(meta.id);
       const parts = known[index] ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
       if (keep && text !== undefined) parsed.set(meta.id, parts, text.length);
-      return { meta, parts: hidden.has(meta.id) ? REDACTED : parts };
+      return { meta, parts: hidden.has(meta.id) ? redactedParts(meta) : parts };
     });
   };
   const readText = (id: BodyId): string | null => {
