@@ -4,74 +4,24 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { z } from "zod";
-import { parsePolicyText } from "../src/context/policy-choice";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
-import { runColumn, runUnlimited } from "../src/evaluate/run-column";
-import { type Options, type Setup, toSetup } from "../src/evaluate/setup";
+import { runColumn } from "../src/evaluate/run-column";
+import { type Options, type Setup, toSetup, USUAL } from "../src/evaluate/setup";
+import type { Column } from "../src/evaluate/steps";
 import { readColumns } from "./lab/column.ts";
+import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
+import { toPage } from "./lab/html/page.ts";
+import { type Given, readOptions } from "./lab/options.ts";
 import { drawColumn } from "./lab/picture.ts";
-import { type ColumnReport, formatColumn, toRow } from "./lab/report.ts";
+import { type ColumnReport, formatColumn, formatOrder, toRow } from "./lab/report.ts";
+import { type Asked, reportColumn } from "./lab/report-column.ts";
+import { SYSTEMS } from "./lab/systems/catalogue.ts";
 import { trueTokens } from "./lab/true-tokens.ts";
 import { findComplaints, PROFILES, toJudged } from "./lab/verdict.ts";
-import { readCommandLine, wholeNumber } from "./support/command-line.ts";
-import { print, runScript, say } from "./support/output.ts";
-import { LONGHAND } from "./support/paths.ts";
-
-const USAGE = `Usage: npm run lab -- --traces DIR [options]
-  --traces DIR    recorded conversations, *.jsonl (docs/guide.md has the format)
-  --policy P      one of ${POLICY_NAMES.join(", ")},
-                  or an object as a session takes it; may be given several times (all)
-  --window N      window of every column, in tokens (16000)
-  --each-call     look at the soft trigger before each call, not where the policy says
-  --count-chain   a folded summary is as long as its share of the chain too, not only of what is new
-  --recall        memory_query is offered, and weighs in every request after the first change of the view
-  --check         the four profiles as production runs them; fails when one is not what docs/policy.md says
-  --out DIR       where the pictures go (.longhand/lab)
-  --json          figures as JSON`;
+import { Failure, print, runScript, say } from "./support/output.ts";
 
 /** The ancestors are run without the guard as well: what it saves is what that row shows. */
 const ANCESTORS = new Set<string>(["oneclaw", "opal", "odincode", "yeoman"]);
-
-function readOptions() {
-  return readCommandLine(process.argv.slice(2), {
-    usage: USAGE,
-    options: {
-      traces: { type: "string" },
-      policy: { type: "string", multiple: true },
-      window: { type: "string" },
-      "each-call": { type: "boolean", default: false },
-      "count-chain": { type: "boolean", default: false },
-      recall: { type: "boolean", default: false },
-      check: { type: "boolean", default: false },
-      out: { type: "string", default: join(LONGHAND, "lab") },
-      json: { type: "boolean", default: false },
-    },
-    schema: z
-      .object({
-        files: z.array(z.string()).length(0, "Name the folder of the recordings by --traces."),
-        traces: z.string("is missing: the folder of the recordings"),
-        policy: z.array(z.string().refine(isPolicy, "names no policy")).optional(),
-        window: wholeNumber(1_024, 10_000_000).optional(),
-        "each-call": z.boolean(),
-        "count-chain": z.boolean(),
-        recall: z.boolean(),
-        check: z.boolean(),
-        out: z.string(),
-        json: z.boolean(),
-      })
-      .refine((given) => !given.check || !NOT_WITH_CHECK.some((name) => given[name]), {
-        path: ["check"],
-        message: `goes with none of --${NOT_WITH_CHECK.join(", --")}`,
-      }),
-  });
-}
-
-/** Nothing is checked of another policy, or of these otherwise than docs/policy.md has them. */
-const NOT_WITH_CHECK = ["policy", "window", "each-call", "count-chain", "recall"] as const;
-
-/** A text that says nothing is read as the default. */
-const isPolicy = (text: string): boolean => parsePolicyText(text) !== DEFAULT_POLICY || text === DEFAULT_POLICY;
 
 const toSetups = (name: string, options: Options): Setup[] => [
   ...(ANCESTORS.has(name) ? [toSetup(name, { ...options, guard: false })] : []),
@@ -80,26 +30,57 @@ const toSetups = (name: string, options: Options): Setup[] => [
 
 const fromCaller = (path: string): string => resolve(process.env.INIT_CWD ?? ".", path);
 
+const optionsOf = (given: Given): Options => ({
+  eachCall: given["each-call"],
+  countsChain: given["count-chain"],
+  recall: given.recall,
+});
+
+/** A page is of all there is, unless less was named. */
+function toAsked(given: Given): Asked {
+  const policies = given.policy ?? (given.check || given.html || given.oracle ? PROFILES : POLICY_NAMES);
+  const named = given.system ?? (given.html ? ["all"] : []);
+  return {
+    setups: policies.flatMap((name) => toSetups(name, optionsOf(given))),
+    systems: SYSTEMS.filter(({ name }) => named.includes("all") || named.includes(name)),
+    conditions: { ...USUAL, prices: PRICE_VARIANTS[given.prices ?? "usual"], cold: given.cold ?? null },
+    oracle: given.oracle || given.html !== undefined,
+  };
+}
+
+function columnsOf(given: Given): Column[] {
+  const columns = readColumns(fromCaller(given.traces), given.window ?? null);
+  const asked = columns.filter(({ name }) => !given.column || given.column.some((part) => name.includes(part)));
+  if (asked.length === 0) throw new Failure(`No column of that name; there are ${columns.map(({ name }) => name).join(", ")}`);
+  return asked;
+}
+
 async function main(): Promise<number> {
-  const given = readOptions();
+  const given = readOptions(process.argv.slice(2));
   const startedAt = performance.now();
-  const options = { eachCall: given["each-call"], countsChain: given["count-chain"], recall: given.recall };
-  const policies = given.policy ?? (given.check ? PROFILES : POLICY_NAMES);
-  const setups = policies.flatMap((name) => toSetups(name, options));
-  const reports = readColumns(fromCaller(given.traces), given.window ?? null).map((column): ColumnReport => {
-    const rows = setups.map((setup) => ({ setup, figures: runColumn(column, setup, trueTokens) }));
-    return { column, unlimited: runUnlimited(column, trueTokens), rows };
-  });
+  const asked = toAsked(given);
+  const columns = columnsOf(given);
+  const reports = columns.map((column) => reportColumn(column, asked));
   const out = fromCaller(given.out);
   mkdirSync(out, { recursive: true });
   for (const report of reports) writeFileSync(join(out, `${report.column.name.replaceAll(/\W+/g, "-")}.svg`), drawColumn(report));
   print(given.json ? JSON.stringify(reports.map(toJson)) : reports.map(formatColumn).join("\n\n"));
-  if (given.recall) for (const report of reports) say(costOfRecall(report, options));
-  say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}`);
+  if (given.prices || given.cold) for (const report of reports) say(formatOrder(`${report.column.name}, cheapest first`, report));
+  if (given.recall) for (const report of reports) say(costOfRecall(report, optionsOf(given)));
+  if (given.html) writeFileSync(fromCaller(given.html), toPage(reports, compareVariants(columns, asked)));
+  const page = given.html ? `; the page is ${fromCaller(given.html)}` : "";
+  say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}${page}`);
   const complaints = given.check ? findComplaints(reports.map(toJudged)) : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
 }
+
+/** The same columns under each of the other prices and cold caches. */
+const compareVariants = (columns: readonly Column[], asked: Asked) =>
+  VARIANTS.map(({ name, conditions }) => ({
+    name,
+    reports: columns.map((column) => reportColumn(column, { ...asked, conditions, oracle: false })),
+  }));
 
 /** What offering memory_query costs the default: the lab's models never call it. */
 function costOfRecall({ column, unlimited }: ColumnReport, options: Options): string {
@@ -110,11 +91,12 @@ function costOfRecall({ column, unlimited }: ColumnReport, options: Options): st
   return `${column.name}: ${DEFAULT_POLICY} costs ${offered} with memory_query offered, ${without} without`;
 }
 
-const toJson = ({ column, unlimited, rows }: ColumnReport) => ({
+const toJson = ({ column, unlimited, rows, bounds }: ColumnReport) => ({
   column: column.name,
   window: column.window,
   unlimited_cost: unlimited.cost,
   rows: rows.map((row) => toRow(row, unlimited)),
+  ...(bounds ? { bounds: bounds.map(({ played, ...bound }) => ({ ...bound, played: played.cost })) } : {}),
 });
 
 await runScript(main);

@@ -24,7 +24,12 @@ export function reportColumn(column: Column, { setups, systems, conditions, orac
     const setup = { ...made, ...conditions };
     return { setup, figures: runColumn(column, setup, trueTokens) };
   });
-  const others = systems.map((system): Row => ({ setup: { name: system.name, guard: true }, figures: runSystem(column, system, { segments: trueTokens, conditions }) }));
+  const others = systems.map(
+    (system): Row => ({
+      setup: { name: system.name, guard: true },
+      figures: runSystem(column, system, { segments: trueTokens, conditions }),
+    }),
+  );
   const report = { column, unlimited, rows: [...ours, ...others] };
   if (!oracle) return report;
   const tape = toTape(column, trueTokens, conditions.cold);

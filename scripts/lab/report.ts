@@ -89,10 +89,24 @@ export function formatColumn({ column, unlimited, rows, bounds }: ColumnReport):
   const { turns, calls, peak } = unlimited;
   const title = `${column.name}: window ${column.window}, ${turns} turns, ${calls} calls, ${peak} tokens when nothing leaves the view`;
   const table = formatTable([HEADINGS, ...rows.map((row) => toCells(row, unlimited))]);
-  return [title, ...table, ...(bounds ? ["", ...formatTable([BOUND_HEADINGS, ...bounds.map((bound) => toBoundCells(bound, unlimited))])] : [])].join("\n");
+  return [
+    title,
+    ...table,
+    ...(bounds ? ["", ...formatTable([BOUND_HEADINGS, ...bounds.map((bound) => toBoundCells(bound, unlimited))])] : []),
+  ].join("\n");
 }
 
-export const BOUND_HEADINGS = ["oracle for", "cost, to the token", "least, keeping", "above it", "least, retaining", "above it", "played", "last 8k", "summaries"];
+export const BOUND_HEADINGS = [
+  "oracle for",
+  "cost, to the token",
+  "least, keeping",
+  "above it",
+  "least, retaining",
+  "above it",
+  "played",
+  "last 8k",
+  "summaries",
+];
 
 const above = (cost: number, least: number): string => `${(100 * (cost / least - 1)).toFixed(1)} %`;
 
@@ -109,6 +123,8 @@ function formatTable(lines: readonly (readonly string[])[]): string[] {
 
 /** From the cheapest to the dearest: what a policy is worth beside the others under other prices. */
 export const formatOrder = (name: string, { unlimited, rows }: ColumnReport): string =>
-  `${name}: ${inOrder(rows).map(({ setup, figures }) => `${setup.name} ${(figures.cost / unlimited.cost).toFixed(3)}`).join(" < ")}`;
+  `${name}: ${inOrder(rows)
+    .map(({ setup, figures }) => `${setup.name} ${(figures.cost / unlimited.cost).toFixed(3)}`)
+    .join(" < ")}`;
 
 export const inOrder = (rows: readonly Row[]): Row[] => [...rows].sort((one, other) => one.figures.cost - other.figures.cost);

@@ -11,7 +11,15 @@ export function toSystem(name: string, { cuts }: Schedule, tape: Tape): System {
     const from = tape.groups[cut.group]?.from ?? Number.POSITIVE_INFINITY;
     const at = messages.findIndex(({ positions }) => (positions[0] ?? 0) >= from);
     const then = (summary: string): SystemMessage[] => [madeUp("user", `[Conversation summary]\n${summary}`), ...messages.slice(at)];
-    return { kind: "summarise", reads: messages.slice(0, at), form: cut.mode, cap: Math.min(cut.summary, maxOutput), trims: false, most: null, then };
+    return {
+      kind: "summarise",
+      reads: messages.slice(0, at),
+      form: cut.mode,
+      cap: Math.min(cut.summary, maxOutput),
+      trims: false,
+      most: null,
+      then,
+    };
   }
   return { name, source: "knows the whole future", recovers: false, decide };
 }

@@ -7,7 +7,8 @@ import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE, summaryCap } from "../../../src/context/proposal";
 import type { Figures } from "../../../src/evaluate/ledger";
 import { limitsOf, type Setup } from "../../../src/evaluate/setup";
-import { Oracle, type Rules, type Schedule, Spans } from "./schedule.ts";
+import { Oracle, type Rules, type Schedule } from "./schedule.ts";
+import { Spans } from "./spans.ts";
 import type { Tape } from "./tape.ts";
 
 /** As the ledger has it. */

@@ -18,6 +18,7 @@
  * - `grain` rounds a summary's length down where it is carried: a shorter view is never dearer.
  */
 import type { Prices } from "../../../src/context/economy";
+import { Spans } from "./spans.ts";
 import type { Tape } from "./tape.ts";
 
 export interface Rules {
@@ -75,39 +76,6 @@ interface Entering {
   readonly later: Float64Array;
 }
 
-/** Sums over the groups before each, so that a span is a difference. */
-export class Spans {
-  readonly wire: Float64Array;
-  readonly transcript: Float64Array;
-  readonly text: Float64Array;
-  readonly tape: Tape;
-
-  constructor(tape: Tape) {
-    this.tape = tape;
-    const sums = (weigh: (group: Tape["groups"][number]) => number): Float64Array => {
-      const made = new Float64Array(tape.groups.length + 1);
-      tape.groups.forEach((group, at) => {
-        made[at + 1] = (made[at] ?? 0) + weigh(group);
-      });
-      return made;
-    };
-    this.wire = sums(({ wire }) => wire);
-    this.transcript = sums(({ transcript }) => transcript);
-    this.text = sums(({ text }) => text);
-  }
-
-  between(sums: Float64Array, from: number, to: number): number {
-    return (sums[to] ?? 0) - (sums[from] ?? 0);
-  }
-
-  /** Share of the newest `last` tokens that a view from `cut` on shows. */
-  verbatim(call: number, cut: number, last: number): number {
-    const groups = this.tape.calls[call]?.groups ?? 0;
-    const all = Math.min(last, this.between(this.text, 0, groups));
-    return all === 0 ? 1 : Math.min(last, this.between(this.text, cut, groups)) / all;
-  }
-}
-
 export class Oracle {
   readonly #spans: Spans;
   readonly #tape: Tape;
@@ -142,7 +110,9 @@ export class Oracle {
     const entry = this.#entryCosts(call, { least, most });
     const found: Switch[] = [];
     this.#switches[call] = found;
-    const open = least > 0 ? [0, ...range(least, most)] : range(0, most);
+    // A cut that fitted before may not any more: then it is only left.
+    const first = call === 0 ? 0 : this.#cuts(call - 1).least;
+    const open = first > 0 ? [0, ...range(first, most)] : range(0, most);
     for (const cut of open) {
       const change = call === 0 ? NO_SWITCH : this.#bestSwitch(cut, { entry, least, most, later });
       found[cut] = change;
@@ -150,7 +120,11 @@ export class Oracle {
     }
   }
 
-  #atCut({ call, cut, change }: { readonly call: number; readonly cut: number; readonly change: Switch }, now: Float64Array, later: Float64Array): void {
+  #atCut(
+    { call, cut, change }: { readonly call: number; readonly cut: number; readonly change: Switch },
+    now: Float64Array,
+    later: Float64Array,
+  ): void {
     const { grain, prices, limit } = this.#rules;
     const width = this.#buckets;
     const stay = this.#readCost(call, cut);
@@ -162,7 +136,9 @@ export class Oracle {
       const summary = bucket * grain;
       const at = cut * width + bucket;
       const asIs = weight + summary <= limit ? stay + held * summary + (later[at] ?? 0) : Number.POSITIVE_INFINITY;
-      const changed = this.#mayChange(call, weight + summary) ? Math.min(same_prefix + prices.cached * (prefix + summary), transcript) : asIs;
+      const changed = this.#mayChange(call, weight + summary)
+        ? Math.min(same_prefix + prices.cached * (prefix + summary), transcript)
+        : asIs;
       now[at] = Math.min(asIs, changed);
     }
   }
@@ -196,7 +172,8 @@ export class Oracle {
     const at = this.#tape.calls[call];
     if (!at) return 0;
     const { cached, cache_write } = this.#rules.prices;
-    const fresh = call === 0 ? Number.POSITIVE_INFINITY : this.#spans.between(this.#spans.wire, this.#tape.calls[call - 1]?.groups ?? 0, at.groups);
+    const fresh =
+      call === 0 ? Number.POSITIVE_INFINITY : this.#spans.between(this.#spans.wire, this.#tape.calls[call - 1]?.groups ?? 0, at.groups);
     const tokens = this.#weight(call, cut, 0);
     const known = at.cold ? 0 : Math.max(0, tokens - fresh);
     return cached * known + cache_write * (tokens - known) + this.#always(call, cut);
@@ -274,7 +251,8 @@ export class Oracle {
       if (!change) return best.end;
       const { cost, mode } = switchCost(change, this.#prefix(cut, summary), this.#rules.prices);
       const group = change.to[mode];
-      if (held + cost < best.cost && this.#mayChange(call, this.#weight(call, cut, summary))) best = { cost: held + cost, end: { call, group, summary: this.summaryOf(cut, group), mode } };
+      if (held + cost < best.cost && this.#mayChange(call, this.#weight(call, cut, summary)))
+        best = { cost: held + cost, end: { call, group, summary: this.summaryOf(cut, group), mode } };
       if (!this.#fits(call, cut, summary)) return best.end;
       held += this.#readCost(call, cut) + this.#holding(call, summary, cut);
     }

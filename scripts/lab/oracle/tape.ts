@@ -1,6 +1,7 @@
 /** A column as the oracle needs it: what every group of messages weighs, and how many of them each call sends. */
-import { buildView } from "../../../src/context/view";
+
 import { groupItems } from "../../../src/context/groups";
+import { buildView } from "../../../src/context/view";
 import { filler, transcriptTokens } from "../../../src/evaluate/compact";
 import { Ledger } from "../../../src/evaluate/ledger";
 import { ModelCalls } from "../../../src/evaluate/model-calls";
@@ -54,7 +55,10 @@ export function toTape(column: Column, segments: Segments, cold: number | null =
   const calls = new Recorder(new ModelCalls({ session, setup, limits: limitsOf(UNLIMITED), ledger }), { session, cold });
   const player = new StepPlayer({ session, calls, tally: ledger });
   for (const step of column.steps) player.play(step);
-  const groups = groupItems(session.record.map(({ meta }) => meta), new Set());
+  const groups = groupItems(
+    session.record.map(({ meta }) => meta),
+    new Set(),
+  );
   const starts = groups.map(({ from }) => from);
   return {
     head: column.system === null ? 0 : segments.of("system", column.system).tokens,

@@ -20,7 +20,11 @@ function decide({ messages, exact, window, maxOutput }: Moment): Ask | Show | nu
   const results = messages.filter(isResult);
   const old = new Set(results.slice(0, Math.max(0, results.length - KEPT_RESULTS)).filter(({ shows }) => shows === null));
   if (old.size === 0) return null;
-  return { kind: "show", isEpoch: true, messages: messages.map((message) => (old.has(message) ? reduceResult(message, CLEARED, 0) : message)) };
+  return {
+    kind: "show",
+    isEpoch: true,
+    messages: messages.map((message) => (old.has(message) ? reduceResult(message, CLEARED, 0) : message)),
+  };
 }
 
 export const anthropic: System = {

@@ -14,7 +14,10 @@ function decide(moment: Moment): Ask | null {
   const { messages, window, maxOutput } = moment;
   if (nextTokens(moment) < TRIGGER * window) return null;
   const kept = newestOfUser(messages, scaled(USER_TOKENS, window));
-  const then = (summary: string): SystemMessage[] => [...kept, madeUp("user", `Another model worked on this and left a summary:\n${summary}`)];
+  const then = (summary: string): SystemMessage[] => [
+    ...kept,
+    madeUp("user", `Another model worked on this and left a summary:\n${summary}`),
+  ];
   return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: true, most: null, then };
 }
 

@@ -8,7 +8,15 @@ const LAST_MESSAGES = 10;
 
 /** The new message comes on top. */
 const decide = ({ all, isFirst }: Moment): Show | null =>
-  isFirst ? { kind: "show", isEpoch: false, messages: exchanges(all).slice(-LAST_MESSAGES - 1).flat() } : null;
+  isFirst
+    ? {
+        kind: "show",
+        isEpoch: false,
+        messages: exchanges(all)
+          .slice(-LAST_MESSAGES - 1)
+          .flat(),
+      }
+    : null;
 
 export const mastra: System = {
   name: "mastra",

@@ -54,7 +54,11 @@ export function prune(messages: readonly SystemMessage[], window: number): Show 
     if (seen > scaled(PROTECTED, window)) old.add(message);
   }
   if (sumOf([...old], roughTokens) <= scaled(LEAST_PRUNED, window)) return null;
-  return { kind: "show", isEpoch: true, messages: messages.map((message) => (old.has(message) ? reduceResult(message, CLEARED, 0) : message)) };
+  return {
+    kind: "show",
+    isEpoch: true,
+    messages: messages.map((message) => (old.has(message) ? reduceResult(message, CLEARED, 0) : message)),
+  };
 }
 
 export const opencode: System = {

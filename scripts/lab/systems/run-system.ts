@@ -12,7 +12,14 @@ export function runSystem(column: Column, system: System, by: { readonly segment
   const { segments, conditions = USUAL } = by;
   const { window, system: prompt, steps } = column;
   const setup = toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false });
-  const session = new LabSession({ model: LAB_MODEL, system: prompt, policyText: setup.policyText, policy: setup.policy, recall: false, segments });
+  const session = new LabSession({
+    model: LAB_MODEL,
+    system: prompt,
+    policyText: setup.policyText,
+    policy: setup.policy,
+    recall: false,
+    segments,
+  });
   const ledger = new Ledger({ window, segments, prices: conditions.prices });
   const calls = new SystemCalls({ system, prompt, session, ledger, limits: limitsOf(window, conditions.prices), conditions });
   const player = new StepPlayer({ session, calls, tally: ledger });

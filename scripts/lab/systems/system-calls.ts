@@ -113,7 +113,13 @@ export class SystemCalls implements Caller {
 
   #summarise(ask: Ask): void {
     const { session, ledger } = this.#by;
-    const made = summariseFor(ask, { session, cache: this.#cache, limit: this.#limit, request: this.#request, name: `summary ${this.#epoch}` });
+    const made = summariseFor(ask, {
+      session,
+      cache: this.#cache,
+      limit: this.#limit,
+      request: this.#request,
+      name: `summary ${this.#epoch}`,
+    });
     if (!made) return;
     ledger.compacted({ trigger: "threshold", rungs: [{ rung: "summarize" }] }, made.spent);
     this.#epoch += 1;
@@ -144,7 +150,8 @@ export function toMessages(record: readonly RecordedItem[]): SystemMessage[] {
   for (const [index, { meta, parts }] of record.entries()) {
     const before = messages.at(-1);
     const isMore = meta.kind === "tool_call" && before?.role === "assistant" && !startsGroup(meta, record[index - 1]?.meta);
-    if (isMore && before) messages[messages.length - 1] = { ...before, parts: [...before.parts, ...parts], positions: [...before.positions, meta.position] };
+    if (isMore && before)
+      messages[messages.length - 1] = { ...before, parts: [...before.parts, ...parts], positions: [...before.positions, meta.position] };
     else messages.push({ role: roles[meta.kind], parts, positions: [meta.position], shows: null });
   }
   return messages;

@@ -1,0 +1,110 @@
+/** Plots as SVG text: lines and points over two axes. Colours come from the page's style, so that it reads in light and dark. */
+
+export interface Series {
+  readonly name: string;
+  /** Index of its colour. */
+  readonly tone: number;
+  readonly points: readonly (readonly [x: number, y: number])[];
+  /** Of `points`, those that a small tick marks. */
+  readonly marks?: readonly number[];
+}
+
+export interface Chart {
+  readonly title: string;
+  readonly x: { readonly label: string; readonly from: number; readonly to: number };
+  readonly y: { readonly label: string; readonly from: number; readonly to: number };
+  readonly series: readonly Series[];
+  /** A line across, with its name. */
+  readonly level?: { readonly at: number; readonly name: string };
+}
+
+const WIDTH = 760;
+const HEIGHT = 300;
+const LEFT = 64;
+const RIGHT = 14;
+const TOP = 12;
+const BOTTOM = 42;
+const TICKS = 5;
+
+interface Scales {
+  readonly x: (value: number) => string;
+  readonly y: (value: number) => string;
+}
+
+const scalesOf = ({ x, y }: Chart): Scales => ({
+  x: (value) => (LEFT + ((value - x.from) / (x.to - x.from || 1)) * (WIDTH - LEFT - RIGHT)).toFixed(1),
+  y: (value) => (HEIGHT - BOTTOM - ((value - y.from) / (y.to - y.from || 1)) * (HEIGHT - BOTTOM - TOP)).toFixed(1),
+});
+
+/** One line a series. */
+export const drawLines = (chart: Chart): string =>
+  draw(
+    chart,
+    chart.series.map((series) => line(series, scalesOf(chart))),
+  );
+
+/** One dot a point, named beside it by its series. */
+export const drawDots = (chart: Chart): string =>
+  draw(
+    chart,
+    chart.series.map((series) => dots(series, scalesOf(chart))),
+  );
+
+function draw(chart: Chart, content: readonly string[]): string {
+  return [
+    `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapeHtml(chart.title)}">`,
+    ...axes(chart, scalesOf(chart)),
+    ...content,
+    "</svg>",
+  ].join("");
+}
+
+function axes({ x, y, level }: Chart, to: Scales): string[] {
+  const steps = Array.from({ length: TICKS + 1 }, (_, at) => at / TICKS);
+  const rows = steps.map((step) => y.from + step * (y.to - y.from));
+  const columns = steps.map((step) => x.from + step * (x.to - x.from));
+  return [
+    ...rows.map((value) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${to.y(value)}" y2="${to.y(value)}"/>`),
+    ...rows.map((value) => `<text class="tick" x="${LEFT - 6}" y="${to.y(value)}" dy="4" text-anchor="end">${short(value)}</text>`),
+    ...columns.map(
+      (value) => `<text class="tick" x="${to.x(value)}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${short(value)}</text>`,
+    ),
+    `<text class="label" x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 6}" text-anchor="middle">${escapeHtml(x.label)}</text>`,
+    `<text class="label" transform="translate(12 ${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)" text-anchor="middle">${escapeHtml(y.label)}</text>`,
+    ...(level ? [`<line class="level" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${to.y(level.at)}" y2="${to.y(level.at)}"/>`] : []),
+    ...(level
+      ? [`<text class="tick" x="${WIDTH - RIGHT}" y="${to.y(level.at)}" dy="-4" text-anchor="end">${escapeHtml(level.name)}</text>`]
+      : []),
+  ];
+}
+
+function line({ name, tone, points, marks = [] }: Series, to: Scales): string {
+  const path = points.map(([x, y]) => `${to.x(x)},${to.y(y)}`).join(" ");
+  const ticks = marks.flatMap((at) => {
+    const point = points[at];
+    return point ? [`<circle class="mark fill-${tone}" cx="${to.x(point[0])}" cy="${to.y(point[1])}" r="2.5"/>`] : [];
+  });
+  return `<g><title>${escapeHtml(name)}</title><polyline class="line tone-${tone}" points="${path}"/>${ticks.join("")}</g>`;
+}
+
+const dots = ({ name, tone, points }: Series, to: Scales): string =>
+  points
+    .map(
+      ([x, y]) =>
+        `<g><title>${escapeHtml(name)}: ${short(x)}, ${short(y)}</title><circle class="dot fill-${tone}" cx="${to.x(x)}" cy="${to.y(y)}" r="5"/>` +
+        `<text class="name" x="${to.x(x)}" y="${to.y(y)}" dx="8" dy="4">${escapeHtml(name)}</text></g>`,
+    )
+    .join("");
+
+const short = (value: number): string =>
+  Math.abs(value) >= 1_000_000
+    ? `${(value / 1_000_000).toFixed(1)}M`
+    : Math.abs(value) >= 1_000
+      ? `${(value / 1_000).toFixed(value % 1_000 === 0 ? 0 : 1)}k`
+      : Number.isInteger(value)
+        ? String(value)
+        : value.toFixed(2);
+
+const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" } as const;
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"]/g, (found) => (found === "&" || found === "<" || found === ">" || found === '"' ? escapes[found] : found));
