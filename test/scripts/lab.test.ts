@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
+import { PRICE_VARIANTS, type PriceName } from "../../scripts/lab/conditions";
 import { drawColumn } from "../../scripts/lab/picture";
 import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
@@ -15,7 +16,7 @@ import { verbatimShare } from "../../src/evaluate/measures";
 import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
 import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
 import { LabSession } from "../../src/evaluate/session";
-import { toSetup } from "../../src/evaluate/setup";
+import { toSetup, USUAL } from "../../src/evaluate/setup";
 import type { Column } from "../../src/evaluate/steps";
 import { item } from "../support/builders";
 
@@ -70,6 +71,36 @@ describe("what a call costs", () => {
     const second = first + 100 + FRAME + 96 + FRAME;
     expect({ calls, tokens }).toEqual({ calls: 2, tokens: [first, second] });
     expect(cost).toBeCloseTo(first + 500 + (second - 1_024 + 102.4 + 500));
+  });
+
+  test("under other prices the same tokens cost otherwise; what a turn reads as new is written to the cache", () => {
+    const made = column(16_000, user(filler(96, "a")), says(filler(100, "b")), user(filler(96, "c")), says(filler(100, "d")));
+    const first = 1_020 + FRAME + 96 + FRAME;
+    const fresh = first + (first + 100 + FRAME + 96 + FRAME) - 1_024;
+    const costUnder = (prices: PriceName) => runUnlimited(made, trueTokens, { ...USUAL, prices: PRICE_VARIANTS[prices] }).cost;
+    expect(costUnder("write-1.25")).toBeCloseTo(1.25 * fresh + 102.4 + 1_000);
+    expect(costUnder("cached-0.5")).toBeCloseTo(fresh + 512 + 1_000);
+    expect(costUnder("no-discount")).toBeCloseTo(fresh + 1_024 + 1_000);
+    expect(costUnder("output-8")).toBeCloseTo(fresh + 102.4 + 1_600);
+  });
+
+  test("a cold cache reads the next turn as new, every so many turns; the policy knows that its cache is cold", () => {
+    const made = column(16_000, ...["a", "b", "c", "d"].flatMap((name) => [user(filler(96, name)), says(filler(100, `${name}!`))]));
+    const cachedUnder = (cold: number | null) => runUnlimited(made, trueTokens, { ...USUAL, cold }).cached_share;
+    expect(cachedUnder(1)).toBe(0);
+    expect(cachedUnder(3)).toBeGreaterThan(0);
+    expect(cachedUnder(3)).toBeLessThan(cachedUnder(null));
+    expect(cachedUnder(5)).toBe(cachedUnder(null));
+  });
+
+  test("a cache that holds prefixes to the token only makes a policy cheaper, and changes nothing that it does", () => {
+    const talk = Array.from({ length: 60 }, (_, at) => [user(filler(150, `q${at}`)), says(filler(250, `a${at}`))]).flat();
+    const run = (cacheStep: number | null) =>
+      runColumn(column(8_000, ...talk), toSetup("balanced", { ...asProduction, cacheStep }), trueTokens);
+    expect(run(1).cost).toBeLessThan(run(null).cost);
+    expect([run(1).tokens, run(1).changes]).toEqual([run(null).tokens, run(null).changes]);
+    expect(run(null).spent.at(-1)).toBe(run(null).cost);
+    expect(run(null).kept).toHaveLength(run(null).changes.length);
   });
 
   test("a conversation that stays short costs exactly the same under every policy", () => {

@@ -10,7 +10,7 @@ export function toSystem(name: string, { cuts }: Schedule, tape: Tape): System {
     if (!cut || refused) return null;
     const from = tape.groups[cut.group]?.from ?? Number.POSITIVE_INFINITY;
     const at = messages.findIndex(({ positions }) => (positions[0] ?? 0) >= from);
-    const then = (summary: string): SystemMessage[] => [madeUp("user", `[Conversation summary]\n${summary}`), ...messages.slice(at)];
+    const becomes = (summary: string): SystemMessage[] => [madeUp("user", `[Conversation summary]\n${summary}`), ...messages.slice(at)];
     return {
       kind: "summarise",
       reads: messages.slice(0, at),
@@ -18,7 +18,7 @@ export function toSystem(name: string, { cuts }: Schedule, tape: Tape): System {
       cap: Math.min(cut.summary, maxOutput),
       trims: false,
       most: null,
-      then,
+      becomes,
     };
   }
   return { name, source: "knows the whole future", recovers: false, decide };

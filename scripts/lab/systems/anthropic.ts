@@ -13,8 +13,8 @@ const CLEARED = "[Old tool result cleared]";
 
 function decide({ messages, exact, window, maxOutput }: Moment): Ask | Show | null {
   if (exact > scaled(COMPACT_TRIGGER, window)) {
-    const then = (summary: string): SystemMessage[] => [madeUp("user", `<summary>\n${summary}\n</summary>`)];
-    return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: false, most: null, then };
+    const becomes = (summary: string): SystemMessage[] => [madeUp("user", `<summary>\n${summary}\n</summary>`)];
+    return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: false, most: null, becomes };
   }
   if (exact <= scaled(CLEAR_TRIGGER, window)) return null;
   const results = messages.filter(isResult);

@@ -14,11 +14,11 @@ function decide(moment: Moment): Ask | null {
   const { messages, window, maxOutput } = moment;
   if (nextTokens(moment) < TRIGGER * window) return null;
   const kept = newestOfUser(messages, scaled(USER_TOKENS, window));
-  const then = (summary: string): SystemMessage[] => [
+  const becomes = (summary: string): SystemMessage[] => [
     ...kept,
     madeUp("user", `Another model worked on this and left a summary:\n${summary}`),
   ];
-  return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: true, most: null, then };
+  return { kind: "summarise", reads: messages, form: "same_prefix", cap: maxOutput, trims: true, most: null, becomes };
 }
 
 /** The one that would be over the budget is cut. */

@@ -15,12 +15,12 @@ function decide(moment: Moment): Ask | null {
   if (nextTokens(moment) < TRIGGER * window) return null;
   const at = splitPoint(messages);
   if (at === 0) return null;
-  const then = (summary: string): SystemMessage[] => [
+  const becomes = (summary: string): SystemMessage[] => [
     madeUp("user", `<state_snapshot>\n${summary}\n</state_snapshot>`),
     madeUp("assistant", "Understood. Thank you for the context."),
     ...messages.slice(at),
   ];
-  return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: false, most: null, then };
+  return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: false, most: null, becomes };
 }
 
 const lengthOf = ({ parts }: SystemMessage): number => messageText(parts).length;

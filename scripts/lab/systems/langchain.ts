@@ -16,11 +16,11 @@ function decide({ messages, window, maxOutput }: Moment): Ask | null {
   if (sumOf(messages, (message) => roughTokens(message) + PER_MESSAGE) < TRIGGER * window) return null;
   const at = safeCut(messages, messages.length - KEPT);
   if (at <= 0) return null;
-  const then = (summary: string): SystemMessage[] => [
+  const becomes = (summary: string): SystemMessage[] => [
     madeUp("user", `Here is a summary of the conversation to date:\n\n${summary}`),
     ...messages.slice(at),
   ];
-  return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: true, most: READ_TOKENS, then };
+  return { kind: "summarise", reads: messages.slice(0, at), form: "messages", cap: maxOutput, trims: true, most: READ_TOKENS, becomes };
 }
 
 /** The nearest cut at or before `target` that separates no call from its results, looked for among a few messages only. */

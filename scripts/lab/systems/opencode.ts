@@ -34,8 +34,8 @@ function decide(moment: Moment): Ask | Show | null {
   if (!refused && nextTokens(moment) < usable) return isFirst ? prune(messages, window) : null;
   const at = tailStart(messages, Math.min(TAIL.most, Math.max(TAIL.least, usable * TAIL.share)));
   const [reads, tail] = [messages.slice(0, at), messages.slice(at)];
-  const then = (summary: string): SystemMessage[] => [madeUp("user", "What did we do so far?"), madeUp("assistant", summary), ...tail];
-  return { kind: "summarise", reads, form: "messages", cap: maxOutput, trims: false, most: null, then };
+  const becomes = (summary: string): SystemMessage[] => [madeUp("user", "What did we do so far?"), madeUp("assistant", summary), ...tail];
+  return { kind: "summarise", reads, form: "messages", cap: maxOutput, trims: false, most: null, becomes };
 }
 
 /** Where the newest turns begin that fit together. */

@@ -15,11 +15,11 @@ function decide(moment: Moment): Ask | null {
   if (!refused && !(isFirst && isOver)) return null;
   const at = cutPoint(messages, scaled(KEPT, window));
   if (at === 0) return null;
-  const then = (summary: string): SystemMessage[] => [
+  const becomes = (summary: string): SystemMessage[] => [
     madeUp("user", `The conversation before this point was compacted into this summary:\n<summary>\n${summary}\n</summary>`),
     ...messages.slice(at),
   ];
-  return { kind: "summarise", reads: messages.slice(0, at), form: "transcript", cap: maxOutput, trims: false, most: null, then };
+  return { kind: "summarise", reads: messages.slice(0, at), form: "transcript", cap: maxOutput, trims: false, most: null, becomes };
 }
 
 /** So many of the first messages go: the first that may open what stays, at or after where `budget` is reached. */

@@ -124,7 +124,7 @@ export class SystemCalls implements Caller {
     ledger.compacted({ trigger: "threshold", rungs: [{ rung: "summarize" }] }, made.spent);
     this.#epoch += 1;
     this.#reported = null;
-    this.#view = ask.then(made.text);
+    this.#view = ask.becomes(made.text);
   }
 
   readonly #request = (messages: readonly SystemMessage[]): Segment[] =>

@@ -50,7 +50,7 @@ export interface Ask {
   readonly trims: boolean;
   /** Most tokens that are read, the newest; null: all. */
   readonly most: number | null;
-  readonly then: (summary: string) => readonly SystemMessage[];
+  readonly becomes: (summary: string) => readonly SystemMessage[];
 }
 
 export interface Show {
