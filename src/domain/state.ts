@@ -11,7 +11,7 @@ import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 12;
+export const STATE_VERSION = 13;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

@@ -6,6 +6,7 @@ import { answerUnknown } from "./known-paths";
 import { answerThrown, observe } from "./observe";
 import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
+import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
 import { registerExecutions } from "./routes/executions";
@@ -38,6 +39,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerTurns(app, deps);
   registerStreams(app, deps);
   registerCompactions(app, deps);
+  registerContext(app, deps);
   registerRecall(app, deps);
   registerControl(app, deps);
   registerExecutions(app, deps);

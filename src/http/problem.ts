@@ -13,6 +13,7 @@ import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
 import type { ClosedCall } from "../domain/rejection";
 import type { HttpEnv } from "./deps";
+import { mcpFaults, mcpFields, probeFaults } from "./fault-texts";
 import { describeFailure } from "./turn-failure";
 
 /** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
@@ -88,29 +89,6 @@ const notRetryable = (status: string | null): string =>
     ? "No turn of this session has ended yet: there is nothing to retry."
     : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
 
-/** 422: asking again would be answered the same. */
-const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
-  unsupported: [422, "This provider says nothing of its models' limits."],
-  no_key: [422, "There is no key to ask with: the model's credential is gone or cannot be opened, or the deployment has none."],
-  unreachable: [502, "The provider did not answer in time."],
-  refused: [502, "The provider refused to say."],
-  malformed: [502, "The provider's answer cannot be read."],
-  unknown_model: [422, "The provider does not know the model."],
-  no_limits: [422, "The provider knows the model and names no limits."],
-};
-
-const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
-  no_key: [422, "The server's credential is gone or cannot be opened."],
-  refused_address: [422, "The server's address, or one that it sends on to, is not of the public internet."],
-  unreachable: [502, "The server could not be reached."],
-  timeout: [502, "The server did not answer in time."],
-  status: [502, "The server refused to say what it has."],
-  too_large: [502, "The server's answer is too large."],
-  malformed: [502, "The server's answer is not MCP over streamable HTTP."],
-};
-/** What was put, and keeps the server from being asked. */
-const mcpFields: Readonly<Partial<Record<McpFailure["reason"], string>>> = { no_key: "secret_header.credential", refused_address: "url" };
-
 const closedCalls: Readonly<Record<ClosedCall, string>> = {
   answered: "the call was answered before",
   answered_here: "the call was answered by an earlier result of this request",
@@ -173,6 +151,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
   turn_not_found: () => unknown("turn"),
   compaction_not_found: () => unknown("compaction"),
+  request_not_found: ({ call, calls }) => ({
+    ...NOT_FOUND,
+    detail: calls === 0 ? "The turn has asked no model, so far." : `call: the turn has ${calls}, and no request ${call ?? calls}.`,
+    extra: { calls },
+  }),
   execution_not_found: () => unknown("execution"),
   cannot_fit: ({ fit }) => ({
     status: 422,

@@ -3,6 +3,7 @@
  * database: no UPDATE, no DELETE, and an INSERT only at `max + 1`, since INSERT OR REPLACE passes the other two.
  */
 import { EXECUTION_STEP } from "./execution-rows";
+import { PAST_STEP } from "./past-step";
 import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
 
@@ -38,6 +39,7 @@ const migrations: readonly string[] = [
   ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
   `,
   EXECUTION_STEP + RECALL_STEP,
+  PAST_STEP,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

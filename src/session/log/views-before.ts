@@ -44,7 +44,7 @@ export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore |
   return changed ? viewBeforeOf(fold(readEvents(sql, 0, changed.seq - 1))) : null;
 }
 
-function rangesOf(items: readonly ItemMeta[]): CoveredRange[] {
+export function rangesOf(items: readonly ItemMeta[]): CoveredRange[] {
   const ranges: { from: number; to: number }[] = [];
   for (const { position } of items) {
     const last = ranges.at(-1);
