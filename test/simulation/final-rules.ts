@@ -9,6 +9,7 @@ import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
 import type { LogRules } from "./log-rules";
+import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
 import type { Send } from "./send";
 import { checkExecutions } from "./tool-rules";
@@ -27,6 +28,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
+  checkPast(run.world, run.log.events);
   await checkReadModel(run);
 }
 
