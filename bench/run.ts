@@ -11,6 +11,7 @@ import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
+import { benchPast } from "./past.ts";
 import { benchRecall } from "./recall.ts";
 import { benchStream } from "./stream.ts";
 import { type BenchResult, formatResult, toJson } from "./support/report.ts";
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   history: benchHistory,
   wake: benchWake,
   recall: benchRecall,
+  past: benchPast,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

@@ -40,9 +40,12 @@ export function readCheckpoint(sql: Sql, seq: number): SessionState | null {
   return { ...state, view: { ...state.view, items: readRanges(sql, shown) } };
 }
 
-/** One statement, however scattered they are: a policy may keep single messages all along the conversation. */
+/**
+ * One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
+ * the whole record beside each range.
+ */
 function readRanges(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
-  const query = `SELECT meta FROM json_each(?) AS shown JOIN items
+  const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
     ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
   return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => JSON.parse(meta) as ItemMeta);
 }
