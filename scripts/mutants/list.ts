@@ -6,6 +6,7 @@ import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
+import { past } from "./past.ts";
 import { providers } from "./providers.ts";
 import { reach } from "./reach.ts";
 import { room } from "./room.ts";
@@ -26,4 +27,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...failures,
   ...tools,
   ...reach,
+  ...past,
 ];

@@ -40,6 +40,8 @@ export type SessionError =
   | { readonly code: "compaction_not_found"; readonly compaction: string }
   /** The turn has asked no model, or not so often. `calls`: how often it has; `call`: which one was asked for, null: the last. */
   | { readonly code: "request_not_found"; readonly turn: string; readonly call: number | null; readonly calls: number }
+  /** An older build did not record how it asked, and the registry no longer says it. */
+  | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** What was asked for is there, and larger than one answer can be. `characters`: UTF-16 units of it, and how many there may be. */
   | { readonly code: "context_too_large"; readonly characters: number; readonly limit: number }

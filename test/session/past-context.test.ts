@@ -245,6 +245,6 @@ describe("a call of an older build, which did not record how it asked", () => {
     const old = await aged(life);
     old.models = { resolve: async () => null };
 
-    expect(await old.service.contextAt(CALLER, { turn: lastTurn(old), call: null })).toMatchObject({ error: { code: "unknown_model" } });
+    expect(await old.service.contextAt(CALLER, { turn: lastTurn(old), call: null })).toMatchObject({ error: { code: "request_unknown" } });
   });
 });

@@ -48,11 +48,11 @@ export async function showPast(
 async function specOf(runtime: SessionRuntime, { model, asked, ratio }: CallEvent): Promise<api.Outcome<ModelSpec>> {
   if (asked) {
     const spec = toModelSpec(model, asked.model, ratio);
-    return spec ? ok(spec) : err({ code: "unknown_model", model });
+    return spec ? ok(spec) : err({ code: "request_unknown", model });
   }
   const found = await resolveModel(model, runtime.ports());
   if (found.ok) return found;
-  return err(found.error === "unavailable" ? { code: "models_unavailable" } : { code: "unknown_model", model });
+  return err(found.error === "unavailable" ? { code: "models_unavailable" } : { code: "request_unknown", model });
 }
 
 /** Nobody saw the end of a call without a duration. */

@@ -28,6 +28,7 @@ export function writeCheckpoint(sql: Sql, state: SessionState): void {
   const { view } = state;
   const text = JSON.stringify({ state: { ...state, view: { ...view, items: [] } }, shown: rangesOf(view.items) } satisfies Checkpoint);
   if (text.length > MAX_UNITS) return;
+  sql.all("DELETE FROM checkpoints WHERE version <> ?", STATE_VERSION);
   sql.all("INSERT OR REPLACE INTO checkpoints (seq, version, text) VALUES (?, ?, ?)", state.seq, STATE_VERSION, text);
 }
 
