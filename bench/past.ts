@@ -1,4 +1,6 @@
-/** A past turn's request, rebuilt from the log of a long session: the code of the session's object over Node's SQLite, in this process. */
+/** A past turn's request, rebuilt from the log of a long session: the code of the session's object over Node's SQLite, in this process, and in workerd. */
+import { z } from "zod";
+import { callApi } from "../scripts/support/api-client.ts";
 import { SessionHost } from "../scripts/support/session-host.ts";
 import type { ChatModel, ModelChunk, ModelRequest, ModelSpec } from "../src/app/ports.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
@@ -7,8 +9,9 @@ import type { TurnId } from "../src/domain/ids.ts";
 import { sha256 } from "../src/lib/sha256.ts";
 import { createChatModel } from "../src/model/chat-model.ts";
 import { stateAt } from "../src/session/log/checkpoints.ts";
-import { wordsOf } from "./support/chat.ts";
+import { append, openSession, registerModel, say, wordsOf } from "./support/chat.ts";
 import { type BenchResult, type Figure, measured, median } from "./support/report.ts";
+import type { Rig } from "./support/rig.ts";
 
 const MESSAGES = 10_000;
 const WINDOW = 32_000;
@@ -95,7 +98,39 @@ function timeStates({ sql }: SessionHost, seqs: readonly number[]): number[] {
   });
 }
 
-export async function benchPast(): Promise<BenchResult> {
+const told = z.object({ digest: z.object({ matches: z.literal(true) }) });
+const page = z.object({ data: z.array(z.object({ turn_id: z.string().nullable() })), next_cursor: z.string().nullable() });
+
+/** In workerd, over HTTP: four messages a turn, and the whole answer read. */
+async function timeOverHttp(rig: Rig): Promise<Figure[]> {
+  const session = await openSession(rig, await registerModel(rig, { chunks: WORDS, gap: 0 }, WINDOW));
+  for (let n = 0; n < MESSAGES / 4; n++) {
+    await append(rig, session, `${n} ${wordsOf(WORDS)}`);
+    await append(rig, session, `${n} ${wordsOf(WORDS)}`);
+    await say(rig, session);
+  }
+  const ids: string[] = [];
+  const path = `/v1/sessions/${session}`;
+  for (let after: string | null = "0"; after !== null; ) {
+    const { data, next_cursor }: z.infer<typeof page> = page.parse(
+      await callApi(rig.connection, { method: "GET", path: `${path}/messages?limit=200&after=${after}` }),
+    );
+    ids.push(...new Set(data.flatMap(({ turn_id }) => turn_id ?? [])));
+    after = next_cursor;
+  }
+  const [past, plain]: [number[], number[]] = [[], []];
+  for (const turn of spread([...new Set(ids)], TURNS)) {
+    const startedAt = performance.now();
+    told.parse(await callApi(rig.connection, { method: "GET", path: `${path}/context?at=${turn}` }));
+    const between = performance.now();
+    await callApi(rig.connection, { method: "GET", path });
+    past.push(between - startedAt);
+    plain.push(performance.now() - between);
+  }
+  return [...quantiles("in workerd over HTTP", past), ...quantiles("GET of the session beside it", plain)];
+}
+
+export async function benchPast(rig: Rig): Promise<BenchResult> {
   const host = await buildSession();
   const { sql } = host;
   const turns = sql.all<{ id: string }>("SELECT id FROM turns ORDER BY id").map(({ id }) => id as TurnId);
@@ -117,11 +152,13 @@ export async function benchPast(): Promise<BenchResult> {
     `${messages} messages of ${WORDS} words in a window of ${WINDOW}, ${seq} events, epoch ${view.epoch}; the requests are OpenAI's (Responses).`,
     `A rebuild is everything that GET …/context?at= does: state, view, request, digest. ${TURNS} turns along the whole session; each equals its digest.`,
     `${stored?.rows} checkpoints of ${Math.round((stored?.units ?? 0) / (stored?.rows ?? 1))} characters. From the start: ${FROM_START} of the turns, without any checkpoint, and leaving them behind.`,
+    `Over HTTP: ${MESSAGES} messages, a turn among four; the answer is read whole. Beside it the same connection's GET of the session.`,
   ];
   const figures = [
     ...quantiles("rebuild", near, GOAL),
     ...quantiles("its state alone", states),
     ...quantiles("rebuild from the start", far),
+    ...(await timeOverHttp(rig)),
     { name: "from the start over from a checkpoint, medians", value: median(far) / median(near), unit: "x" },
   ];
   return { title: `What the model saw: past turns of a session of ${messages} messages`, notes, figures };

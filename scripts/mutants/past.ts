@@ -53,10 +53,10 @@ export const past: readonly Mutant[] = [
     tests: ["test/session/checkpoints.test.ts"],
   },
   {
-    name: "a past call is looked for by its epoch alone",
+    name: "a past call is looked for by its position alone",
     breaks: "design §9: an older build's call is found by epoch and position",
     file: "src/session/log/turn-calls.ts",
-    find: " && next_position - 1 === call.up_to",
+    find: "view.epoch === call.epoch && ",
     replace: "",
     tests: PAST,
   },

@@ -27,7 +27,7 @@ test("every request of any conversation is told as it was sent", async () => {
       }
       if (life.sent.some(({ purpose }) => purpose === "turn")) await expectSame(life);
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 
@@ -223,6 +223,9 @@ describe("a call of an older build, which did not record how it asked", () => {
     for (let n = 1; n < 6; n++) await say(life, text(`question ${n}`, 30), text(`reply ${n}`, 30));
     await compact(life, 100);
     await useTools(life, "look", [text("found", 30)]);
+    await life.send("and now?");
+    await life.service.patch(CALLER, { system: "Be long." });
+    await life.answer("so it is");
     const old = await aged(life);
     old.models = life.models;
     old.sent.push(...life.sent);
