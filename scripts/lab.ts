@@ -7,11 +7,12 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { parsePolicyText } from "../src/context/policy-choice";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
+import { runColumn, runUnlimited } from "../src/evaluate/run-column";
+import { type Options, type Setup, toSetup } from "../src/evaluate/setup";
 import { readColumns } from "./lab/column.ts";
 import { drawColumn } from "./lab/picture.ts";
 import { type ColumnReport, formatColumn, toRow } from "./lab/report.ts";
-import { runColumn, runUnlimited } from "./lab/run-column.ts";
-import { type Options, type Setup, toSetup } from "./lab/setup.ts";
+import { trueTokens } from "./lab/true-tokens.ts";
 import { findComplaints, PROFILES, toJudged } from "./lab/verdict.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { print, runScript, say } from "./support/output.ts";
@@ -86,8 +87,8 @@ async function main(): Promise<number> {
   const policies = given.policy ?? (given.check ? PROFILES : POLICY_NAMES);
   const setups = policies.flatMap((name) => toSetups(name, options));
   const reports = readColumns(fromCaller(given.traces), given.window ?? null).map((column): ColumnReport => {
-    const rows = setups.map((setup) => ({ setup, figures: runColumn(column, setup) }));
-    return { column, unlimited: runUnlimited(column), rows };
+    const rows = setups.map((setup) => ({ setup, figures: runColumn(column, setup, trueTokens) }));
+    return { column, unlimited: runUnlimited(column, trueTokens), rows };
   });
   const out = fromCaller(given.out);
   mkdirSync(out, { recursive: true });
@@ -104,7 +105,7 @@ async function main(): Promise<number> {
 function costOfRecall({ column, unlimited }: ColumnReport, options: Options): string {
   const [without, offered] = [false, true].map((recall) => {
     const setup = toSetup(DEFAULT_POLICY, { ...options, guard: true, recall });
-    return toRow({ setup, figures: runColumn(column, setup) }, unlimited).cost.toFixed(3);
+    return toRow({ setup, figures: runColumn(column, setup, trueTokens) }, unlimited).cost.toFixed(3);
   });
   return `${column.name}: ${DEFAULT_POLICY} costs ${offered} with memory_query offered, ${without} without`;
 }

@@ -6,8 +6,9 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
+import type { Reply } from "../src/evaluate/steps";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
-import { deriveTools, type ExpectedItem, expectItems, planSteps, type Reply } from "./replay/plan.ts";
+import { deriveTools, type ExpectedItem, expectItems, planSteps } from "./replay/plan.ts";
 import { openSession, playStep } from "./replay/player.ts";
 import { findDifference, readItems } from "./replay/read-back.ts";
 import { type Conversation, readConversations } from "./replay/recording.ts";

@@ -6,10 +6,10 @@ import type { BuiltView, ViewMessage } from "../../src/context/view";
 import type { ModelCall } from "../../src/domain/commands";
 import type { Part } from "../../src/domain/message";
 import type { CallUsage } from "../../src/domain/model-call";
-import { countTokens } from "../lab/segments.ts";
-import { LabSession } from "../lab/session.ts";
-import { LAB_MODEL } from "../lab/setup.ts";
-import { type Caller, type Spoken, StepPlayer } from "../lab/step-player.ts";
+import { LabSession } from "../../src/evaluate/session";
+import { LAB_MODEL } from "../../src/evaluate/setup";
+import { type Caller, type Spoken, StepPlayer } from "../../src/evaluate/step-player";
+import { countTokens, trueTokens } from "../lab/true-tokens.ts";
 import { planSteps } from "../replay/plan.ts";
 import type { Conversation } from "../replay/recording.ts";
 import type { Corpus } from "./corpora.ts";
@@ -47,7 +47,8 @@ interface Provider {
 
 function playConversation(conversation: Conversation, provider: Provider): readonly Estimate[] {
   const { system = null } = conversation;
-  const session = new LabSession({ model: LAB_MODEL, system, policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY), recall: false });
+  const policy = { policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY), recall: false };
+  const session = new LabSession({ model: LAB_MODEL, system, ...policy, segments: trueTokens });
   const calls = new CountedCalls(session, provider);
   const player = new StepPlayer({ session, calls, tally: { turns: 0, refused: 0 } });
   for (const step of planSteps(conversation)) player.play(step);

@@ -1,16 +1,10 @@
 /** What is replayed: recorded conversations back to back as one session, at one window. */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { planSteps, type Step } from "../replay/plan.ts";
+import type { Column } from "../../src/evaluate/steps";
+import { planSteps } from "../replay/plan.ts";
 import { type Conversation, readConversations } from "../replay/recording.ts";
 import { Failure } from "../support/output.ts";
-
-export interface Column {
-  readonly name: string;
-  readonly window: number;
-  readonly system: string | null;
-  readonly steps: readonly Step[];
-}
 
 export function toColumn(name: string, window: number, conversations: readonly Conversation[]): Column {
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;

@@ -1,7 +1,8 @@
 /** What the lab prints: one table a column. */
-import type { Column } from "./column.ts";
-import type { Figures } from "./ledger.ts";
-import type { Setup } from "./setup.ts";
+
+import type { Figures } from "../../src/evaluate/ledger";
+import type { Setup } from "../../src/evaluate/setup";
+import type { Column } from "../../src/evaluate/steps";
 
 export interface Row {
   readonly setup: Setup;

@@ -1,6 +1,6 @@
 /** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
-import type { Column } from "./column.ts";
+import type { Column } from "../../src/evaluate/steps";
 import { type ColumnReport, toRow } from "./report.ts";
 
 export const PROFILES = ["economy", "balanced", "retain", "verbatim"] as const satisfies readonly PolicyName[];

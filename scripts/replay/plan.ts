@@ -3,33 +3,12 @@
  * no HTTP, no clock. A recorded assistant message is the provider's answer to the user message or tool results
  * before it; what has no recorded answer is appended without a turn.
  */
+import type { Reply, Step, ToolOutput } from "../../src/evaluate/steps";
 import { Failure } from "../support/output.ts";
 import type { Conversation, RecordedMessage } from "./recording.ts";
 
 type Assistant = Extract<RecordedMessage, { role: "assistant" }>;
 type Result = Extract<RecordedMessage, { role: "tool" }>;
-
-export interface Reply {
-  readonly text: string;
-  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-}
-
-export interface ToolOutput {
-  readonly call_id: string;
-  readonly output: string;
-}
-
-/** A recorded message as it is appended without a turn. */
-export type Imported =
-  | { readonly role: "user"; readonly content: string }
-  | { readonly role: "assistant"; readonly content: string; readonly calls: Reply["calls"] }
-  | { readonly role: "tool"; readonly content: string; readonly call_id: string };
-
-export type Step =
-  | ({ readonly type: "append" } & Imported)
-  | { readonly type: "ask"; readonly content: string; readonly reply: Reply }
-  /** `reply` null: the recording ends with these results, so the provider has nothing more to say. */
-  | { readonly type: "answer"; readonly outputs: readonly ToolOutput[]; readonly reply: Reply | null };
 
 /** An item as it must be read back. */
 export type ExpectedItem =

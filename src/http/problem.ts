@@ -11,9 +11,8 @@ import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
-import type { ClosedCall } from "../domain/rejection";
 import type { HttpEnv } from "./deps";
-import { mcpFaults, mcpFields, probeFaults } from "./fault-texts";
+import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure } from "./turn-failure";
 
 /** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
@@ -84,19 +83,6 @@ const retryLater = (detail: string): Answer => ({
   headers: { "Retry-After": "1" },
 });
 
-const notRetryable = (status: string | null): string =>
-  status === null
-    ? "No turn of this session has ended yet: there is nothing to retry."
-    : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
-
-const closedCalls: Readonly<Record<ClosedCall, string>> = {
-  answered: "the call was answered before",
-  answered_here: "the call was answered by an earlier result of this request",
-  runs_here: "the call is not the client's to answer: it runs on the server",
-  cancelled: "the call was cancelled: its turn is over",
-  unknown: "no recent call of this session has that id",
-};
-
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
@@ -140,6 +126,17 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     detail: `${items} messages would come back: more than one change can carry.`,
     extra: { items },
   }),
+  branch_limit: ({ limit }) => conflict("Too many branches", `A session has at most ${limit} branches; a fork begins with one.`, { limit }),
+  message_not_found: () => unknown("message"),
+  branch_not_found: () => unknown("branch", "branch"),
+  fork_unfinished: ({ from }) =>
+    conflict(
+      "Fork unfinished",
+      `It is being copied from ${from}, and that was not finished: send the same POST with its Idempotency-Key again.`,
+      {
+        from,
+      },
+    ),
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

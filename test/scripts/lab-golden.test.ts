@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { toRow } from "../../scripts/lab/report";
-import { runColumn, runUnlimited } from "../../scripts/lab/run-column";
-import { toSetup } from "../../scripts/lab/setup";
+import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
+import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
+import { toSetup } from "../../src/evaluate/setup";
 
 /** One customer after another: a question, two look-ups with JSON results, an answer; every fourth asks about an order of long ago. */
 function madeUp(customers: number): Conversation {
@@ -38,10 +39,10 @@ const calling = (id: string, name: string, args: object): RecordedMessage => ({
 
 const column = toColumn("made up", 8_000, [madeUp(48)]);
 const asProduction = { guard: true, eachCall: false, countsChain: false, recall: false };
-const unlimited = runUnlimited(column);
+const unlimited = runUnlimited(column, trueTokens);
 const run = (name: string, change: Partial<typeof asProduction> = {}) => {
   const setup = toSetup(name, { ...asProduction, ...change });
-  return toRow({ setup, figures: runColumn(column, setup) }, unlimited);
+  return toRow({ setup, figures: runColumn(column, setup, trueTokens) }, unlimited);
 };
 
 describe("the lab on a made-up conversation at 8,000", () => {
@@ -82,7 +83,7 @@ describe("the lab on a made-up conversation at 8,000", () => {
   test("a window that is too small for what comes between two calls shows in the row without the guard", () => {
     const small = { ...column, window: 2_048 };
     const setup = toSetup("odincode", { ...asProduction, guard: false });
-    const { overflows, failed_turns, malformed } = toRow({ setup, figures: runColumn(small, setup) }, unlimited);
+    const { overflows, failed_turns, malformed } = toRow({ setup, figures: runColumn(small, setup, trueTokens) }, unlimited);
     expect({ overflows, malformed, failed_turns: failed_turns * 96 }).toEqual({ overflows: 80, malformed: 0, failed_turns: 80 });
   });
 });

@@ -1,21 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { findMalformed } from "../../scripts/lab/check-request";
-import { type Column, toColumn } from "../../scripts/lab/column";
-import { filler, transcriptCost } from "../../scripts/lab/compact";
-import { costOf } from "../../scripts/lab/costs";
-import { identifiersIn, recallOf } from "../../scripts/lab/identifiers";
-import { verbatimShare } from "../../scripts/lab/measures";
+import { toColumn } from "../../scripts/lab/column";
 import { drawColumn } from "../../scripts/lab/picture";
-import { cachedOf, PromptCache } from "../../scripts/lab/prompt-cache";
-import { runColumn, runUnlimited } from "../../scripts/lab/run-column";
-import { countTokens, toSegment } from "../../scripts/lab/segments";
-import { LabSession } from "../../scripts/lab/session";
-import { toSetup } from "../../scripts/lab/setup";
+import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { policyOf } from "../../src/context/policy-choice";
 import type { ViewMessage } from "../../src/context/view";
 import type { Part } from "../../src/domain/message";
+import { findMalformed } from "../../src/evaluate/check-request";
+import { filler, transcriptCost } from "../../src/evaluate/compact";
+import { costOf } from "../../src/evaluate/costs";
+import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
+import { verbatimShare } from "../../src/evaluate/measures";
+import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
+import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
+import { LabSession } from "../../src/evaluate/session";
+import { toSetup } from "../../src/evaluate/setup";
+import type { Column } from "../../src/evaluate/steps";
 import { item } from "../support/builders";
 
 const FRAME = 4;
@@ -41,18 +42,18 @@ describe("what a call costs", () => {
   });
 
   test("what counts is the longest prefix shared with any earlier request, within a message too", () => {
-    const cache = new PromptCache();
-    const opening = toSegment("system", filler(1_196, "one"));
-    expect(cache.read([opening, toSegment("user", "first")])).toBe(0);
-    expect(cache.read([toSegment("system", "another session's prompt")])).toBe(0);
-    expect(cache.read([opening, toSegment("user", "second")])).toBe(1_152);
-    expect(cache.read([toSegment("system", `${filler(1_100, "one")} and then another end`)])).toBe(1_024);
+    const cache = new PromptCache(trueTokens);
+    const opening = trueTokens.of("system", filler(1_196, "one"));
+    expect(cache.read([opening, trueTokens.of("user", "first")])).toBe(0);
+    expect(cache.read([trueTokens.of("system", "another session's prompt")])).toBe(0);
+    expect(cache.read([opening, trueTokens.of("user", "second")])).toBe(1_152);
+    expect(cache.read([trueTokens.of("system", `${filler(1_100, "one")} and then another end`)])).toBe(1_024);
   });
 
   test("a request of another role shares nothing", () => {
-    const cache = new PromptCache();
-    cache.read([toSegment("user", filler(2_000, "one"))]);
-    expect(cache.read([toSegment("assistant", filler(2_000, "one"))])).toBe(0);
+    const cache = new PromptCache(trueTokens);
+    cache.read([trueTokens.of("user", filler(2_000, "one"))]);
+    expect(cache.read([trueTokens.of("assistant", filler(2_000, "one"))])).toBe(0);
   });
 
   test("a source beyond the summariser's room is read in parts, each after the first with the summary so far", () => {
@@ -64,7 +65,7 @@ describe("what a call costs", () => {
 
   test("two calls without a limit: the second reads the first one's prompt from the cache, and the reply as new", () => {
     const made = column(16_000, user(filler(96, "a")), says(filler(100, "b")), user(filler(96, "c")), says(filler(100, "d")));
-    const { calls, cost, tokens } = runUnlimited(made);
+    const { calls, cost, tokens } = runUnlimited(made, trueTokens);
     const first = 1_020 + FRAME + 96 + FRAME;
     const second = first + 100 + FRAME + 96 + FRAME;
     expect({ calls, tokens }).toEqual({ calls: 2, tokens: [first, second] });
@@ -74,7 +75,7 @@ describe("what a call costs", () => {
   test("a conversation that stays short costs exactly the same under every policy", () => {
     const made = column(16_000, user("How are you?"), says("Well."), user("Good."), says("Yes."));
     for (const name of ["oneclaw", "opal", "balanced", "verbatim"])
-      expect(runColumn(made, toSetup(name, asProduction)).cost).toBe(runUnlimited(made).cost);
+      expect(runColumn(made, toSetup(name, asProduction), trueTokens).cost).toBe(runUnlimited(made, trueTokens).cost);
   });
 });
 
@@ -115,7 +116,7 @@ describe("what is measured of the memory", () => {
   test("the verbatim share counts tokens from the newest back, half an item at the edge, a preview for what it shows", () => {
     const record = [1, 2, 3].map((position) => {
       const text = filler(100, position);
-      return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text };
+      return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text, tokens: countTokens(text) };
     });
     const view = {
       epoch: 1,
@@ -136,7 +137,14 @@ describe("what is measured of the memory", () => {
 });
 
 describe("what a message of the lab weighs", () => {
-  const session = new LabSession({ model: "m", system: null, policyText: "oneclaw", policy: policyOf("oneclaw"), recall: false });
+  const session = new LabSession({
+    model: "m",
+    system: null,
+    policyText: "oneclaw",
+    policy: policyOf("oneclaw"),
+    recall: false,
+    segments: trueTokens,
+  });
 
   test.each<[Part["type"], Part]>([
     ["text", { type: "text", text: 'Grüße aus Köln, "wie immer"' }],
@@ -152,12 +160,12 @@ describe("a request that does not fit", () => {
   const made = column(8_000, user("Hello"), says("Hello."), user(filler(9_000, "long")), says("I see."), user("Go on"), says("I do."));
 
   test("is a failed turn without the guard; the conversation goes on as it was recorded", () => {
-    const { turns, calls, overflows, refused } = runColumn(made, toSetup("oneclaw", { ...asProduction, guard: false }));
+    const { turns, calls, overflows, refused } = runColumn(made, toSetup("oneclaw", { ...asProduction, guard: false }), trueTokens);
     expect({ turns, calls, overflows, refused }).toMatchObject({ turns: 3, calls: 3, overflows: 2, refused: 0 });
   });
 
   test("is not sent with it", () => {
-    const { calls, overflows, refused, peak } = runColumn(made, toSetup("oneclaw", asProduction));
+    const { calls, overflows, refused, peak } = runColumn(made, toSetup("oneclaw", asProduction), trueTokens);
     expect({ calls, overflows, refused }).toEqual({ calls: 2, overflows: 0, refused: 1 });
     expect(peak).toBeLessThanOrEqual(7_500);
   });
@@ -165,7 +173,7 @@ describe("a request that does not fit", () => {
 
 describe("before a call, what would not fit", () => {
   const pairs = Array.from({ length: 12 }, (_, n) => [user(filler(900, `asks ${n}`)), says(filler(300, `says ${n}`))]).flat();
-  const triggersOf = (name: string) => runColumn(column(8_000, ...pairs), toSetup(name, asProduction)).triggers;
+  const triggersOf = (name: string) => runColumn(column(8_000, ...pairs), toSetup(name, asProduction), trueTokens).triggers;
 
   test("is the guard's alone under a policy without summaries, as in production", () => {
     expect(triggersOf("odincode")).toEqual({ guard: expect.any(Number) });
@@ -180,7 +188,11 @@ describe("a picture", () => {
   test("has one line a policy with one point a call, and names that cannot close a tag", () => {
     const made = { ...column(8_000, user("Hello"), says("Hello."), user("Go on"), says("I do.")), name: "<a&b>" };
     const setup = toSetup("balanced", asProduction);
-    const drawn = drawColumn({ column: made, unlimited: runUnlimited(made), rows: [{ setup, figures: runColumn(made, setup) }] });
+    const drawn = drawColumn({
+      column: made,
+      unlimited: runUnlimited(made, trueTokens),
+      rows: [{ setup, figures: runColumn(made, setup, trueTokens) }],
+    });
     expect(drawn.match(/points="([^"]*)"/)?.[1]?.split(" ")).toHaveLength(2);
     expect(drawn).toContain("&lt;a&amp;b&gt;: tokens of each request");
   });

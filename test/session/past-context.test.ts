@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { ToolDefinition } from "../../src/domain/message";
+import { readItems } from "../../src/session/log/log-tables";
 import { id } from "../support/builders";
 import { CALLER, failure, Life, settle } from "./life";
 import { change, hear, policies, steps, text } from "./script";
@@ -11,6 +12,12 @@ import { compact, newLife, ROOMY, say, useTools } from "./talk";
 
 const tool = (name: string): ToolDefinition => ({ name, parameters: { type: "object" } });
 const common = { role: "user", run: true, onBusy: "queue", idempotency: null } as const;
+const NOBODY = id("trn", 0);
+const itemAt = (life: Life, position: number) => {
+  const [item] = readItems(life.sql, { from: position, to: position, limit: 1, order: "asc" });
+  if (!item) throw new Error("no such item");
+  return item.id;
+};
 const lastTurn = (life: Life) => turnsOf(life).at(-1) ?? id("trn", 0);
 
 async function newWatched(input: Parameters<typeof newLife>[0] = {}): Promise<Life> {
@@ -170,21 +177,20 @@ describe("what is told of a request", () => {
     expect(report).toMatchObject({ context_window: 200_000, total: { tokens: expect.any(Number) } });
   });
 
-  test("hides what was redacted since, and says that it cannot match therefore", async () => {
+  test("hides what was redacted since, and what was summarised of it, and says that it cannot match therefore", async () => {
     const life = await newWatched();
     await say(life, "my secret", "reply 1");
-    const [item] = life.runtime.state.view.items;
-    const redaction = { type: "MessageRedacted", item: item?.id, position: 1 };
-    const { type, ...data } = redaction;
-    const seq = life.runtime.state.seq + 1;
-    life.sql.all("INSERT INTO events (seq, at, type, version, data) VALUES (?, 5, ?, 1, ?)", seq, type, JSON.stringify(data));
-    const next = watched(new Life(life.sql, "life-2"));
+    for (let n = 2; n < 5; n++) await say(life, text(`question ${n}`, 30), text(`reply ${n}`, 30));
+    await compact(life, 50);
+    await say(life, "question 5", "reply 5");
+    await life.service.redact(CALLER, itemAt(life, 1));
 
-    const report = await past(next, lastTurn(next));
+    const first = await past(life, turnsOf(life)[0] ?? NOBODY);
+    const fifth = await past(life, lastTurn(life));
 
-    expect(report.request.body).not.toContain("my secret");
-    expect(report.request.body).toContain("[redacted]");
-    expect(report.digest).toMatchObject({ matches: false, reason: "redacted" });
+    expect(first.request.body).not.toContain("my secret");
+    expect(first.request.body).toContain("[redacted]");
+    expect([first, fifth].map(({ digest }) => [digest.matches, digest.reason])).toEqual(Array(2).fill([false, "redacted"]));
   });
 
   test("is refused for a turn that is unknown, has asked nobody, or not so often", async () => {

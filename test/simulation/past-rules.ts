@@ -26,6 +26,7 @@ export function checkPast(world: World, events: readonly StoredEvent[]): void {
     if (!turn || request_digest === null) continue;
     const n = readTurnCalls(runtime.deps.sql, turn).findIndex((call) => call.seq === seq) + 1;
     const rebuilt = rebuild(runtime, { turn, n });
+    if (rebuilt === null) continue;
     world.violations.check(
       rebuilt === request_digest,
       "I8",
@@ -36,9 +37,11 @@ export function checkPast(world: World, events: readonly StoredEvent[]): void {
   for (const seq of sample(events.map((event) => event.seq))) checkState(world, { seq, events });
 }
 
-function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof findRequest>[1]; n: number }): string {
+/** Its digest; null: what was redacted since cannot be told. */
+function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof findRequest>[1]; n: number }): string | null {
   const found = findRequest(runtime, turn, n);
   if (!found.ok) return found.error.code;
+  if (found.value.isRedacted) return null;
   const { call, content } = found.value;
   const spec = call.asked ? toModelSpec(call.model, call.asked.model) : null;
   return call.asked && spec ? digestOf(render(buildRequest(content, spec, call.asked.max_output)).body) : "nothing was recorded";

@@ -37,7 +37,15 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   const rated = withStartRatio(then, { id: call.model, ...(call.ratio !== undefined && { ratio: call.ratio }) });
   const state = { ...rated, redacted };
   const content = createContent(sql, () => state);
-  return ok({ turn, n, calls: events.map(toTurnCall), call, state, content, isRedacted: isHiddenSince(then, redacted) });
+  return ok({
+    turn,
+    n,
+    calls: events.map(toTurnCall),
+    call,
+    state,
+    content,
+    isRedacted: isHiddenSince(then, redacted) || isBurned(then, content),
+  });
 }
 
 const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, index: number): TurnCall => ({
@@ -49,6 +57,10 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, i
   outcome,
   digest: request_digest,
 });
+
+/** A summary leaves with what it has read. */
+const isBurned = ({ view }: SessionState, content: ContentReader): boolean =>
+  view.overlays.some(({ kind, id }) => kind === "summary" && content.readText(id) === null);
 
 function isHiddenSince({ view, redacted: before }: SessionState, redacted: SessionState["redacted"]): boolean {
   const since = new Set(redacted.filter((id) => !before.includes(id)));

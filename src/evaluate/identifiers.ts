@@ -7,16 +7,8 @@ const CANDIDATES = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z0-9][A-Za-z0-9_]{4,}/g;
 
 const isIdentifier = (word: string): boolean => word.includes("@") || /^(?=.*\d)(?=.*[A-Za-z])/.test(word) || /^\d{6,}$/.test(word);
 
-const known = new Map<string, ReadonlySet<string>>();
-
 /** The identifiers in `text`. */
-export function identifiersIn(text: string): ReadonlySet<string> {
-  const found = known.get(text);
-  if (found) return found;
-  const made = new Set((text.match(CANDIDATES) ?? []).filter(isIdentifier));
-  known.set(text, made);
-  return made;
-}
+export const identifiersIn = (text: string): ReadonlySet<string> => new Set((text.match(CANDIDATES) ?? []).filter(isIdentifier));
 
 export interface Recall {
   /** Identifiers that are said again. */
@@ -33,9 +25,9 @@ export interface Mention {
   readonly said: string;
 }
 
-/** Which identifiers of the history something that is said comes back to, and whether the model could see where from. */
-export function recallOf({ earlier, shown, said }: Mention): Recall {
-  const again = [...identifiersIn(said)].filter((word) => earlier.has(word));
-  const lost = again.filter((word) => !shown.some((text) => identifiersIn(text).has(word)));
+/** Which identifiers of the history something that is said comes back to, and whether the model could see where from. `read`: one that remembers. */
+export function recallOf({ earlier, shown, said }: Mention, read = identifiersIn): Recall {
+  const again = [...read(said)].filter((word) => earlier.has(word));
+  const lost = again.filter((word) => !shown.some((text) => read(text).has(word)));
   return { needed: again.length, lost: lost.length };
 }

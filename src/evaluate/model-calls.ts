@@ -1,22 +1,22 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
-import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../../src/context/budget";
-import { planGuard } from "../../src/context/guard";
-import { isGentle, mayMakeRoom } from "../../src/context/ladder";
-import type { Plan } from "../../src/context/plan";
-import { planCompaction, rentOfCall } from "../../src/context/planner";
-import { planResults } from "../../src/context/results-rung";
-import type { ModelCall } from "../../src/domain/commands";
-import type { CompactionTrigger } from "../../src/domain/compaction-events";
-import type { ItemDraft } from "../../src/domain/message";
-import type { CallUsage } from "../../src/domain/model-call";
-import { findMalformed } from "./check-request.ts";
-import { carryOut } from "./compact.ts";
-import type { Ledger } from "./ledger.ts";
-import { PromptCache } from "./prompt-cache.ts";
-import { countTokens, tokensOf } from "./segments.ts";
-import type { LabSession } from "./session.ts";
-import { LAB_MODEL, type Setup } from "./setup.ts";
-import type { Caller, Spoken } from "./step-player.ts";
+import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../context/budget";
+import { planGuard } from "../context/guard";
+import { isGentle, mayMakeRoom } from "../context/ladder";
+import type { Plan } from "../context/plan";
+import { planCompaction, rentOfCall } from "../context/planner";
+import { planResults } from "../context/results-rung";
+import type { ModelCall } from "../domain/commands";
+import type { CompactionTrigger } from "../domain/compaction-events";
+import type { ItemDraft } from "../domain/message";
+import type { CallUsage } from "../domain/model-call";
+import { findMalformed } from "./check-request";
+import { carryOut } from "./compact";
+import type { Ledger } from "./ledger";
+import { PromptCache } from "./prompt-cache";
+import { tokensOf } from "./segments";
+import type { LabSession } from "./session";
+import { LAB_MODEL, type Setup } from "./setup";
+import type { Caller, Spoken } from "./step-player";
 
 /** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
@@ -26,10 +26,11 @@ export class ModelCalls implements Caller {
   readonly #setup: Setup;
   readonly #limits: ModelLimits;
   readonly #ledger: Ledger;
-  readonly #cache = new PromptCache();
+  readonly #cache: PromptCache;
 
   constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
     this.#session = by.session;
+    this.#cache = new PromptCache(by.session.segments);
     this.#setup = by.setup;
     this.#limits = by.limits;
     this.#ledger = by.ledger;
@@ -56,7 +57,7 @@ export class ModelCalls implements Caller {
     const view = session.view();
     const request = session.request();
     const input = tokensOf(request);
-    const output = countTokens(text);
+    const output = session.segments.count(text);
     const fits = input <= this.#limit;
     const usage = fits ? { input, cached: this.#cache.read(request), output, reasoning: 0 } : null;
     const { record, state } = session;

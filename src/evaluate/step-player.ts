@@ -1,9 +1,9 @@
 /** Plays what a client did, and what was answered, to a session: who makes the model calls decides what they cost. */
-import type { ModelCall } from "../../src/domain/commands";
-import type { ItemDraft, ItemMeta, Part } from "../../src/domain/message";
-import type { Reply, Step } from "../replay/plan.ts";
-import { messageText } from "./segments.ts";
-import type { LabSession } from "./session.ts";
+import type { ModelCall } from "../domain/commands";
+import type { ItemDraft, ItemMeta, Part } from "../domain/message";
+import { messageText } from "./segments";
+import type { LabSession } from "./session";
+import type { Reply, Step } from "./steps";
 
 /** A recorded reply, ready to be said. */
 export interface Spoken {

@@ -1,18 +1,18 @@
 /** Carries a plan out on a session of the lab: real leases and commits, and a summary of which only the length is real. */
-import type { ModelLimits } from "../../src/context/budget";
-import { limitOf } from "../../src/context/budget";
-import { INSTRUCTION_TOKENS } from "../../src/context/economy";
-import { draftFromRungs, draftFromSummary } from "../../src/context/epoch-draft";
-import type { Plan, SummarizeRung } from "../../src/context/plan";
-import type { Policy } from "../../src/context/policy";
-import { FIRST_SUMMARY_SHARE, summaryCap } from "../../src/context/proposal";
-import { estimateTokens } from "../../src/context/tokens";
-import { shortenToolResult } from "../../src/context/tool-results";
-import type { SummaryPlan } from "../../src/domain/compaction-events";
-import { NOTHING, plus, type Spent } from "./costs.ts";
-import type { PromptCache } from "./prompt-cache.ts";
-import { countTokens, messageText, tokensOf, toSegment } from "./segments.ts";
-import type { LabSession, RecordedItem } from "./session.ts";
+import type { ModelLimits } from "../context/budget";
+import { limitOf } from "../context/budget";
+import { INSTRUCTION_TOKENS } from "../context/economy";
+import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
+import type { Plan, SummarizeRung } from "../context/plan";
+import type { Policy } from "../context/policy";
+import { FIRST_SUMMARY_SHARE, summaryCap } from "../context/proposal";
+import { estimateTokens } from "../context/tokens";
+import { shortenToolResult } from "../context/tool-results";
+import type { SummaryPlan } from "../domain/compaction-events";
+import { NOTHING, plus, type Spent } from "./costs";
+import type { PromptCache } from "./prompt-cache";
+import { messageText, type Segments, tokensOf } from "./segments";
+import type { LabSession, RecordedItem } from "./session";
 
 type Compaction = Extract<Plan, { kind: "compact" }>;
 
@@ -79,18 +79,18 @@ const toSummaryPlan = ({ range, source, replaces, keeps, merge, generation, spli
 function summarizeFor(rung: SummarizeRung, shop: Workshop): { text: string; spent: Spent } {
   const { session, limits, policy, cache } = shop;
   const cap = summaryCap(limits, policy);
-  const source = session.record.slice(rung.source.from - 1, rung.source.to).map(transcriptTokens);
+  const source = session.record.slice(rung.source.from - 1, rung.source.to).map((item) => transcriptTokens(item, session.segments));
   const read = source.reduce((sum, tokens) => sum + tokens, 0);
-  const chain = rung.merge ? countTokens(session.chainText()) : 0;
+  const chain = rung.merge ? session.segments.count(session.chainText()) : 0;
   const length = Math.max(1, Math.min(cap, Math.round(FIRST_SUMMARY_SHARE * (read + (shop.countsChain ? chain : 0)))));
   const text = filler(length, session.state.view.epoch);
   if (rung.mode === "transcript") return { text, spent: transcriptCost(source, { chain, length, room: roomOf(limits, cap) }) };
-  const request = [...session.request(rung.range.to), toSegment("user", filler(INSTRUCTION_TOKENS, "instruction"))];
+  const request = [...session.request(rung.range.to), session.segments.of("user", filler(INSTRUCTION_TOKENS, "instruction"))];
   return { text, spent: { input: tokensOf(request), cached: cache.read(request), output: length } };
 }
 
-const transcriptTokens = ({ parts }: RecordedItem): number =>
-  countTokens(messageText(parts.map((part) => (part.type === "tool_result" ? shorten(part) : part)))) + 2;
+const transcriptTokens = ({ parts }: RecordedItem, segments: Segments): number =>
+  segments.count(messageText(parts.map((part) => (part.type === "tool_result" ? shorten(part) : part)))) + 2;
 const shorten = <P extends { output: string }>(part: P): P => ({
   ...part,
   output: shortenToolResult(part.output, TRANSCRIPT_RESULT_CHARS),

@@ -1,9 +1,8 @@
 /** How much of the newest history a request shows word for word. */
-import type { SessionState } from "../../src/domain/state";
-import { countTokens } from "./segments.ts";
-import type { RecordedItem } from "./session.ts";
+import type { SessionState } from "../domain/state";
+import type { RecordedItem } from "./session";
 
-/** True tokens of the newest `last` of the history, and how many of those the view shows verbatim: 0 to 1. */
+/** Tokens of the newest `last` of the history, and how many of those the view shows verbatim: 0 to 1. */
 export function verbatimShare(record: readonly RecordedItem[], view: SessionState["view"], last: number): number {
   const shown = new Set(view.items.map((item) => item.position));
   const reduced = new Map(view.reduced.map((entry) => [entry.position, entry]));
@@ -12,7 +11,7 @@ export function verbatimShare(record: readonly RecordedItem[], view: SessionStat
   for (let index = record.length - 1; index >= 0 && looked < last; index--) {
     const item = record[index];
     if (!item) break;
-    const tokens = Math.min(countTokens(item.text), last - looked);
+    const tokens = Math.min(item.tokens, last - looked);
     looked += tokens;
     if (!shown.has(item.meta.position)) continue;
     const less = reduced.get(item.meta.position);

@@ -1,6 +1,12 @@
-/** How failures to ask others are worded: providers for limits, MCP servers for tools. */
+/** Sentences of refusals that are chosen by a reason. */
 import type { ProbeFailure } from "../app/models/probe-limits";
 import type { McpFailure } from "../app/tool-entry";
+import type { ClosedCall } from "../domain/rejection";
+
+export const notRetryable = (status: string | null): string =>
+  status === null
+    ? "No turn of this session has ended yet: there is nothing to retry."
+    : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
 
 /** 422: asking again would be answered the same. */
 export const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
@@ -26,4 +32,12 @@ export const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 
 export const mcpFields: Readonly<Partial<Record<McpFailure["reason"], string>>> = {
   no_key: "secret_header.credential",
   refused_address: "url",
+};
+
+export const closedCalls: Readonly<Record<ClosedCall, string>> = {
+  answered: "the call was answered before",
+  answered_here: "the call was answered by an earlier result of this request",
+  runs_here: "the call is not the client's to answer: it runs on the server",
+  cancelled: "the call was cancelled: its turn is over",
+  unknown: "no recent call of this session has that id",
 };

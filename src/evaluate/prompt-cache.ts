@@ -1,5 +1,5 @@
 /** A provider's prompt cache: the longest prefix that a request shares with an earlier one of its session, in steps. */
-import { commonTokens, type Segment } from "./segments.ts";
+import type { Segment, Segments } from "./segments";
 
 /** What providers that cache by themselves do (docs/policy.md): nothing below the first, then by the second. */
 const LEAST_TOKENS = 1_024;
@@ -12,6 +12,11 @@ export const cachedOf = (shared: number): number => (shared < LEAST_TOKENS ? 0 :
 
 export class PromptCache {
   readonly #root: Node = new Map();
+  readonly #segments: Segments;
+
+  constructor(segments: Segments) {
+    this.#segments = segments;
+  }
 
   /** Tokens of `request` that the cache holds; afterwards it holds all of it. */
   read(request: readonly Segment[]): number {
@@ -30,8 +35,8 @@ export class PromptCache {
     let shared = 0;
     for (const segment of request) {
       const next = node.get(segment);
-      if (!next) return shared + Math.max(0, ...[...node.keys()].map((other) => commonTokens(segment, other)));
-      shared += segment.tokens.length;
+      if (!next) return shared + Math.max(0, ...[...node.keys()].map((other) => this.#segments.common(segment, other)));
+      shared += segment.tokens;
       node = next;
     }
     return shared;

@@ -1,12 +1,13 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
-import type { Plan } from "../../src/context/plan";
-import type { CompactionTrigger } from "../../src/domain/compaction-events";
-import type { SessionState } from "../../src/domain/state";
-import { costOf, NOTHING, plus, type Spent } from "./costs.ts";
-import { identifiersIn, type Recall, recallOf } from "./identifiers.ts";
-import { verbatimShare } from "./measures.ts";
-import { commonPrefix, type Segment, tokensOf } from "./segments.ts";
-import type { RecordedItem } from "./session.ts";
+import type { Plan } from "../context/plan";
+import type { CompactionTrigger } from "../domain/compaction-events";
+import type { SessionState } from "../domain/state";
+import { memoize } from "../lib/memoize";
+import { costOf, NOTHING, plus, type Spent } from "./costs";
+import { identifiersIn, type Recall, recallOf } from "./identifiers";
+import { verbatimShare } from "./measures";
+import { type Segment, type Segments, tokensOf } from "./segments";
+import type { RecordedItem } from "./session";
 
 /** The newest history that is looked at for verbatim words, in tokens (docs/policy.md). */
 const LAST_TOKENS = 8_000;
@@ -55,10 +56,12 @@ export class Ledger {
   turns = 0;
   refused = 0;
   readonly #window: number;
+  readonly #segments: Segments;
   readonly #tokens: number[] = [];
   readonly #malformed: string[] = [];
   readonly #triggers: Partial<Record<CompactionTrigger, number>> = {};
   readonly #known = new Set<string>();
+  readonly #identifiers = memoize(identifiersIn);
   #seen = 0;
   #overflows = 0;
   #compactions = 0;
@@ -71,8 +74,9 @@ export class Ledger {
   #lastQuarter = 0;
   #previous: { readonly request: readonly Segment[]; readonly epoch: number } | null = null;
 
-  constructor(window: number) {
-    this.#window = window;
+  constructor(by: { readonly window: number; readonly segments: Segments }) {
+    this.#window = by.window;
+    this.#segments = by.segments;
   }
 
   called(call: Called): void {
@@ -83,7 +87,7 @@ export class Ledger {
     this.#lastQuarter += verbatimShare(record, view, Math.floor(this.#window / WINDOW_SHARE));
     this.#remember(call);
     const before = this.#previous;
-    if (before?.epoch === view.epoch && commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
+    if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
     this.#previous = { request, epoch: view.epoch };
     if (usage) this.#turnSpent = plus(this.#turnSpent, usage);
     else this.#overflows += 1;
@@ -95,14 +99,14 @@ export class Ledger {
     const asked = record.at(-1);
     const isUser = asked?.meta.kind === "user";
     this.#learn(isUser ? record.slice(this.#seen, -1) : record.slice(this.#seen));
-    if (isUser) this.#count(recallOf({ earlier: this.#known, shown: shown.slice(0, -1), said: asked.text }));
+    if (isUser) this.#count(recallOf({ earlier: this.#known, shown: shown.slice(0, -1), said: asked.text }, this.#identifiers));
     this.#learn(isUser ? [asked] : []);
     this.#seen = record.length;
-    this.#count(recallOf({ earlier: this.#known, shown, said: reply }));
+    this.#count(recallOf({ earlier: this.#known, shown, said: reply }, this.#identifiers));
   }
 
   #learn(items: readonly RecordedItem[]): void {
-    for (const { text } of items) for (const word of identifiersIn(text)) this.#known.add(word);
+    for (const { text } of items) for (const word of this.#identifiers(text)) this.#known.add(word);
   }
 
   #count({ needed, lost }: Recall): void {

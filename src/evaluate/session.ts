@@ -1,18 +1,18 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
-import { estimateParts, estimateRough } from "../../src/context/item-tokens";
-import { SUMMARY_JOIN } from "../../src/context/placement";
-import type { Policy } from "../../src/context/policy";
-import { RECALL_TOOL } from "../../src/context/recall-tool";
-import { estimateTokens } from "../../src/context/tokens";
-import { type BuiltView, buildView, type ViewEntry } from "../../src/context/view";
-import type { Command, TurnRun } from "../../src/domain/commands";
-import { decide } from "../../src/domain/decide";
-import type { Event } from "../../src/domain/events";
-import { evolve } from "../../src/domain/evolve";
-import type { IdKinds, IdPrefix, TurnId } from "../../src/domain/ids";
-import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../../src/domain/message";
-import { initialState, isRecallOffered, type SessionState } from "../../src/domain/state";
-import { messageText, type Segment, toSegment, toSegments } from "./segments.ts";
+import { estimateParts, estimateRough } from "../context/item-tokens";
+import { SUMMARY_JOIN } from "../context/placement";
+import type { Policy } from "../context/policy";
+import { RECALL_TOOL } from "../context/recall-tool";
+import { estimateTokens } from "../context/tokens";
+import { type BuiltView, buildView, type ViewEntry } from "../context/view";
+import type { Command, TurnRun } from "../domain/commands";
+import { decide } from "../domain/decide";
+import type { Event } from "../domain/events";
+import { evolve } from "../domain/evolve";
+import type { IdKinds, IdPrefix, TurnId } from "../domain/ids";
+import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../domain/message";
+import { initialState, isRecallOffered, type SessionState } from "../domain/state";
+import { messageText, type Segment, type Segments } from "./segments";
 
 /** A model answers this fast, so a cache that forgets after minutes stays warm. */
 const CALL_MS = 5_000;
@@ -22,6 +22,8 @@ export interface RecordedItem {
   readonly parts: readonly Part[];
   /** What the model reads of it. */
   readonly text: string;
+  /** Tokens of the text. */
+  readonly tokens: number;
 }
 
 interface LabSettings {
@@ -31,6 +33,7 @@ interface LabSettings {
   readonly policy: Policy;
   /** `memory_query` is offered where something is out of the view, and weighs; no model of the lab calls it. */
   readonly recall: boolean;
+  readonly segments: Segments;
 }
 
 export class LabSession {
@@ -39,6 +42,7 @@ export class LabSession {
   now = 0;
   /** The whole conversation, oldest first; an item's position is its index + 1. */
   readonly record: RecordedItem[] = [];
+  readonly segments: Segments;
   readonly #system: string | null;
   readonly #placement: Policy["summary"]["placement"];
   readonly #contents = new Map<string, readonly Part[]>();
@@ -46,6 +50,7 @@ export class LabSession {
   #ids = 0;
 
   constructor(by: LabSettings) {
+    this.segments = by.segments;
     this.#system = by.system;
     this.#placement = by.policy.summary.placement;
     const system = by.system === null ? null : { body: this.newId("bod"), bytes: utf8Length(by.system), tokens: estimateTokens(by.system) };
@@ -69,7 +74,8 @@ export class LabSession {
     this.state = evolve(this.state, { ...event, seq: this.state.seq + 1, at: this.now });
     for (const meta of itemsOf(event)) {
       const parts = this.read(meta);
-      this.record.push({ meta, parts, text: messageText(parts) });
+      const text = messageText(parts);
+      this.record.push({ meta, parts, text, tokens: this.segments.count(text) });
     }
   }
 
@@ -120,8 +126,8 @@ export class LabSession {
 
   /** The next request as the provider reads it: what is offered, then the view. */
   request(upTo?: number): Segment[] {
-    const offered = isRecallOffered(this.state) ? [toSegment("system", JSON.stringify(TOLD_OF_RECALL))] : [];
-    return [...offered, ...toSegments(this.view(upTo))];
+    const offered = isRecallOffered(this.state) ? [this.segments.of("system", JSON.stringify(TOLD_OF_RECALL))] : [];
+    return [...offered, ...this.segments.ofView(this.view(upTo))];
   }
 
   chain(): string[] {

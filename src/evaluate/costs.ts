@@ -1,5 +1,5 @@
 /** What calls cost: prices per token, relative to plain input (docs/policy.md). */
-import { type Prices, UNKNOWN_PRICES } from "../../src/context/economy";
+import { type Prices, UNKNOWN_PRICES } from "../context/economy";
 
 export const PRICES: Prices = UNKNOWN_PRICES;
 

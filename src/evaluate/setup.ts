@@ -1,8 +1,8 @@
 /** How a column is run. */
-import type { ModelLimits } from "../../src/context/budget";
-import type { Policy } from "../../src/context/policy";
-import { policyOf } from "../../src/context/policy-choice";
-import { PRICES } from "./costs.ts";
+import type { ModelLimits } from "../context/budget";
+import type { Policy } from "../context/policy";
+import { policyOf } from "../context/policy-choice";
+import { PRICES } from "./costs";
 
 export const LAB_MODEL = "lab-model";
 const MAX_OUTPUT = 4_096;

@@ -1,0 +1,29 @@
+/** One column under one policy: a session to which everything happens that was recorded, one model call for each assistant message. */
+import { type Figures, Ledger } from "./ledger";
+import { ModelCalls } from "./model-calls";
+import type { Segments } from "./segments";
+import { LabSession } from "./session";
+import { LAB_MODEL, limitsOf, type Setup, toSetup } from "./setup";
+import { StepPlayer } from "./step-player";
+import type { Column } from "./steps";
+
+export function runColumn({ window, system, steps }: Column, setup: Setup, segments: Segments): Figures {
+  const { policyText, policy, recall } = setup;
+  const ledger = new Ledger({ window, segments });
+  const session = new LabSession({ model: LAB_MODEL, system, policyText, policy, recall, segments });
+  const calls = new ModelCalls({ session, setup, limits: limitsOf(window), ledger });
+  const player = new StepPlayer({ session, calls, tally: ledger });
+  for (const step of steps) player.play(step);
+  return ledger.figures();
+}
+
+/** Large enough that nothing ever leaves the view. */
+const UNLIMITED = 100_000_000;
+
+/** The same calls with all of the history sent each time. */
+export const runUnlimited = (column: Column, segments: Segments): Figures =>
+  runColumn(
+    { ...column, window: UNLIMITED },
+    toSetup("oneclaw", { guard: false, eachCall: false, countsChain: false, recall: false }),
+    segments,
+  );

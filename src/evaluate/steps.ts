@@ -1,0 +1,31 @@
+/** What happened in a recorded conversation, step by step: what a client did, and what was answered. */
+
+export interface Reply {
+  readonly text: string;
+  readonly calls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
+}
+
+export interface ToolOutput {
+  readonly call_id: string;
+  readonly output: string;
+}
+
+/** A recorded message as it is appended without a turn. */
+export type Imported =
+  | { readonly role: "user"; readonly content: string }
+  | { readonly role: "assistant"; readonly content: string; readonly calls: Reply["calls"] }
+  | { readonly role: "tool"; readonly content: string; readonly call_id: string };
+
+export type Step =
+  | ({ readonly type: "append" } & Imported)
+  | { readonly type: "ask"; readonly content: string; readonly reply: Reply }
+  /** `reply` null: the recording ends with these results, so the provider has nothing more to say. */
+  | { readonly type: "answer"; readonly outputs: readonly ToolOutput[]; readonly reply: Reply | null };
+
+/** Steps as one session, at one window. */
+export interface Column {
+  readonly name: string;
+  readonly window: number;
+  readonly system: string | null;
+  readonly steps: readonly Step[];
+}
