@@ -8,8 +8,9 @@ import { policyOf } from "../../src/context/policy-choice";
 import type { ViewMessage } from "../../src/context/view";
 import type { Part } from "../../src/domain/message";
 import { findMalformed } from "../../src/evaluate/check-request";
-import { filler, transcriptCost } from "../../src/evaluate/compact";
+import { transcriptCost } from "../../src/evaluate/compact";
 import { costOf } from "../../src/evaluate/costs";
+import { filler } from "../../src/evaluate/filler";
 import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
 import { verbatimShare } from "../../src/evaluate/measures";
 import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
@@ -116,7 +117,13 @@ describe("what is measured of the memory", () => {
   test("the verbatim share counts tokens from the newest back, half an item at the edge, a preview for what it shows", () => {
     const record = [1, 2, 3].map((position) => {
       const text = filler(100, position);
-      return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text, tokens: countTokens(text) };
+      return {
+        meta: item(position, "user"),
+        parts: [{ type: "text" as const, text }],
+        text,
+        tokens: countTokens(text),
+        chars: text.length,
+      };
     });
     const view = {
       epoch: 1,
