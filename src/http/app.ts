@@ -8,6 +8,7 @@ import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
@@ -42,6 +43,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerControl(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);
+  registerEvaluate(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);
