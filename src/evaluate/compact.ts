@@ -83,7 +83,10 @@ function summarizeFor(rung: SummarizeRung, shop: Workshop): { length: number; sp
   const source = session.transcript(rung.source);
   const read = source.reduce((sum, tokens) => sum + tokens, 0);
   const chain = rung.merge ? session.chainTokens() : 0;
-  const guessed = Math.max(1, Math.min(cap, Math.round(FIRST_SUMMARY_SHARE * (read + (shop.countsChain ? chain : 0)))));
+  const guessed = Math.max(
+    1,
+    Math.min(cap, Math.round((session.summaryShare ?? FIRST_SUMMARY_SHARE) * (read + (shop.countsChain ? chain : 0)))),
+  );
   const length = session.recordedLength(rung.range) ?? guessed;
   if (rung.mode === "transcript") return { length, spent: transcriptCost(source, { chain, length, room: roomOf(limits, cap) }) };
   return { length, spent: { ...shop.readPrefix(rung.range.to), output: length } };

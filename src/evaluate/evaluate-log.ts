@@ -14,9 +14,9 @@ import type { Evaluation } from "./evaluation";
 import { Everything } from "./everything";
 import { itemsOf, LogRecord } from "./log-record";
 import { LogRun } from "./log-run";
-import type { RecordedLengths } from "./log-session";
 import { Mentions, wordsOf } from "./mentions";
 import { RecordedRun } from "./recorded-run";
+import type { RecordedSummaries } from "./recorded-summaries";
 
 export interface EvaluatedPolicy {
   readonly choice: PolicyChoice;
@@ -31,7 +31,7 @@ export interface EvaluationInput {
   /** Messages that the session has, and how many of them, the newest, are evaluated at most. */
   readonly messages: number;
   readonly last: number;
-  readonly lengths: RecordedLengths;
+  readonly summaries: RecordedSummaries;
 }
 
 export interface EvaluatedPage {
@@ -79,11 +79,11 @@ export class LogEvaluation {
   #begin(event: StoredEvent): void {
     if (this.#runs) return;
     const { state } = this.#recorded;
-    const { messages, last, limits, lengths, current, proposed } = this.#input;
+    const { messages, last, limits, summaries, current, proposed } = this.#input;
     const [first] = itemsOf(event);
     if (!first || first.kind === "tool_result" || state.turn || messages - state.messages > last) return;
     this.#leftOut = state.messages;
-    const shared = { limits, lengths, prices: this.#prices, state: openingOf(state), record: this.#record, mentions: this.#mentions };
+    const shared = { limits, summaries, prices: this.#prices, state: openingOf(state), record: this.#record, mentions: this.#mentions };
     this.#runs = { current: new LogRun({ ...current, ...shared }), proposed: new LogRun({ ...proposed, ...shared }) };
   }
 

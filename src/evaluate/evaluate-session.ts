@@ -10,7 +10,7 @@ import { chainChoices, type PolicyChoice, resolvePolicy } from "../context/polic
 import { err, ok } from "../lib/result";
 import { type EvaluationInput, LogEvaluation } from "./evaluate-log";
 import type { Evaluation } from "./evaluation";
-import { rangeKey } from "./log-session";
+import { RecordedSummaries } from "./recorded-summaries";
 
 /** What a session is asked: nothing that changes it. */
 type ReadApi = Pick<WholeSessionApi, "compactions" | "exportLog">;
@@ -35,17 +35,14 @@ export const proposedChoice = ({ policy }: Pick<SessionDescription, "policy">, n
   chainChoices(policy, named);
 
 export async function evaluateSession(asked: EvaluationAsked, ports: EvaluationPorts): Promise<Outcome<Evaluation | null>> {
-  const lengths = await readLengths(ports);
-  if (!lengths.ok) return lengths;
-  const evaluation = new LogEvaluation(toInput(asked, lengths.value));
+  const summaries = await readSummaries(ports);
+  if (!summaries.ok) return summaries;
+  const evaluation = new LogEvaluation(toInput(asked, summaries.value));
   const failed = await readLog(evaluation, ports);
   return failed ? err(failed) : ok(evaluation.finish());
 }
 
-function toInput(
-  { description, policy, model, window, prices, last }: EvaluationAsked,
-  lengths: ReadonlyMap<string, number>,
-): EvaluationInput {
+function toInput({ description, policy, model, window, prices, last }: EvaluationAsked, summaries: RecordedSummaries): EvaluationInput {
   const proposed = proposedChoice(description, policy);
   const limits = limitsOf(model);
   return {
@@ -55,30 +52,24 @@ function toInput(
     limits: { ...limits, ...(window !== undefined && { window }), ...(prices && { prices }) },
     messages: description.message_count,
     last,
-    lengths,
+    summaries,
   };
 }
 
 /** Rows and events of one page, at most: the session's answer is bounded in bytes before that. */
 const PAGE = 1_000;
 
-/** How long the session's summaries were, by what they stand for. */
-async function readLengths({ ask }: EvaluationPorts): Promise<Outcome<ReadonlyMap<string, number>>> {
-  const lengths = new Map<string, number>();
+async function readSummaries({ ask }: EvaluationPorts): Promise<Outcome<RecordedSummaries>> {
+  const summaries = new RecordedSummaries();
   let after: number | null = null;
   do {
     const page: PageInput = { after, limit: PAGE, order: "asc" };
     const read: Outcome<Page<CompactionView>> = await ask((api, caller) => api.compactions(caller, page));
     if (!read.ok) return read;
-    for (const { ops } of read.value.data) learnLengths(lengths, ops);
+    for (const row of read.value.data) summaries.learn(row);
     after = read.value.has_more ? (read.value.data.at(-1)?.seq ?? null) : null;
   } while (after !== null);
-  return ok(lengths);
-}
-
-/** A note, which no model wrote, is no summary's length. */
-function learnLengths(lengths: Map<string, number>, ops: CompactionView["ops"]): void {
-  for (const op of ops) if (op.op === "summarize" && op.mode !== null) lengths.set(rangeKey(op), op.tokens);
+  return ok(summaries);
 }
 
 async function readLog(evaluation: LogEvaluation, { ask }: EvaluationPorts): Promise<SessionError | null> {

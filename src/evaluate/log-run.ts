@@ -17,10 +17,11 @@ import type { Spent } from "./costs";
 import type { PolicyRun } from "./evaluation";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
-import { LogSession, type RecordedLengths } from "./log-session";
+import { LogSession } from "./log-session";
 import { verbatimShare } from "./measures";
 import type { Mentions, Missed } from "./mentions";
 import { type Block, PromptCache } from "./prompt-cache";
+import type { RecordedSummaries } from "./recorded-summaries";
 import { RoomMaker } from "./room-maker";
 import { ViewChanges } from "./view-changes";
 
@@ -40,7 +41,7 @@ export interface RunInput {
   readonly state: SessionState;
   readonly record: LogRecord;
   readonly mentions: Mentions;
-  readonly lengths: RecordedLengths;
+  readonly summaries: RecordedSummaries;
 }
 
 export class LogRun {
@@ -62,11 +63,11 @@ export class LogRun {
   #previous: { readonly request: readonly Block[]; readonly epoch: number } | null = null;
 
   constructor(input: RunInput) {
-    const { policy, state, record, lengths, limits } = input;
+    const { policy, state, record, summaries, limits } = input;
     this.#input = input;
     this.#limits = assumeWindow(limits, policy);
     this.#sums = new CallSums(input.prices);
-    this.session = new LogSession({ state: withRecall(state, policy), model: limits.model, record, lengths });
+    this.session = new LogSession({ state: withRecall(state, policy), model: limits.model, record, summaries });
     const setup = { policy, guard: true, eachCall: false };
     this.#room = new RoomMaker({ session: this.session, setup, limits: this.#limits, take: (plan) => this.#take(plan) });
   }

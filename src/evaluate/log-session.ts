@@ -16,18 +16,15 @@ import { overlayTokens, reducedWeights, signedTokens } from "../domain/view";
 import type { LogRecord } from "./log-record";
 import type { Played } from "./played";
 import type { Block } from "./prompt-cache";
+import type { RecordedSummaries } from "./recorded-summaries";
 
 type EpochChanged = Extract<Event, { type: "EpochChanged" }>;
-
-/** Raw tokens of summaries as they were really made, by the range that they stand for. */
-export type RecordedLengths = ReadonlyMap<string, number>;
-export const rangeKey = ({ from, to }: CoveredRange): string => `${from}-${to}`;
 
 interface Opening {
   readonly state: SessionState;
   readonly model: string;
   readonly record: LogRecord;
-  readonly lengths: RecordedLengths;
+  readonly summaries: RecordedSummaries;
 }
 
 export class LogSession implements Played {
@@ -37,16 +34,16 @@ export class LogSession implements Played {
   changed: EpochChanged | null = null;
   readonly #model: string;
   readonly #record: LogRecord;
-  readonly #lengths: RecordedLengths;
+  readonly #summaries: RecordedSummaries;
   readonly #blocks = new Map<string, Block>();
   readonly #items = new Map<number, Block>();
   #ids = 0;
 
-  constructor({ state, model, record, lengths }: Opening) {
+  constructor({ state, model, record, summaries }: Opening) {
     this.state = state;
     this.#model = model;
     this.#record = record;
-    this.#lengths = lengths;
+    this.#summaries = summaries;
   }
 
   readonly newId = <P extends IdPrefix>(prefix: P): IdKinds[P] => {
@@ -82,17 +79,21 @@ export class LogSession implements Played {
     return this.#record.slice(range).map(({ transcript }) => Math.round(transcript * perToken));
   }
 
+  get summaryShare(): number | null {
+    return this.#summaries.share;
+  }
+
   chainTokens(): number {
     return Math.round(overlayTokens(this.state.view.overlays) * this.perToken);
   }
 
   recordedLength(range: CoveredRange): number | null {
-    const raw = this.#lengths.get(rangeKey(range));
-    return raw === undefined ? null : Math.round(raw * this.perToken);
+    const raw = this.#summaries.lengthOf(range);
+    return raw === null ? null : Math.round(raw * this.perToken);
   }
 
   keepSummary(_overlay: OverlayId, { tokens, range }: { readonly tokens: number; readonly range: CoveredRange }): SummaryText {
-    const raw = this.#lengths.get(rangeKey(range)) ?? Math.max(1, Math.round(tokens / this.perToken));
+    const raw = this.#summaries.lengthOf(range) ?? Math.max(1, Math.round(tokens / this.perToken));
     return { text: "", tokens: raw };
   }
 

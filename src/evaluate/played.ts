@@ -21,6 +21,8 @@ export interface Played {
   chainTokens(): number;
   /** How long the summary over this range was when it was really made; null: none was. */
   recordedLength(range: CoveredRange): number | null;
+  /** Tokens of a summary over those of its source, where it is known how long this session's are; null: it is not. */
+  readonly summaryShare: number | null;
   /** A summary of that length takes its place. */
   keepSummary(overlay: OverlayId, summary: { readonly tokens: number; readonly range: CoveredRange }): SummaryText;
 }

@@ -46,6 +46,7 @@ interface LabSettings {
 
 export class LabSession implements Played {
   readonly incarnation = "lab";
+  readonly summaryShare = null;
   state: SessionState = initialState;
   now = 0;
   /** The whole conversation, oldest first; an item's position is its index + 1. */

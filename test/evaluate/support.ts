@@ -23,7 +23,7 @@ export async function lived(policy: PolicyChoice, turns: number, spec: ModelSpec
   const answers = { turn: (request: ModelRequest) => answerOf(n, request), summary: saying(SUMMARY) };
   const pilot = new Pilot(life, answers);
   for (; n < turns; n++) {
-    await pilot.say(words(120 + (n % 5) * 40, n % 4 === 3 ? `ORD${1_000 + n - 3}` : `CUST${5_000 + n}`));
+    await pilot.say(words(120 + (n % 5) * 40, n % 4 === 3 && n > 14 ? `ORD${1_000 + n - 14}` : `CUST${5_000 + n}`));
     if (!life.runtime.state.turn) continue;
     const results = [{ execution_id: null, call_id: `call_${n}`, output: words(500, `SKU${9_000 + n}`), is_error: false }];
     await life.service.toolResults(CALLER, { results, idempotency: null });
