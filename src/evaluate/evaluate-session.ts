@@ -20,8 +20,11 @@ export interface EvaluationPorts {
   readonly ask: <T>(work: (api: ReadApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 }
 
+/** What of a session's description counts. */
+type Described = Pick<SessionDescription, "id" | "policy" | "effective_policy" | "message_count">;
+
 export interface EvaluationAsked {
-  readonly description: SessionDescription;
+  readonly description: Described;
   readonly policy: PolicyChoice;
   readonly model: ModelSpec;
   /** Absent: the model's. */
