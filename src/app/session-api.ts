@@ -11,6 +11,7 @@ import type { Part, ToolDefinition } from "../domain/message";
 import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
+import type { BranchChoice } from "./branch-views";
 import type { CompactionView, ControlError } from "./control-views";
 import type { ExecutionView } from "./execution-views";
 import type { ToolArtifact } from "./ports";
@@ -38,6 +39,8 @@ export type SessionError =
   | { readonly code: "models_unavailable" }
   | { readonly code: "turn_not_found"; readonly turn: string }
   | { readonly code: "compaction_not_found"; readonly compaction: string }
+  | { readonly code: "message_not_found"; readonly message: string }
+  | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
   /** What was asked for is there, and larger than one answer can be. `characters`: UTF-16 units of it, and how many there may be. */
   | { readonly code: "context_too_large"; readonly characters: number; readonly limit: number }
@@ -202,7 +205,8 @@ export interface SessionApi {
   /** Server-sent events as bytes; leaving it stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
-  items(caller: Caller, page: PageInput): Promise<Outcome<Page<DisplayItem>>>;
+  /** The conversation as people read it; absent: the branch that goes on. */
+  items(caller: Caller, page: PageInput & { readonly branch?: BranchChoice }): Promise<Outcome<Page<DisplayItem>>>;
   /** Every call of the session, by the position of the call. */
   executions(caller: Caller, page: PageInput): Promise<Outcome<Page<ExecutionView>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;

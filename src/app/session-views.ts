@@ -3,11 +3,11 @@
 import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionTrigger } from "../domain/compaction-events";
-import type { CallOutcome, StoredEvent, TurnFailure } from "../domain/events";
+import type { CallOutcome, StoredEvent, TurnFailure, TurnStatus } from "../domain/events";
 import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
 import type { ItemKind, Part, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FinishReason, UsageSource } from "../domain/model-call";
-import type { TurnPhase, TurnStatus } from "../domain/state";
+import type { TurnPhase } from "../domain/state";
 import type { ControlledSettings } from "./control-views";
 
 export interface TokenFigure {
@@ -16,6 +16,12 @@ export interface TokenFigure {
   readonly source: "reported" | "estimated" | "mixed";
   /** How far off `tokens` may be, in tokens, either way. */
   readonly error_bound: number;
+}
+
+/** What a fork shares with its source, and where. */
+export interface ForkOrigin {
+  readonly session: SessionId;
+  readonly at: number;
 }
 
 export interface SessionDescription extends ControlledSettings {
@@ -29,6 +35,11 @@ export interface SessionDescription extends ControlledSettings {
   readonly updated_at: number;
   readonly message_count: number;
   readonly epoch: number;
+  /** The branch that goes on, and how many there are. */
+  readonly branch: number;
+  readonly branches: number;
+  /** Null: it began by itself. */
+  readonly forked_from: ForkOrigin | null;
   /** FEAT-011's one cumulative summary: the chain of summaries, concatenated. Null: nothing was compacted. */
   readonly compacted_summary: string | null;
   readonly compact_boundary_timestamp: number | null;

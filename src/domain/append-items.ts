@@ -2,6 +2,12 @@ import type { ItemMeta } from "./message";
 import type { SessionState } from "./state";
 import { appendToView } from "./view";
 
+/** In the record alone: something in the view stands for them. */
+export function appendAside(state: SessionState, items: readonly ItemMeta[]): SessionState {
+  const last = items.at(-1);
+  return last ? { ...state, next_position: last.position + 1, messages: state.messages + items.filter(isMessage).length } : state;
+}
+
 /** The state with `items` at the end of the conversation. */
 export function appendItems(state: SessionState, items: readonly ItemMeta[]): SessionState {
   const last = items.at(-1);
@@ -19,4 +25,5 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
   };
 }
 
-const isMessage = (item: ItemMeta): boolean => item.kind !== "tool_call" && item.kind !== "tool_result";
+/** Of a person or a model: calls and results do not count. */
+export const isMessage = ({ kind }: Pick<ItemMeta, "kind">): boolean => kind !== "tool_call" && kind !== "tool_result";

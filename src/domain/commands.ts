@@ -12,9 +12,9 @@ import type {
   Receipt,
   SummaryPlan,
 } from "./compaction-events";
-import type { QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
+import type { BranchLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemDraft, TextRef } from "./message";
+import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
 import type { ToolRun } from "./tool-run";
@@ -191,5 +191,34 @@ export type CompactionCommand =
     }
   | { readonly type: "ResetSummary"; readonly compaction: CompactionId; readonly change: EpochDraft };
 
+/** A new line that leaves the present one after position `to`, and what is said on it first. */
+export interface RewindHistory {
+  readonly type: "RewindHistory";
+  readonly to: number;
+  readonly items: readonly ItemMeta[];
+  readonly line: BranchLine;
+  readonly then:
+    | { readonly do: "nothing" }
+    | { readonly do: "ask"; readonly message: QueuedMessage; readonly incarnation: string }
+    /** The message at `to` is answered again. `of`: the turn that answered it; null: none did. */
+    | {
+        readonly do: "answer";
+        readonly turn: TurnId;
+        readonly of: TurnId | null;
+        readonly tools: TextRef | null;
+        readonly incarnation: string;
+      };
+}
+
+export type BranchCommand =
+  | RewindHistory
+  | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
+  | { readonly type: "RedactMessage"; readonly item: ItemId; readonly position: number }
+  /** The first thing said in a session that is going to share another one's past. */
+  | { readonly type: "BeginFork"; readonly from: SessionId; readonly position: number; readonly view: ForkedView }
+  /** `aside`: something in the view stands for them. */
+  | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean }
+  | { readonly type: "CompleteFork" };
+
 /** `at`: epoch milliseconds. */
-export type Command = { readonly at: number } & (SessionCommand | MessageCommand | TurnCommand | CompactionCommand);
+export type Command = { readonly at: number } & (SessionCommand | MessageCommand | TurnCommand | CompactionCommand | BranchCommand);

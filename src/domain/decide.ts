@@ -2,6 +2,7 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import type { Command, SessionCommand } from "./commands";
+import { decideBranch } from "./decide-branch";
 import { decideCompaction } from "./decide-compaction";
 import { decideMessage } from "./decide-message";
 import { decideTurn } from "./decide-turn";
@@ -10,9 +11,14 @@ import type { Event, SessionSettings } from "./events";
 import { changesRequest } from "./evolve";
 import type { SessionState } from "./state";
 
+/** What is said in a session while it is being copied from another one. */
+const MAY_WHILE_FORKING: ReadonlySet<Command["type"]> = new Set(["OpenSession", "EraseSession", "CopyMessages", "CompleteFork"]);
+
 export function decide(command: Command, state: SessionState): Decision {
   if (state.lifecycle === "erased") return command.type === "EraseSession" ? ok([]) : err({ code: "session_erased" });
   if (state.lifecycle === "new" && command.type !== "OpenSession") return err({ code: "session_not_found" });
+  const { fork } = state;
+  if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
   switch (command.type) {
     case "OpenSession":
     case "ChangeSettings":
@@ -45,12 +51,21 @@ export function decide(command: Command, state: SessionState): Decision {
     case "ResetSummary":
     case "RecordSpentCall":
       return decideCompaction(command, state);
+    case "RewindHistory":
+    case "SwitchBranch":
+    case "RedactMessage":
+    case "BeginFork":
+    case "CopyMessages":
+    case "CompleteFork":
+      return decideBranch(command, state);
     default:
       return assertNever(command);
   }
 }
 
 function decideSession(command: SessionCommand, state: SessionState): Decision {
+  const { fork } = state;
+  if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
   switch (command.type) {
     case "OpenSession": {
       const { tenant, session, settings } = command;

@@ -27,11 +27,14 @@ export function bodiesOf(event: Event): BodyId[] {
     case "PinsSet":
       return event.pins.map((pin) => pin.body);
     case "SessionForked":
+      return (event.view?.overlays ?? []).flatMap((overlay) => (overlay.kind === "summary" ? [overlay.id] : []));
+    case "ForkCompleted":
     case "SessionErased":
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "MessageRedacted":
     case "HistoryRewound":
+    case "BranchSwitched":
     case "ModelCallFinished":
     case "ToolStarted":
     case "ApprovalRequested":

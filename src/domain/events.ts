@@ -3,7 +3,7 @@
  * summaries live in bodies (docs/design.md §1.2), so that content can be erased while the log stays append-only.
  * Stored types are never renamed or removed; a new shape is a new version with an upcaster in `event-versions`.
  */
-import type { CompactionEvent } from "./compaction-events";
+import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
@@ -56,19 +56,63 @@ export interface TurnFailure {
 /** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */
 export type CallOutcome = FinishReason | TurnFailureKind | "stale";
 
+export type TurnStatus = "completed" | "failed" | "stopped" | "interrupted";
+
+export interface LastTurn {
+  readonly id: TurnId;
+  readonly status: TurnStatus;
+  readonly failure: TurnFailure | null;
+  readonly stop_reason: StopReason | null;
+  /** What it was offered in place of the session's tools: a retry is offered the same. */
+  readonly tools: TextRef | null;
+}
+
+/** The line that an event makes the present one, and what the model then reads of it. */
+export interface BranchLine {
+  readonly branch: number;
+  readonly elsewhere: readonly CoveredRange[];
+  /** Messages of people and models on it. */
+  readonly messages: number;
+  readonly last_turn: LastTurn | null;
+  readonly overlays: readonly Overlay[];
+  readonly reduced: readonly Reduced[];
+  /** Positions of the view as it was that stay; what comes back beside them travels in the event. */
+  readonly keeps: readonly CoveredRange[];
+  /** The view is the beginning of what it was: what a provider signed in it goes back as before. */
+  readonly continues: boolean;
+}
+
 export type SessionEvent =
   | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "PinsSet"; readonly pins: readonly TextRef[] }
-  | { readonly type: "SessionForked"; readonly from: SessionId; readonly at: number }
+  /** What follows of `from` was said there, up to its `position`. `view`: what already stood for the oldest of it; absent: nothing. */
+  | { readonly type: "SessionForked"; readonly from: SessionId; readonly position: number; readonly view?: ForkedView }
+  /** All of it is copied: from here on the session is one like any other. */
+  | { readonly type: "ForkCompleted" }
   | { readonly type: "SessionErased" };
 
 export type MessageEvent =
-  | { readonly type: "MessagesAppended"; readonly items: readonly ItemMeta[]; readonly dequeued: readonly ItemId[] }
+  /** `aside`: they enter the record and not the view, where something stands for them already (a fork). */
+  | {
+      readonly type: "MessagesAppended";
+      readonly items: readonly ItemMeta[];
+      readonly dequeued: readonly ItemId[];
+      readonly aside?: true;
+    }
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
   | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
   | { readonly type: "MessageRedacted"; readonly item: ItemId; readonly position: number }
-  | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[] };
+  /** A new line of the conversation, which leaves the present one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
+  | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }
+  /** A line that was left before goes on. */
+  | { readonly type: "BranchSwitched"; readonly items: readonly ItemMeta[]; readonly line: BranchLine };
+
+/** What stands in a fork for the oldest of what it shares. */
+export interface ForkedView {
+  readonly overlays: readonly Overlay[];
+  readonly reduced: readonly Reduced[];
+}
 
 export type TurnEvent =
   | {

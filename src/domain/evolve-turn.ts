@@ -2,14 +2,13 @@
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
 import { addToTotals } from "./call-totals";
-import type { StoredEvent, TurnEvent } from "./events";
+import type { LastTurn, StoredEvent, TurnEvent } from "./events";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
 import { addCall } from "./spent";
 import {
   fixedTokens,
-  type LastTurn,
   MAX_TITLE_TRIES,
   type OpenCall,
   type OpenTurn,

@@ -1,25 +1,27 @@
 /** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
 import { assertNever } from "../lib/assert-never";
-import { appendItems } from "./append-items";
+import { appendAside, appendItems } from "./append-items";
 import type { CompactionEvent } from "./compaction-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
+import { beginFork, completeFork, newEpoch, redact, rewind, switchBranch } from "./evolve-branch";
 import { closedBreaker, evolveCompaction } from "./evolve-compaction";
 import { evolveTurn } from "./evolve-turn";
 import { openAfter } from "./open-calls";
-import { initialState, type SessionState, type View } from "./state";
-import { viewOf } from "./view";
+import { initialState, type SessionState } from "./state";
 
 const groupOf = {
   SessionOpened: "session",
   SettingsChanged: "session",
   PinsSet: "session",
   SessionForked: "session",
+  ForkCompleted: "session",
   SessionErased: "session",
   MessagesAppended: "message",
   MessageQueued: "message",
   QueuedMessageCancelled: "message",
   MessageRedacted: "message",
   HistoryRewound: "message",
+  BranchSwitched: "message",
   TurnStarted: "turn",
   ModelCallFinished: "turn",
   AssistantReplied: "turn",
@@ -82,7 +84,9 @@ function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): 
     case "PinsSet":
       return newHead({ ...state, pins: event.pins });
     case "SessionForked":
-      return state;
+      return beginFork(state, event);
+    case "ForkCompleted":
+      return completeFork(state);
     case "SessionErased":
       return { ...initialState, lifecycle: "erased", tenant: state.tenant, session: state.session };
     default:
@@ -108,33 +112,24 @@ function newHead(state: SessionState): SessionState {
   return anchor?.holds_in === view.epoch ? { ...next, anchor: { ...anchor, holds_in: next.view.epoch } } : next;
 }
 
-/** Another request from its start on: nothing was counted of it yet, and nothing paid. */
-const newEpoch = (state: SessionState, view: View): SessionState => ({
-  ...state,
-  anchor: null,
-  compaction: { ...state.compaction, rent: 0 },
-  view: { ...view, epoch: state.view.epoch + 1 },
-});
-
-function evolveMessages(state: SessionState, event: MessageEvent): SessionState {
+function evolveMessages(state: SessionState, event: StoredEvent & MessageEvent): SessionState {
   switch (event.type) {
     case "MessagesAppended": {
       const gone = new Set(event.dequeued);
       const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
-      return appendItems({ ...state, queue, imported_calls: openAfter(state.imported_calls, event.items) }, event.items);
+      const open = { ...state, queue, imported_calls: openAfter(state.imported_calls, event.items) };
+      return event.aside ? appendAside(open, event.items) : appendItems(open, event.items);
     }
     case "MessageQueued":
       return { ...state, queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };
     case "QueuedMessageCancelled":
       return { ...state, queue: state.queue.filter((entry) => entry.item.id !== event.message) };
     case "MessageRedacted":
-      return { ...state, redacted: [...state.redacted, event.item], anchor: null };
+      return redact(state, event);
     case "HistoryRewound":
-      // What stood on the branch that was left cannot be taken back any more.
-      return newEpoch(
-        { ...state, imported_calls: [], compaction: { ...state.compaction, committed: [] } },
-        viewOf({ ...state.view, items: event.items }),
-      );
+      return rewind(state, event);
+    case "BranchSwitched":
+      return switchBranch(state, event);
     default:
       return assertNever(event);
   }

@@ -19,7 +19,10 @@ export type Rejection =
   | { readonly code: "compaction_running"; readonly compaction: string }
   /** Only the newest compaction that stands can be taken back. */
   | { readonly code: "not_newest"; readonly newest: string | null }
-  | { readonly code: "lease_held"; readonly expires_at: number };
+  | { readonly code: "lease_held"; readonly expires_at: number }
+  | { readonly code: "branch_limit"; readonly limit: number }
+  /** It is being copied from another session, and that is not done. */
+  | { readonly code: "fork_unfinished"; readonly from: string };
 
 /** What became of a call that is not open. `runs_here`: it is, and not the client's. `unknown`: none of the newest items is such a call. */
 export type ClosedCall = "answered" | "answered_here" | "runs_here" | "cancelled" | "unknown";

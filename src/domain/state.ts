@@ -2,16 +2,17 @@
  * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
+import { type BranchState, FIRST_BRANCH } from "./branch";
 import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
-import type { QueuedMessage, SessionSettings, StopReason, TurnFailure } from "./events";
+import type { LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 12;
+export const STATE_VERSION = 13;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -51,17 +52,6 @@ export interface OpenTurn {
   readonly tools: TextRef | null;
   /** Model calls finished in this turn. */
   readonly rounds: number;
-}
-
-export type TurnStatus = "completed" | "failed" | "stopped" | "interrupted";
-
-export interface LastTurn {
-  readonly id: TurnId;
-  readonly status: TurnStatus;
-  readonly failure: TurnFailure | null;
-  readonly stop_reason: StopReason | null;
-  /** What it was offered in place of the session's tools: a retry is offered the same. */
-  readonly tools: TextRef | null;
 }
 
 /** What the model reads: overlays for what is older, then items verbatim, both in order of position. */
@@ -170,6 +160,14 @@ export interface CommittedCompaction {
 /** So many compactions of a session can be taken back, one after the other. */
 export const REVERTIBLE = 32;
 
+export interface ForkSource {
+  readonly from: SessionId;
+  /** The last position that is copied. */
+  readonly at: number;
+  /** All of it is copied: before that nothing is said in it. */
+  readonly done: boolean;
+}
+
 export interface SessionState {
   readonly lifecycle: "new" | "open" | "erased";
   readonly tenant: TenantId | null;
@@ -187,6 +185,9 @@ export interface SessionState {
   readonly queue: readonly QueuedMessage[];
   /** Imported calls whose results may still be imported (`open-calls`). Empty while a turn is open. */
   readonly imported_calls: readonly OpenCall[];
+  readonly branch: BranchState;
+  /** Whose past it shares; null: it began by itself. */
+  readonly fork: ForkSource | null;
   readonly view: View;
   readonly anchor: UsageAnchor | null;
   readonly compaction: CompactionState;
@@ -213,6 +214,8 @@ export const initialState: SessionState = {
   last_turn: null,
   queue: [],
   imported_calls: [],
+  branch: FIRST_BRANCH,
+  fork: null,
   view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0 },
   anchor: null,
   compaction: {

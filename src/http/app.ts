@@ -5,6 +5,7 @@ import type { HttpDeps, HttpEnv } from "./deps";
 import { answerUnknown } from "./known-paths";
 import { answerThrown, observe } from "./observe";
 import { registerAdmin } from "./routes/admin";
+import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
@@ -37,6 +38,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerSessions(app, deps);
   registerMessages(app, deps);
   registerTurns(app, deps);
+  registerBranches(app, deps);
   registerStreams(app, deps);
   registerCompactions(app, deps);
   registerRecall(app, deps);

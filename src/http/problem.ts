@@ -11,8 +11,8 @@ import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
-import type { ClosedCall } from "../domain/rejection";
 import type { HttpEnv } from "./deps";
+import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure } from "./turn-failure";
 
 /** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
@@ -83,42 +83,6 @@ const retryLater = (detail: string): Answer => ({
   headers: { "Retry-After": "1" },
 });
 
-const notRetryable = (status: string | null): string =>
-  status === null
-    ? "No turn of this session has ended yet: there is nothing to retry."
-    : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
-
-/** 422: asking again would be answered the same. */
-const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
-  unsupported: [422, "This provider says nothing of its models' limits."],
-  no_key: [422, "There is no key to ask with: the model's credential is gone or cannot be opened, or the deployment has none."],
-  unreachable: [502, "The provider did not answer in time."],
-  refused: [502, "The provider refused to say."],
-  malformed: [502, "The provider's answer cannot be read."],
-  unknown_model: [422, "The provider does not know the model."],
-  no_limits: [422, "The provider knows the model and names no limits."],
-};
-
-const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
-  no_key: [422, "The server's credential is gone or cannot be opened."],
-  refused_address: [422, "The server's address, or one that it sends on to, is not of the public internet."],
-  unreachable: [502, "The server could not be reached."],
-  timeout: [502, "The server did not answer in time."],
-  status: [502, "The server refused to say what it has."],
-  too_large: [502, "The server's answer is too large."],
-  malformed: [502, "The server's answer is not MCP over streamable HTTP."],
-};
-/** What was put, and keeps the server from being asked. */
-const mcpFields: Readonly<Partial<Record<McpFailure["reason"], string>>> = { no_key: "secret_header.credential", refused_address: "url" };
-
-const closedCalls: Readonly<Record<ClosedCall, string>> = {
-  answered: "the call was answered before",
-  answered_here: "the call was answered by an earlier result of this request",
-  runs_here: "the call is not the client's to answer: it runs on the server",
-  cancelled: "the call was cancelled: its turn is over",
-  unknown: "no recent call of this session has that id",
-};
-
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
@@ -162,6 +126,17 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     detail: `${items} messages would come back: more than one change can carry.`,
     extra: { items },
   }),
+  branch_limit: ({ limit }) => conflict("Too many branches", `A session has at most ${limit} branches; a fork begins with one.`, { limit }),
+  message_not_found: () => unknown("message"),
+  branch_not_found: () => unknown("branch", "branch"),
+  fork_unfinished: ({ from }) =>
+    conflict(
+      "Fork unfinished",
+      `It is being copied from ${from}, and that was not finished: send the same POST with its Idempotency-Key again.`,
+      {
+        from,
+      },
+    ),
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

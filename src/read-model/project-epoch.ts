@@ -4,7 +4,7 @@ import { type EpochOp, isSummarized, type Overlay } from "../domain/compaction-e
 import type { StoredEvent } from "../domain/events";
 import type { BodyId } from "../domain/ids";
 import { assertNever } from "../lib/assert-never";
-import type { RowOp } from "./row-ops";
+import type { OverlayRow, RowOp } from "./row-ops";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
@@ -74,11 +74,19 @@ function toOverlayOps(op: EpochOp, bodies: ReadonlyMap<BodyId, string>): readonl
 }
 
 /** What a reset could not bring back: it was in the record only, and so was its overlay. */
-function insertDropped(overlay: Overlay): Unstamped<OverlayOp> {
-  const { id, from, to, items } = overlay;
-  const row = { id, kind: "dropped" as const, position_from: from, position_to: to, items, content: null, boundary_timestamp: null };
-  return { op: "insert_overlay", row, replaces: [] };
+const insertDropped = (overlay: Overlay): Unstamped<OverlayOp> => ({
+  op: "insert_overlay",
+  row: toOverlayRow(overlay, new Map()),
+  replaces: [],
+});
+
+export function toOverlayRow(overlay: Overlay, bodies: ReadonlyMap<BodyId, string>): OverlayRow {
+  const { id, kind, from, to, items } = overlay;
+  const read = kind === "summary" ? { content: bodies.get(id) ?? null, boundary_timestamp: overlay.boundary_timestamp } : NOT_READ;
+  return { id, kind, position_from: from, position_to: to, items, ...read };
 }
+
+const NOT_READ = { content: null, boundary_timestamp: null } as const;
 
 /** The metas of items that came back would make a row as large as the history: their number is enough. */
 function withoutItems(op: EpochOp): unknown {

@@ -10,7 +10,7 @@ import type { ItemMeta, TextRef } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { callOps, importedOps, resultOps } from "./execution-row";
 import { toMessageRow } from "./message-row";
-import { projectEpochChange } from "./project-epoch";
+import { projectEpochChange, toOverlayRow } from "./project-epoch";
 import type { RowOp, SessionChanges } from "./row-ops";
 
 export type Bodies = ReadonlyMap<BodyId, string>;
@@ -46,6 +46,7 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
       return [{ ...stamp, op: "cancel_executions", turn: event.turn }];
     case "MessageRedacted":
     case "HistoryRewound":
+    case "BranchSwitched":
       return projectHistory(event);
     case "ModelCallFinished":
       return [{ ...stamp, op: "insert_usage", call: event }];
@@ -55,9 +56,11 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
       return [projectAttempt(event)];
     case "EpochChanged":
       return projectEpochChange(event, bodies);
+    case "SessionForked":
+      return projectFork(event, bodies);
     // What no list shows: it moves the session's row, and no other.
     case "PinsSet":
-    case "SessionForked":
+    case "ForkCompleted":
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "CompactionProgressed":
@@ -95,11 +98,22 @@ function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChang
 }
 
 /** A rewind leaves the rows of the branch that was left: they are marked, and no longer counted or previewed. */
-function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound">): readonly RowOp[] {
+function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound" | "BranchSwitched">): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
-  return event.type === "MessageRedacted"
-    ? [{ ...stamp, op: "redact_message", position: event.position }]
-    : [{ ...stamp, op: "supersede_messages", after: event.to }];
+  if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position }];
+  if (event.type === "HistoryRewound" && !event.line) return [{ ...stamp, op: "supersede_messages", after: event.to }];
+  const { line } = event;
+  if (!line) return [];
+  return [
+    { ...stamp, op: "choose_branch", elsewhere: line.elsewhere },
+    { ...stamp, op: "hide_overlays", ids: null },
+    { ...stamp, op: "show_overlays", ids: line.overlays.map(({ id }) => id) },
+  ];
+}
+
+/** What stands for the oldest of a copy is its own. */
+function projectFork({ seq, at, view }: Of<SessionEvent, "SessionForked">, bodies: Bodies): readonly RowOp[] {
+  return (view?.overlays ?? []).map((overlay) => ({ seq, at, op: "insert_overlay", row: toOverlayRow(overlay, bodies), replaces: [] }));
 }
 
 function projectAttempt(event: Of<CompactionEvent, "CompactionRequested" | "CompactionStarted" | "CompactionFailed">): RowOp {

@@ -1,4 +1,5 @@
 /** What an event does to the rows of its session: plain data, one small operation each. `statements` turns them into SQL. */
+import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
 import type { ExecutionStatus, RunsAt } from "../domain/execution";
 import type { ToolFailure } from "../domain/tool-run";
@@ -96,7 +97,9 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "cancel_executions"; readonly turn: string }
   | { readonly op: "insert_artifact"; readonly row: ArtifactRow }
   | { readonly op: "redact_message"; readonly position: number }
-  /** Messages after this position belong to a branch that was left. */
+  /** Messages at these positions belong to other branches, all others to the one that goes on. */
+  | { readonly op: "choose_branch"; readonly elsewhere: readonly CoveredRange[] }
+  /** The same as an earlier form of the event says it: all messages after this position are left. */
   | { readonly op: "supersede_messages"; readonly after: number }
   | { readonly op: "insert_overlay"; readonly row: OverlayRow; readonly replaces: readonly string[] }
   /** Null: all of them. */

@@ -43,6 +43,8 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
       return redactMessage([op.position, op.seq]);
     case "supersede_messages":
       return [update("messages", "superseded = 1, last_seq = ?5", "position > ?4 AND superseded = 0", [op.after, op.seq])];
+    case "choose_branch":
+      return [chooseBranch(op.elsewhere, op.seq)];
     case "insert_overlay":
       return [showOverlays(op.replaces, { active: 0, seq: op.seq }), insertOverlay(op.row, op.seq)];
     case "hide_overlays":
@@ -124,7 +126,24 @@ function redactMessage(params: readonly [position: number, seq: number]): readon
       `execution_id IN (${answered})`,
       params,
     ),
+    // What has read it goes with it.
+    update(
+      "overlays",
+      "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5",
+      "kind = 'summary' AND ?4 BETWEEN position_from AND position_to",
+      params,
+    ),
+    update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${HAS_READ}`, params),
   ];
+}
+
+const HAS_READ = `EXISTS (SELECT 1 FROM json_each(compactions.ops)
+  WHERE json_extract(value, '$.op') = 'summarize' AND ?4 BETWEEN json_extract(value, '$.from') AND json_extract(value, '$.to'))`;
+
+/** Of each message whether it stands on the line that goes on. */
+function chooseBranch(elsewhere: readonly { readonly from: number; readonly to: number }[], seq: number): Statement {
+  const gone = `EXISTS (SELECT 1 FROM json_each(?4) WHERE messages.position BETWEEN json_extract(value, '$.from') AND json_extract(value, '$.to'))`;
+  return update("messages", `superseded = ${gone}, last_seq = ?5`, `superseded <> ${gone}`, [JSON.stringify(elsewhere), seq]);
 }
 
 type CompactionOp = Extract<

@@ -5,20 +5,30 @@ import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { policyOf } from "../context/policy-choice";
 import { RECALL_TOOL } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
+import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
 import type { ItemMeta, Part, TextRef, ToolDefinition } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import { isRecallOffered, type OpenCall, offeredTools, type SessionState } from "../domain/state";
 import { createBoundedCache } from "./bounded-cache";
 import { readBodies } from "./log/bodies";
-import { readItems } from "./log/log-tables";
+import { readBranchItems } from "./log/branch-items";
 import type { Sql } from "./log/sql";
 
 /** UTF-16 units of content that stay in memory, of items and of texts each: several views of an ordinary size. */
 const CACHED_UNITS = 4_000_000;
 const PAGE = 64;
 
-export const REDACTED: readonly Part[] = [{ type: "text", text: "[redacted]" }];
+const REDACTED = "[redacted]";
+
+/** Calls and results keep their place, or a request would not be well-formed. */
+function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
+  if (!tool || (kind !== "tool_call" && kind !== "tool_result")) return [{ type: "text", text: REDACTED }];
+  const { call_id, name, is_error = false } = tool;
+  return kind === "tool_call"
+    ? [{ type: "tool_call", call_id, name, arguments: "{}" }]
+    : [{ type: "tool_result", call_id, name, output: REDACTED, is_error }];
+}
 
 export interface ContentReader extends SessionContent {
   /** Content that was just written, so that it need not be read back. */
@@ -28,6 +38,8 @@ export interface ContentReader extends SessionContent {
   readText(id: BodyId): string | null;
   textOf(ref: TextRef | null): string | null;
   toolsOf(ref: TextRef | null): readonly ToolDefinition[];
+  /** Items `from..to` of every line of the conversation, oldest first. */
+  readRecord(range: CoveredRange): Iterable<ViewEntry>;
   forget(): void;
 }
 
@@ -49,7 +61,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
       const text = read.get(meta.id);
       const parts = known[index] ?? (text === undefined ? [] : (JSON.parse(text) as Part[]));
       if (keep && text !== undefined) parsed.set(meta.id, parts, text.length);
-      return { meta, parts: hidden.has(meta.id) ? REDACTED : parts };
+      return { meta, parts: hidden.has(meta.id) ? redactedParts(meta) : parts };
     });
   };
   const readText = (id: BodyId): string | null => {
@@ -62,6 +74,15 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     const text = textOf(ref);
     return text === null ? [] : (JSON.parse(text) as ToolDefinition[]);
   };
+
+  function* forwards({ from, to }: CoveredRange, elsewhere: readonly CoveredRange[]): Generator<ViewEntry> {
+    for (let first = from; first <= to; ) {
+      const page = readBranchItems(sql, elsewhere, { from: first, to, limit: PAGE, order: "asc" });
+      if (page.length === 0) return;
+      yield* withParts(page, false);
+      first = (page.at(-1)?.position ?? to) + 1;
+    }
+  }
 
   return {
     learn(bodies) {
@@ -79,17 +100,11 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     readText,
     textOf,
     toolsOf,
-    *readForwards({ from, to }) {
-      for (let first = from; first <= to; ) {
-        const page = readItems(sql, { from: first, to, limit: PAGE, order: "asc" });
-        if (page.length === 0) return;
-        yield* withParts(page, false);
-        first = (page.at(-1)?.position ?? to) + 1;
-      }
-    },
+    readForwards: (range) => forwards(range, state().branch.elsewhere),
+    readRecord: (range) => forwards(range, []),
     *readBackwards({ from, to }, isWanted = () => true) {
       for (let last = to; last >= from; ) {
-        const page = readItems(sql, { from, to: last, limit: PAGE, order: "desc" });
+        const page = readBranchItems(sql, state().branch.elsewhere, { from, to: last, limit: PAGE, order: "desc" });
         yield* withParts(page.filter(isWanted), false);
         last = (page.at(-1)?.position ?? from) - 1;
       }

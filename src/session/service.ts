@@ -2,26 +2,34 @@
  * What may be asked of a session (`SessionApi`), over its runtime. Every call first compares the caller's tenant with
  * the session's own: a foreign session does not exist.
  */
+
+import type { BranchApi } from "../app/branch-api";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { ForkPage, ForkPlace } from "../app/fork-parts";
 import type { RecallInput, RecallReport } from "../app/recall-views";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
 import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { resolveApprovals } from "./calls/approval-calls";
+import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
 import { showContext } from "./calls/context-call";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
 import { listExecutions } from "./calls/execution-calls";
+import { beginFork, completeFork, copyIntoFork, forkHead, forkPage } from "./calls/fork-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
-import { describeSession, listCompactions, listEvents, listItems, showCompaction } from "./calls/read-calls";
+import { describeSession, listCompactions, listEvents, showCompaction } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
+import { redactMessage } from "./calls/redact-call";
 import { openEventStream, openFrameStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import { listCalls } from "./calls/usage-calls";
 import type { SessionRuntime } from "./runtime";
+
+type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
 export class SessionService implements WholeSessionApi {
   constructor(readonly runtime: SessionRuntime) {}
@@ -75,8 +83,31 @@ export class SessionService implements WholeSessionApi {
   stream = (caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> =>
     this.#in(caller, (runtime) => ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input)));
 
-  items = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> =>
-    this.#in(caller, (runtime) => ok(listItems(runtime, page)));
+  items = (caller: api.Caller, page: Parameters<api.SessionApi["items"]>[1]): ReturnType<api.SessionApi["items"]> =>
+    this.#in(caller, (runtime) => listItems(runtime, page));
+  branches = (caller: api.Caller): ReturnType<BranchApi["branches"]> => this.#in(caller, (runtime) => ok(listBranches(runtime)));
+  rewind = (caller: api.Caller, input: InputOf<"rewind">): ReturnType<BranchApi["rewind"]> =>
+    this.#in(caller, (runtime) => rewindFor(runtime, input));
+  switchBranch = (caller: api.Caller, input: InputOf<"switchBranch">): ReturnType<BranchApi["switchBranch"]> =>
+    this.#in(caller, (runtime) => switchFor(runtime, input));
+  compareBranches = (caller: api.Caller, input: InputOf<"compareBranches">): ReturnType<BranchApi["compareBranches"]> =>
+    this.#in(caller, (runtime) => compareBranches(runtime, input));
+  editMessage = (caller: api.Caller, input: InputOf<"editMessage">): Promise<api.Outcome<views.Accepted>> =>
+    this.#in(caller, (runtime) => editMessage(runtime, input));
+  regenerate = (caller: api.Caller, input: InputOf<"regenerate">): Promise<api.Outcome<views.Accepted>> =>
+    this.#in(caller, (runtime) => regenerate(runtime, input));
+  redact = (caller: api.Caller, message: ItemId): ReturnType<BranchApi["redact"]> =>
+    this.#in(caller, (runtime) => redactMessage(runtime, message));
+
+  forkHead = (caller: api.Caller, at: number | null): ReturnType<BranchApi["forkHead"]> =>
+    this.#in(caller, (runtime) => forkHead(runtime, at));
+  forkPage = (caller: api.Caller, place: ForkPlace): ReturnType<BranchApi["forkPage"]> =>
+    this.#in(caller, (runtime) => ok(forkPage(runtime, place)));
+  beginFork = async (caller: api.Caller, input: InputOf<"beginFork">): ReturnType<BranchApi["beginFork"]> =>
+    beginFork(this.runtime, caller, input);
+  copyIntoFork = (caller: api.Caller, page: ForkPage): ReturnType<BranchApi["copyIntoFork"]> =>
+    this.#in(caller, (runtime) => copyIntoFork(runtime, page));
+  completeFork = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#in(caller, completeFork);
   executions = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["executions"]> =>
     this.#in(caller, (runtime) => ok(listExecutions(runtime, page)));
   events = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["events"]> =>

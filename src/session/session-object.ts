@@ -3,6 +3,7 @@
  * and adds nothing; `service` says what may be asked, `runtime` is what lives.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { BranchApi } from "../app/branch-api";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
 import type { ExecutionView } from "../app/execution-views";
@@ -153,9 +154,6 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   stream(caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> {
     return this.#service.stream(caller, input);
   }
-  items(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<views.DisplayItem>>> {
-    return this.#service.items(caller, page);
-  }
   executions(caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<ExecutionView>>> {
     return this.#service.executions(caller, page);
   }
@@ -200,5 +198,44 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   exportLog(caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<views.LogPage>> {
     return this.#service.exportLog(caller, input);
+  }
+  branches(caller: api.Caller): ReturnType<BranchApi["branches"]> {
+    return this.#service.branches(caller);
+  }
+  items(caller: api.Caller, input: Parameters<api.SessionApi["items"]>[1]): ReturnType<api.SessionApi["items"]> {
+    return this.#service.items(caller, input);
+  }
+  rewind(caller: api.Caller, input: Parameters<BranchApi["rewind"]>[1]): ReturnType<BranchApi["rewind"]> {
+    return this.#service.rewind(caller, input);
+  }
+  switchBranch(caller: api.Caller, input: Parameters<BranchApi["switchBranch"]>[1]): ReturnType<BranchApi["switchBranch"]> {
+    return this.#service.switchBranch(caller, input);
+  }
+  compareBranches(caller: api.Caller, input: Parameters<BranchApi["compareBranches"]>[1]): ReturnType<BranchApi["compareBranches"]> {
+    return this.#service.compareBranches(caller, input);
+  }
+  editMessage(caller: api.Caller, input: Parameters<BranchApi["editMessage"]>[1]): ReturnType<BranchApi["editMessage"]> {
+    return this.#service.editMessage(caller, input);
+  }
+  regenerate(caller: api.Caller, input: Parameters<BranchApi["regenerate"]>[1]): ReturnType<BranchApi["regenerate"]> {
+    return this.#service.regenerate(caller, input);
+  }
+  redact(caller: api.Caller, input: Parameters<BranchApi["redact"]>[1]): ReturnType<BranchApi["redact"]> {
+    return this.#service.redact(caller, input);
+  }
+  forkHead(caller: api.Caller, input: Parameters<BranchApi["forkHead"]>[1]): ReturnType<BranchApi["forkHead"]> {
+    return this.#service.forkHead(caller, input);
+  }
+  forkPage(caller: api.Caller, input: Parameters<BranchApi["forkPage"]>[1]): ReturnType<BranchApi["forkPage"]> {
+    return this.#service.forkPage(caller, input);
+  }
+  beginFork(caller: api.Caller, input: Parameters<BranchApi["beginFork"]>[1]): ReturnType<BranchApi["beginFork"]> {
+    return this.#service.beginFork(caller, input);
+  }
+  copyIntoFork(caller: api.Caller, input: Parameters<BranchApi["copyIntoFork"]>[1]): ReturnType<BranchApi["copyIntoFork"]> {
+    return this.#service.copyIntoFork(caller, input);
+  }
+  completeFork(caller: api.Caller): ReturnType<BranchApi["completeFork"]> {
+    return this.#service.completeFork(caller);
   }
 }

@@ -78,6 +78,9 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     updated_at: NOW,
     message_count: 0,
     epoch: 0,
+    branch: 1,
+    branches: 1,
+    forked_from: null,
     compacted_summary: null,
     compact_boundary_timestamp: null,
     context_window: 16_000,
@@ -128,6 +131,18 @@ function unknownSession(): WholeSessionApi {
     leaseCompaction: no,
     recordCompaction: no,
     exportLog: no,
+    branches: no,
+    rewind: no,
+    switchBranch: no,
+    compareBranches: no,
+    editMessage: no,
+    regenerate: no,
+    redact: no,
+    forkHead: no,
+    forkPage: no,
+    beginFork: no,
+    copyIntoFork: no,
+    completeFork: no,
   };
 }
 
@@ -337,6 +352,7 @@ const params: Readonly<Record<string, string>> = {
   policy_name: "balanced",
   tool_name: "weather",
   server_name: "github",
+  branch: "2",
   tenant_id: FOREIGN_TENANT,
 };
 
@@ -352,15 +368,15 @@ export function fillPath(path: string): string {
 /** A valid body of a route that needs one. */
 export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
-  if (path.endsWith("/messages")) return { content: "Hello" };
+  if (/\/(messages|edit)$/.test(path)) return { content: "Hello" };
+  if (path.endsWith("/branches")) return { to: 0 };
   if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
   if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
   if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
   if (path === "/v1/keys") return { name: "ci" };
   if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };
-  if (path.endsWith("/refresh")) return undefined;
   if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
-  if (path.endsWith("/probe") || path.endsWith("/rotate")) return undefined;
+  if (/\/(probe|rotate|refresh)$/.test(path)) return undefined;
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };

@@ -1,7 +1,8 @@
 /**
  * Objects as earlier builds left them: `test/fixtures/objects/schema-N.sql` is the whole database of a session that a build with N
  * steps of schema wrote, and is never changed. In each a conversation was compacted, and its object died in the middle of a reply
- * with a message waiting; in the second a summary is held besides, in the third calls were imported and cancelled.
+ * with a message waiting; in the second a summary is held besides, in the third calls were imported and
+ * cancelled, and the fourth is the third as the step after it left it.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -66,6 +67,7 @@ describe.each([
   { schema: 1, record: [...COMMON, ...LAST], summaries: 1 },
   { schema: 2, record: [...COMMON, ...LATER, ...LAST], summaries: 2 },
   { schema: 3, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
+  { schema: 4, record: [...COMMON, ...LATER, ...CALLS, ...LAST], summaries: 2 },
 ])("a session whose object has the schema's step $schema", ({ schema, record, summaries }) => {
   let life: Life;
   beforeEach(() => {

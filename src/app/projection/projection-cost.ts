@@ -13,7 +13,9 @@ export function costOf(event: StoredEvent): number {
   if (event.type === "MessagesAppended") return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
   if (event.type === "ToolCalled") return 2;
   if (event.type === "ToolResultRecorded") return 2 + (event.ran?.artifacts.length ?? 0);
-  if (event.type === "MessageRedacted") return 4;
+  if (event.type === "MessageRedacted") return 6;
+  if (event.type === "HistoryRewound" || event.type === "BranchSwitched") return 3;
+  if (event.type === "SessionForked") return 1 + 2 * (event.view?.overlays.length ?? 0);
   if (event.type === "EpochChanged") return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
   return 1;
 }

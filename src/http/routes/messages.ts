@@ -6,6 +6,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
+import { branchQuery } from "../schemas/branch";
 import { id, sessionPath } from "../schemas/ids";
 import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
 import { listOf, pageQuery, toList } from "../schemas/page";
@@ -32,7 +33,7 @@ const list = tenantRoute({
   tag,
   scope: "sessions:read",
   summary: "Read the conversation: everything, whatever the model's view holds",
-  request: { params: sessionPath, query: pageQuery },
+  request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
   responses: { 200: json("A page in order of position", listOf(itemView)) },
 });
 
@@ -81,9 +82,11 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   });
 
   app.openapi(list, async (c) => {
-    const { after = null, limit, order } = c.req.valid("query");
+    const { after = null, limit, order, branch } = c.req.valid("query");
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
-    const page = await calls.repeatable((api, caller) => api.items(caller, { after, limit, order }));
+    const page = await calls.repeatable((api, caller) =>
+      api.items(caller, { after, limit, order, ...(branch === undefined ? {} : { branch }) }),
+    );
     return page.ok
       ? c.json(
           toList(page.value, (item) => item.position),

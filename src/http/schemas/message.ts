@@ -78,6 +78,20 @@ export const messageInput = fields
   })
   .openapi("SubmitMessage");
 
+/** A message of the user, said differently. */
+export const editInput = z
+  .strictObject({
+    content: z
+      .union([z.string(), z.array(partInput).max(MAX_PARTS)], "must be a string or a list of parts")
+      .refine((content) => !isBlank(content), "must not be empty")
+      .refine(
+        (content) => typeof content === "string" || content.every(({ type }) => allowed.user.includes(type)),
+        `a message of role user holds ${allowed.user.join(", ")}`,
+      ),
+    tools: toolsInput.nullable().optional().openapi({ description: "For this turn only, in place of the session's" }),
+  })
+  .openapi("EditMessage");
+
 export function toParts(content: Content): readonly Part[] {
   return typeof content === "string"
     ? [{ type: "text", text: content }]

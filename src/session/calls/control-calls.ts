@@ -8,9 +8,11 @@ import { draftText } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { CoveredRange } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
+import { backwards } from "../log/branch-items";
 import { ALL_POSITIONS, readItems, readTurn } from "../log/log-tables";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
@@ -35,7 +37,7 @@ const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   content: runtime.content,
   clock: runtime.deps.clock,
   ids: runtime.deps.ids,
-  past: pastItems(runtime.deps.sql),
+  past: pastItems(runtime.deps.sql, writer.state.branch.elsewhere),
 });
 
 export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
@@ -97,19 +99,13 @@ export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">)
 const PAGE = 64;
 
 /** The conversation beyond the view. What a retry took back is not part of it. */
-function pastItems(sql: Sql): PastItems {
+function pastItems(sql: Sql, elsewhere: readonly CoveredRange[]): PastItems {
   const stands = (item: ItemMeta): boolean => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
   return {
     viewBefore: (compaction) => readViewBefore(sql, compaction),
     itemsAt: (ranges) => ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" }).filter(stands)),
     *history() {
-      for (let to = ALL_POSITIONS; ; ) {
-        const page = readItems(sql, { from: 1, to, limit: PAGE, order: "desc" });
-        yield* page.filter(stands);
-        const oldest = page.at(-1)?.position ?? 1;
-        if (oldest <= 1) return;
-        to = oldest - 1;
-      }
+      for (const item of backwards(sql, elsewhere, PAGE)) if (stands(item)) yield item;
     },
   };
 }

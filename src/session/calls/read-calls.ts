@@ -14,7 +14,6 @@ import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { type CompactionRow, readCompaction, readCompactions } from "../log/compaction-rows";
 import { readEvents, readEventsBackwards } from "../log/event-log";
-import { ALL_POSITIONS, readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { openCallsOf } from "./turn-report";
@@ -40,6 +39,9 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     updated_at: state.updated_at,
     message_count: state.messages,
     epoch: state.view.epoch,
+    branch: state.branch.number,
+    branches: state.branch.count,
+    forked_from: state.fork && { session: state.fork.from, at: state.fork.at },
     ...summaryOf(runtime),
     context_window: spec ? spec.context_window : runtime.window.windowOf(settings.model),
     current_context_tokens: measureNext(state, settings.model),
@@ -75,20 +77,12 @@ function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescri
 }
 
 /** One more than asked for tells whether there is more; `weigh` keeps the page within what one answer carries. */
-function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
+export function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };
 }
 
 const jsonUnits = (row: object): number => JSON.stringify(row).length;
-
-export function listItems(runtime: SessionRuntime, page: api.PageInput): views.Page<views.DisplayItem> {
-  const { after, limit, order } = page;
-  const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
-  const found = readItems(runtime.deps.sql, { ...range, limit: limit + 1, order });
-  const { data, has_more } = pageOf(found, limit, (item) => item.bytes);
-  return { data: runtime.content.display(data), has_more };
-}
 
 export function listEvents(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<StoredEvent> {
   const { sql } = runtime.deps;

@@ -38,6 +38,9 @@ const migrations: readonly string[] = [
   ALTER TABLE pending_outcomes ADD COLUMN place TEXT;
   `,
   EXECUTION_STEP + RECALL_STEP,
+  `
+  CREATE TABLE branches (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
+  `,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

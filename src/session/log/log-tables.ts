@@ -4,13 +4,15 @@
  */
 import { roundCost } from "../../domain/call-totals";
 import { isTrim } from "../../domain/compaction-events";
-import type { StopReason, StoredEvent, TurnFailure } from "../../domain/events";
+import type { StopReason, StoredEvent, TurnFailure, TurnStatus } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
-import type { ItemMeta } from "../../domain/message";
+import type { ItemMeta, TextRef } from "../../domain/message";
 import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model-call";
-import type { SessionState, TurnStatus } from "../../domain/state";
+import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
+import { branchOff, goOnWith } from "./branch-rows";
+import { burnContent } from "./burn-content";
 import { applyEpoch, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
 import type { Sql } from "./sql";
@@ -30,6 +32,8 @@ export interface TurnRow {
   readonly cost?: number | null;
   /** Who was asked last. Absent: nobody yet, or an older build wrote the row. */
   readonly model?: string;
+  /** What it was offered in place of the session's tools; absent: nothing, or an older build wrote the row. */
+  readonly tools?: TextRef;
   /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
   readonly stop_reason?: StopReason;
   /** A retry took back what it had begun to say. */
@@ -74,12 +78,6 @@ export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): {
   const to = behind ? behind.position - 1 : ALL_POSITIONS;
   const newest = readItems(sql, { from, to, limit: limit + 1, order: "desc" });
   return { items: newest.slice(0, limit), truncated: newest.length > limit };
-}
-
-export function readNewest(sql: Sql, kind: ItemMeta["kind"]): ItemMeta | null {
-  const query = "SELECT meta FROM items WHERE json_extract(meta, '$.kind') = ? ORDER BY position DESC LIMIT 1";
-  const row = sql.all<{ meta: string }>(query, kind)[0];
-  return row ? (JSON.parse(row.meta) as ItemMeta) : null;
 }
 
 /** The newest first. */
@@ -154,10 +152,15 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "SettingsChanged":
     case "PinsSet":
     case "SessionForked":
+    case "ForkCompleted":
     case "SessionErased":
-    case "MessageRedacted":
-    case "HistoryRewound":
       return;
+    case "MessageRedacted":
+      return burnContent(sql, event);
+    case "HistoryRewound":
+      return branchOff(sql, event, before);
+    case "BranchSwitched":
+      return goOnWith(sql, event, before);
     default:
       assertNever(event);
   }
@@ -189,6 +192,7 @@ function startTurn(sql: Sql, event: Extract<StoredEvent, { type: "TurnStarted" }
     message_id: event.item?.id ?? known?.message_id ?? retried?.message_id ?? null,
     from: event.attempt > 1 && known ? known.from : last + 1,
     ...(trimmed && { trimmed }),
+    ...(event.tools && { tools: event.tools }),
   });
 }
 

@@ -3,19 +3,47 @@
  * are kept as can be reverted.
  */
 import type { ViewBefore } from "../../context/take-back";
+import { toRanges } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
-import { fold } from "../../domain/evolve";
+import { evolve, fold } from "../../domain/evolve";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { REVERTIBLE, type SessionState } from "../../domain/state";
+import { initialState, REVERTIBLE, type SessionState } from "../../domain/state";
 import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
+
+/** `branch`: the line that it was of; absent: the first. */
+export type KeptView = ViewBefore & { readonly branch?: number };
+
+/** What is kept of earlier views, the newest first. */
+export function* earlierViews(sql: Sql): Generator<KeptView> {
+  for (const { seq } of sql.all<{ seq: number }>("SELECT seq FROM views_before ORDER BY seq DESC")) {
+    const row = sql.all<{ data: string }>("SELECT data FROM views_before WHERE seq = ?", seq)[0];
+    if (row) yield JSON.parse(row.data) as KeptView;
+  }
+}
+
+/** The view when `position` was the newest, as the log tells it. */
+export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
+  let state = initialState;
+  while (state.next_position <= position) {
+    const page = readEvents(sql, state.seq, PAGE);
+    if (page.length === 0) break;
+    for (const event of page) {
+      if (state.next_position > position) break;
+      state = evolve(state, event);
+    }
+  }
+  return viewBeforeOf(state);
+}
+
+const PAGE = 500;
 
 export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged" }>, before: SessionState): void {
   const takesBack = event.ops.some((op) => op.op === "revert" || op.op === "reset");
   if (!event.compaction || takesBack) return;
-  const kept = viewBeforeOf(before);
+  const kept: KeptView = { ...viewBeforeOf(before), branch: before.branch.number };
   sql.all(
     "INSERT OR REPLACE INTO views_before (compaction, seq, data) VALUES (?, ?, ?)",
     event.compaction,
@@ -28,7 +56,7 @@ export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "Ep
   );
 }
 
-const viewBeforeOf = ({ view, next_position }: SessionState): ViewBefore => ({
+export const viewBeforeOf = ({ view, next_position }: SessionState): ViewBefore => ({
   overlays: view.overlays,
   shown: rangesOf(view.items),
   reduced: view.reduced,
@@ -44,12 +72,4 @@ export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore |
   return changed ? viewBeforeOf(fold(readEvents(sql, 0, changed.seq - 1))) : null;
 }
 
-function rangesOf(items: readonly ItemMeta[]): CoveredRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const { position } of items) {
-    const last = ranges.at(-1);
-    if (last && last.to === position - 1) last.to = position;
-    else ranges.push({ from: position, to: position });
-  }
-  return ranges;
-}
+const rangesOf = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));

@@ -10,7 +10,7 @@ import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { toUtcMinute } from "../../lib/utc-time";
 import type { ContentReader } from "../content";
-import { readItems } from "../log/log-tables";
+import { readBranchItems } from "../log/branch-items";
 import type { Sql } from "../log/sql";
 import { isLookUp } from "./recall-index";
 import { isFindable, readExecution } from "./recall-reader";
@@ -111,13 +111,19 @@ export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports
   return toReport(hits, text === "" ? "offset: there is no more of these messages." : text.trimEnd(), null);
 }
 
+interface ListInput extends FetchInput {
+  readonly redacted: ReadonlySet<string>;
+  /** Positions of other lines of the conversation. */
+  readonly elsewhere: readonly PositionRange[];
+}
+
 /** The newest that the view does not show, the newest first. `last`: where they begin. */
-export function listNewest(last: number, input: FetchInput & { readonly redacted: ReadonlySet<string> }, ports: FetchPorts): RecallReport {
+export function listNewest(last: number, input: ListInput, ports: FetchPorts): RecallReport {
   const hits: RecallHit[] = [];
   const lines = ["The newest messages of this session that are not shown any more, newest first (#position who: words):"];
   let left = input.tokens - estimateTokens(lines[0] ?? "");
   for (let to = last; to > 0 && left > 0; ) {
-    const page = readItems(ports.sql, { from: 1, to, limit: PAGE, order: "desc" });
+    const page = readBranchItems(ports.sql, input.elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
     const items = page.filter((item) => !input.isShown(item.position) && isFindable(item, input.redacted));
     for (const [index, shown] of ports.content.display(items).entries()) {
       const item = items[index];

@@ -12,8 +12,8 @@ export interface SearchInput {
   readonly tokens: number;
   /** Hits, at most. */
   readonly limit: number;
-  /** Null: anywhere. */
-  readonly range: PositionRange | null;
+  /** Where it is looked for, in order. */
+  readonly ranges: readonly PositionRange[];
   readonly isWanted: (position: number) => boolean;
   readonly isShown: (position: number) => boolean;
   readonly redacted: ReadonlySet<string>;

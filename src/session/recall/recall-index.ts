@@ -11,6 +11,7 @@ import { RECALL_TOOL } from "../../context/recall-tool";
 import type { ViewEntry } from "../../context/view";
 import type { ItemMeta } from "../../domain/message";
 import { readMeta, writeMeta } from "../log/log-schema";
+import { rowOf } from "../log/recall-step";
 import type { Sql } from "../log/sql";
 
 /** Raise it with any change of what a term is: the index is made again. */
@@ -20,10 +21,13 @@ const WATERMARK = "recall_index";
 const PAGE = { items: 256, units: 200_000 } as const;
 /** Weights of the two columns for bm25: another form of a word is as good as the word, and the word itself a little better. */
 const BM25 = "bm25(recall, 0.4, 1.0)";
-const SEARCH = `SELECT rowid AS row, -${BM25} AS score FROM recall
-  WHERE recall MATCH ? AND rowid BETWEEN ? AND ? ORDER BY score DESC, rowid DESC LIMIT ?`;
+const searchIn = (rows: string): string => `SELECT rowid AS row, -${BM25} AS score FROM recall
+  WHERE recall MATCH ? AND (${rows}) ORDER BY score DESC, rowid DESC LIMIT ?`;
 /** Of words that are everywhere no row is better than another: the newest, without a look at all of them. */
-const NEWEST = "SELECT rowid AS row, 1.0 AS score FROM recall WHERE recall MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?";
+const newestIn = (rows: string): string =>
+  `SELECT rowid AS row, 1.0 AS score FROM recall WHERE recall MATCH ? AND (${rows}) ORDER BY rowid DESC LIMIT ?`;
+/** Ranges that one search names; of more, the newest by name and the older ones as one. Two parameters each, of 100. */
+const MOST_RANGES = 40;
 /** Rows that one search scores, at most. */
 const MOST_SCORED = 4_000;
 const MOST_CANDIDATES = 300;
@@ -47,7 +51,8 @@ const writeWatermark = (sql: Sql, to: number): void =>
 export const isLookUp = ({ tool }: Pick<ItemMeta, "tool">): boolean => tool?.name === RECALL_TOOL.name;
 
 export interface IndexSource {
-  readForwards(range: { readonly from: number; readonly to: number }): Iterable<ViewEntry>;
+  /** Of every line of the conversation. */
+  readRecord(range: { readonly from: number; readonly to: number }): Iterable<ViewEntry>;
 }
 
 /** One page more, in a transaction of its own. `to`: the last position that belongs into the index. Whether more is to be done. */
@@ -57,7 +62,7 @@ export function indexPage(sql: Sql, to: number, source: IndexSource): boolean {
     if (from > to) return false;
     if (from === 1) sql.all("INSERT INTO recall (recall) VALUES ('delete-all')");
     let [last, items, units] = [to, 0, 0];
-    for (const entry of source.readForwards({ from, to })) {
+    for (const entry of source.readRecord({ from, to })) {
       units += indexItem(sql, entry);
       items += 1;
       if (items < PAGE.items && units < PAGE.units) continue;
@@ -79,24 +84,33 @@ function indexItem(sql: Sql, { meta, parts }: ViewEntry): number {
   return text.length;
 }
 
-const rowOf = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
-
 /** The next search makes the index again. */
 export function dropIndex(sql: Sql): void {
   writeWatermark(sql, 0);
 }
 
-/** Passages that have any of the terms, the best first. */
-export function findCandidates(sql: Sql, query: RecallQuery, range: PositionRange | null = null): Candidate[] {
+const EVERYWHERE: readonly PositionRange[] = [{ from: 0, to: Number.MAX_SAFE_INTEGER / MOST_PASSAGES - 1 }];
+
+/** Passages of these positions that have any of the terms, the best first. */
+export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly PositionRange[] = EVERYWHERE): Candidate[] {
   const chosen = chooseTerms(sql, query);
-  if (!chosen) return [];
-  const [from, to] = range ? [rowOf(range.from, 0), rowOf(range.to + 1, 0) - 1] : [0, Number.MAX_SAFE_INTEGER];
-  const statement = chosen.isEverywhere ? NEWEST : SEARCH;
-  return sql.all<{ row: number; score: number }>(statement, chosen.match, from, to, MOST_CANDIDATES).map(({ row, score }) => ({
+  if (!chosen || ranges.length === 0) return [];
+  const named = joinOldest(ranges);
+  const rows = named.map(() => "rowid BETWEEN ? AND ?").join(" OR ");
+  const bounds = named.flatMap(({ from, to }) => [rowOf(from, 0), rowOf(Math.floor(to) + 1, 0) - 1]);
+  const statement = chosen.isEverywhere ? newestIn(rows) : searchIn(rows);
+  return sql.all<{ row: number; score: number }>(statement, chosen.match, ...bounds, MOST_CANDIDATES).map(({ row, score }) => ({
     position: Math.floor(row / MOST_PASSAGES),
     passage: row % MOST_PASSAGES,
     score: Math.max(score, Number.EPSILON),
   }));
+}
+
+/** What lies between the oldest is passed over afterwards. */
+function joinOldest(ranges: readonly PositionRange[]): readonly PositionRange[] {
+  if (ranges.length <= MOST_RANGES) return ranges;
+  const newest = ranges.slice(1 - MOST_RANGES);
+  return [{ from: ranges[0]?.from ?? 0, to: ranges[ranges.length - MOST_RANGES]?.to ?? 0 }, ...newest];
 }
 
 interface CountedTerm {

@@ -8,6 +8,7 @@ import type { Schedule } from "../../app/session-ports";
 import { NOTHING_FOUND } from "../../context/recall/render";
 import { parseRecall, type RecallArguments, type RecallFault, type RecallRequest } from "../../context/recall/request";
 import { estimateTokens } from "../../context/tokens";
+import { isElsewhere, rangesWithin } from "../../domain/branch";
 import type { SessionState } from "../../domain/state";
 import { ok, type Result } from "../../lib/result";
 import type { ContentReader } from "../content";
@@ -63,7 +64,8 @@ function fetch(request: Exclude<RecallRequest, { kind: "words" }>, ports: Recall
   const input = { tokens: boundOf(MOST_TOKENS.fetch, ports.window), offset, isShown: shownIn(state) };
   if (request.kind === "execution") return fetchExecution(request.execution, input, ports);
   if (request.kind === "range") return fetchRange(request.range, input, ports);
-  return listNewest(lastHidden(state), { ...input, redacted: new Set(state.redacted) }, ports);
+  const { elsewhere } = state.branch;
+  return listNewest(lastHidden(state), { ...input, elsewhere, redacted: new Set(state.redacted) }, ports);
 }
 
 async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOptions, ports: RecallPorts): Promise<RecallReport> {
@@ -99,13 +101,15 @@ interface Leaving {
 
 function inputOf({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, ports: RecallPorts): SearchInput {
   const state = ports.state();
-  const isInRange = (position: number): boolean => range === null || (range.from <= position && position <= range.to);
+  const { elsewhere } = state.branch;
+  const last = state.next_position - 1;
+  const ranges = rangesWithin(elsewhere, { from: range?.from ?? 1, to: Math.min(range?.to ?? last, last) });
   return {
     query,
     tokens: boundOf(MOST_TOKENS.words, ports.window),
     limit,
-    range,
-    isWanted: (position) => isInRange(position) && !isLeftOut(position),
+    ranges,
+    isWanted: (position) => !isElsewhere(elsewhere, position) && !isLeftOut(position),
     isShown: shownIn(state),
     redacted: new Set(state.redacted),
   };

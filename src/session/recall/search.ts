@@ -24,7 +24,7 @@ export interface SearchPorts {
 /** Null: nothing has any of the words. */
 export function searchWords(input: SearchInput, ports: SearchPorts): RecallReport | null {
   const query = toQuery(input.query);
-  const ranked = rankPositions(findCandidates(ports.sql, query, input.range), input.isWanted);
+  const ranked = rankPositions(findCandidates(ports.sql, query, input.ranges), input.isWanted);
   const record = new FoundRecord(query, (positions) => readFindable(positions, input.redacted, ports));
   const first = lookCloser(ranked.slice(0, LOOKED_AT), record);
   const answer = new AnswerLines(input, record, first);

@@ -69,6 +69,9 @@ export type Frame =
       readonly failure: CompactionFailure | null;
     }
   | ({ readonly type: "notice" } & Notice)
+  /** Another line of the conversation goes on, from `last_position` on: what a client shows of it is to be read again. */
+  | { readonly type: "branch.changed"; readonly branch: number; readonly last_position: number }
+  | { readonly type: "message.redacted"; readonly message_id: ItemId; readonly position: number }
   | { readonly type: "session.erased" };
 
 export type FrameType = Frame["type"];

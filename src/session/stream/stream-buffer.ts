@@ -48,6 +48,8 @@ export interface StreamBuffer {
   startOf(turn: string): number | null;
   /** Starts over, after the database was emptied under it. Readers hear what comes next. */
   forget(): void;
+  /** What was said before the running turn is not in it any more: of it something was redacted. */
+  burn(turn: string | null): void;
   /** Drops packs that no client resumes from any more, now and then. */
   prune(): void;
 }
@@ -261,6 +263,13 @@ class Buffer implements StreamBuffer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const resolve of waiting) resolve();
+  }
+
+  burn(turn: string | null): void {
+    this.#showAndStore();
+    const from = (turn === null ? null : this.startOf(turn)) ?? this.offset;
+    this.sql.all("DELETE FROM frames WHERE last <= ?", from);
+    this.#recent = this.#recent.filter(({ offset }) => offset > from);
   }
 
   prune(): void {

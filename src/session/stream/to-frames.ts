@@ -1,6 +1,7 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem, ToolCallView } from "../../app/session-views";
+import { rangesWithin } from "../../domain/branch";
 import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -45,6 +46,11 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       });
     case "ApprovalResolved":
       return [{ type: "approval.resolved", turn_id: event.turn, execution_id: event.execution, approved: event.approved }];
+    case "MessageRedacted":
+      return [{ type: "message.redacted", message_id: event.item, position: event.position }];
+    case "HistoryRewound":
+    case "BranchSwitched":
+      return [{ type: "branch.changed", branch: source.after.branch.number, last_position: lastOn(source.after) }];
     case "SessionErased":
       return [{ type: "session.erased" }];
     case "TurnCompleted":
@@ -69,8 +75,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "SettingsChanged":
     case "PinsSet":
     case "SessionForked":
-    case "MessageRedacted":
-    case "HistoryRewound":
+    case "ForkCompleted":
     case "CompactionRequested":
     case "CompactionProgressed":
       return [];
@@ -78,6 +83,10 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       return assertNever(event);
   }
 }
+
+/** The last position of the present line. */
+const lastOn = ({ branch, next_position }: SessionState): number =>
+  rangesWithin(branch.elsewhere, { from: 1, to: next_position - 1 }).at(-1)?.to ?? 0;
 
 const figures = (turn: TurnId, { spent, context }: FrameSource): TurnFigures => ({ ...spent(turn), ...context() });
 

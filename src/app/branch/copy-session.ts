@@ -1,0 +1,88 @@
+/**
+ * A session that shares another one's past: a copy, page by page, of what was said and of what already stood for the oldest of it. Ids follow
+ * from those of the source, so that a page that is sent twice is the same page, and a copy that was broken off goes on.
+ */
+import type { SessionId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import { ok } from "../../lib/result";
+import type { BranchApi } from "../branch-api";
+import { deriveId } from "../derived-id";
+import type { ForkHead, ForkPage } from "../fork-parts";
+import type { Caller, Outcome } from "../session-api";
+import type { SessionDescription } from "../session-views";
+
+/** A call of either session's object; what it does happens once, however often it is asked. */
+type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
+
+export interface Copying {
+  readonly source: Ask;
+  readonly target: Ask;
+  readonly from: SessionId;
+  readonly to: SessionId;
+  /** Null: at its newest. */
+  readonly at: number | null;
+  /** Over what the source is called. */
+  readonly title: string | null;
+}
+
+export async function copySession({ source, target, from, to, at, title }: Copying): Promise<Outcome<SessionDescription>> {
+  const read = await source((api, caller) => api.forkHead(caller, at));
+  if (!read.ok) return read;
+  const { value: original } = read;
+  const head = await renameHead(title === null ? original : { ...original, title }, to);
+  const begun = await target((api, caller) => api.beginFork(caller, { from, head }));
+  if (!begun.ok) return begun;
+  if (!begun.value.done) {
+    const copied = await copyPages({ source, target, to }, original);
+    if (!copied.ok) return copied;
+  }
+  return target((api, caller) => api.completeFork(caller));
+}
+
+/** From the start: what is there already is passed over where it arrives. */
+async function copyPages({ source, target, to }: Pick<Copying, "source" | "target" | "to">, head: ForkHead): Promise<Outcome<null>> {
+  const { at, elsewhere, shown } = head;
+  let [after, copied] = [0, 0];
+  for (;;) {
+    const place = { at, elsewhere, shown, after, copied };
+    const page = await source((api, caller) => api.forkPage(caller, place));
+    if (!page.ok) return page;
+    const renamed = await renamePage(page.value, to);
+    if (renamed.items.length > 0) {
+      const taken = await target((api, caller) => api.copyIntoFork(caller, renamed));
+      if (!taken.ok) return taken;
+    }
+    if (page.value.next === null) return ok(null);
+    after = page.value.next;
+    copied += page.value.items.length;
+  }
+}
+
+const EXECUTIONS = /exe_[0-7][0-9A-HJKMNP-TV-Z]{25}/g;
+
+/** A summary may name calls: the copy's are called otherwise. */
+async function renameHead(head: ForkHead, to: SessionId): Promise<ForkHead> {
+  const overlays = await Promise.all(
+    head.overlays.map(async ({ overlay, text }) => ({
+      overlay: { ...overlay, id: await deriveId("ovl", `${to}:${overlay.id}`) },
+      text: text === null ? null : await renameExecutions(text, to),
+    })),
+  );
+  return { ...head, overlays };
+}
+
+async function renameExecutions(text: string, to: SessionId): Promise<string> {
+  const named = [...new Set(text.match(EXECUTIONS) ?? [])];
+  const renamed = new Map(await Promise.all(named.map(async (id) => [id, await deriveId("exe", `${to}:${id}`)] as const)));
+  return text.replace(EXECUTIONS, (id) => renamed.get(id as never) ?? id);
+}
+
+async function renamePage({ items, ...page }: ForkPage, to: SessionId): Promise<ForkPage> {
+  return { ...page, items: await Promise.all(items.map(async ({ meta, text }) => ({ meta: await renameItem(meta, to), text }))) };
+}
+
+async function renameItem(meta: ItemMeta, to: SessionId): Promise<ItemMeta> {
+  const id = await deriveId("msg", `${to}:${meta.id}`);
+  if (!meta.tool) return { ...meta, id };
+  return { ...meta, id, tool: { ...meta.tool, execution: await deriveId("exe", `${to}:${meta.tool.execution}`) } };
+}

@@ -1,0 +1,81 @@
+/**
+ * Going back in a conversation: the same session goes on on a new branch, and what is left of the old one stays in the record. One command,
+ * so that an edited message and the step back to it are one. Synchronous.
+ */
+import { startsGroup } from "../../context/groups";
+import { viewAt } from "../../context/rewind";
+import { MAX_RESTORED_UNITS } from "../../context/take-back";
+import { isElsewhere, rangesWithin, toRanges, withRange } from "../../domain/branch";
+import type { RewindHistory } from "../../domain/commands";
+import type { CoveredRange, Overlay } from "../../domain/compaction-events";
+import type { BranchLine } from "../../domain/events";
+import type { ItemMeta } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import { err, ok } from "../../lib/result";
+import type { Outcome } from "../session-api";
+import type { SessionPorts } from "../session-ports";
+import type { BranchPast } from "./past";
+
+export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly past: BranchPast };
+
+/** The new branch's number. `to`: the last position that stays, 0 for none; refused inside a response, which is never taken apart. */
+export function goBack(to: number, then: RewindHistory["then"], { writer, clock, past }: BranchPorts): Outcome<number> {
+  const { state } = writer;
+  const misplaced = refusePosition(to, state, past);
+  if (misplaced) return misplaced;
+  const { line, items } = lineAt(to, state, past);
+  if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
+  const rewound = writer.execute({ type: "RewindHistory", at: clock(), to, items, line, then });
+  return rewound.ok ? ok(line.branch) : err(rewound.error);
+}
+
+function refusePosition(to: number, { branch, next_position }: SessionState, past: BranchPast): Outcome<never> | null {
+  const refuse = (detail: string): Outcome<never> => err({ code: "invalid", field: "to", detail });
+  if (to >= next_position) return refuse(`no such position: the conversation ends at ${next_position - 1}`);
+  if (to > 0 && isElsewhere(branch.elsewhere, to)) return refuse("it is on another branch");
+  const [last, next] = [past.newestUpTo(to), past.nextAfter(to)];
+  if (!next || startsGroup(next, last ?? undefined)) return null;
+  return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
+}
+
+export interface LineAt {
+  readonly line: BranchLine;
+  /** What comes back into the view. */
+  readonly items: readonly ItemMeta[];
+}
+
+/** The line that ends at `to`, as the model would read it. */
+export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
+  const last = state.next_position - 1;
+  const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
+  const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to) });
+  const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
+  const newest = past.newestUpTo(to);
+  const ended = newest?.turn ? past.turn(newest.turn) : null;
+  const at = { branch: state.branch.count + 1, elsewhere, messages: state.messages - past.countMessages(left) };
+  const seen = { overlays, reduced, shown };
+  return toLine({ ...at, last_turn: newest?.kind === "user" ? null : (ended?.last ?? null), continues }, seen, { state, past });
+}
+
+export interface SeenThen {
+  readonly overlays: readonly Overlay[];
+  readonly reduced: BranchLine["reduced"];
+  readonly shown: readonly CoveredRange[];
+}
+
+/** What of it is in the view already stays; the rest is read back. */
+export function toLine(
+  by: Omit<BranchLine, "overlays" | "reduced" | "keeps">,
+  { overlays, reduced, shown }: SeenThen,
+  { state, past }: { readonly state: SessionState; readonly past: BranchPast },
+): LineAt {
+  const wanted = past.itemsAt(shown);
+  const present = new Set(state.view.items.map(({ position }) => position));
+  const keeps = toRanges(wanted.flatMap(({ position }) => (present.has(position) ? [position] : [])));
+  const items = wanted.filter(({ position }) => !present.has(position));
+  const known = new Set(wanted.map(({ position }) => position));
+  const standing = overlays.map((overlay) => (overlay.kind === "summary" && past.isBurnt(overlay.id) ? toDropped(overlay) : overlay));
+  return { line: { ...by, overlays: standing, reduced: reduced.filter(({ position }) => known.has(position)), keeps }, items };
+}
+
+const toDropped = ({ id, from, to, items }: Overlay): Overlay => ({ id, kind: "dropped", from, to, items, tokens: 0 });

@@ -1,0 +1,20 @@
+/** Going on with a branch that was left: the view is the one that it was left with. Synchronous. */
+import { MAX_RESTORED_UNITS } from "../../context/take-back";
+import { withRange } from "../../domain/branch";
+import { err, ok } from "../../lib/result";
+import type { Outcome } from "../session-api";
+import { type BranchPorts, toLine } from "./go-back";
+
+/** What was said since it was left stands on other branches. The present branch is no change. */
+export function switchBranch(branch: number, { writer, clock, past }: BranchPorts): Outcome<number> {
+  const { state } = writer;
+  if (branch === state.branch.number) return ok(branch);
+  const left = past.leftBranch(branch);
+  if (!left) return err({ code: "branch_not_found", branch });
+  const elsewhere = withRange(left.elsewhere, { from: left.view.to + 1, to: state.next_position - 1 });
+  const { messages, last_turn, view } = left;
+  const { line, items } = toLine({ branch, elsewhere, messages, last_turn, continues: false }, view, { state, past });
+  if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
+  const switched = writer.execute({ type: "SwitchBranch", at: clock(), items, line });
+  return switched.ok ? ok(branch) : err(switched.error);
+}

@@ -1,0 +1,90 @@
+/** Going back, going on elsewhere, and sharing a past: who may change which line of the conversation goes on. */
+import { assertNever } from "../lib/assert-never";
+import { err, ok } from "../lib/result";
+import { MAX_BRANCHES } from "./branch";
+import type { BranchCommand, Command, RewindHistory } from "./commands";
+import { type Decision, enterConversation, voidCompaction } from "./decision";
+import type { Event } from "./events";
+import type { Rejection } from "./rejection";
+import type { SessionState } from "./state";
+
+export function decideBranch(command: Command & BranchCommand, state: SessionState): Decision {
+  switch (command.type) {
+    case "RewindHistory":
+      return decideRewind(command, state);
+    case "SwitchBranch": {
+      const busy = busyWith(state);
+      if (busy) return err(busy);
+      const { items, line } = command;
+      return ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
+    }
+    case "RedactMessage": {
+      const { item, position } = command;
+      // What a turn under way has said is in its stream, and on its way to the model.
+      const ofTurn = state.turn && state.view.items.find((shown) => shown.id === item)?.turn === state.turn.id;
+      if (state.turn && ofTurn) return err({ code: "turn_running", turn: state.turn.id });
+      return ok(state.redacted.includes(item) ? [] : [...voidCompaction(state), { type: "MessageRedacted", item, position }]);
+    }
+    case "BeginFork":
+    case "CopyMessages":
+    case "CompleteFork":
+      return decideFork(command, state);
+    default:
+      return assertNever(command);
+  }
+}
+
+/** A turn that waits for tools is not busy: whoever goes on elsewhere supersedes it, as a new message does. */
+function busyWith({ turn, queue }: SessionState): Rejection | null {
+  if (turn && turn.phase !== "awaiting_tools") return { code: "turn_running", turn: turn.id };
+  return queue.length > 0 ? { code: "turn_running", turn: turn?.id ?? "" } : null;
+}
+
+const superseded = ({ turn }: SessionState): Event[] => (turn ? [{ type: "TurnStopped", turn: turn.id, reason: "superseded" }] : []);
+
+function decideRewind(command: RewindHistory, state: SessionState): Decision {
+  const busy = busyWith(state);
+  if (busy) return err(busy);
+  if (state.branch.count >= MAX_BRANCHES) return err({ code: "branch_limit", limit: MAX_BRANCHES });
+  const { to, items, line, then } = command;
+  const rewound: Event[] = [...superseded(state), ...voidCompaction(state), { type: "HistoryRewound", to, items, line }];
+  switch (then.do) {
+    case "nothing":
+      return ok(rewound);
+    case "ask":
+      return ok([...rewound, ...enterConversation(then.message, { position: state.next_position, incarnation: then.incarnation })]);
+    case "answer": {
+      const { turn, incarnation, tools, of } = then;
+      return ok([...rewound, { type: "TurnStarted", turn, incarnation, attempt: 1, item: null, tools, retry_of: of }]);
+    }
+    default:
+      return assertNever(then);
+  }
+}
+
+/** An event is written to the read model in one batch. */
+const ITEMS_PER_EVENT = 32;
+
+/** Pages come in order, and a page that comes twice is the same page. */
+function decideFork(
+  command: Command & Extract<BranchCommand, { type: "BeginFork" | "CopyMessages" | "CompleteFork" }>,
+  state: SessionState,
+): Decision {
+  if (command.type === "BeginFork") {
+    if (state.fork || state.next_position > 1) return err({ code: "session_exists" });
+    const { from, position, view } = command;
+    return ok([{ type: "SessionForked", from, position, view }]);
+  }
+  if (!state.fork || state.fork.done) return err({ code: "session_exists" });
+  if (command.type === "CompleteFork") return ok([{ type: "ForkCompleted" }]);
+  const items = command.items.filter(({ position }) => position >= state.next_position);
+  const events: Event[] = [];
+  for (let start = 0; start < items.length; start += ITEMS_PER_EVENT)
+    events.push({
+      type: "MessagesAppended",
+      items: items.slice(start, start + ITEMS_PER_EVENT),
+      dequeued: [],
+      ...(command.aside && { aside: true as const }),
+    });
+  return ok(events);
+}

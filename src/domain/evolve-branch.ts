@@ -1,0 +1,72 @@
+/** What becomes of the state where a conversation goes back, goes on on another line, or is a copy of another session's. */
+import { withRange } from "./branch";
+import type { CoveredRange, Overlay } from "./compaction-events";
+import type { BranchLine, ForkedView, MessageEvent, SessionEvent, StoredEvent } from "./events";
+import type { ItemMeta } from "./message";
+import type { SessionState, UsageAnchor, View } from "./state";
+import { viewOf } from "./view";
+
+type Rewound = StoredEvent & Extract<MessageEvent, { type: "HistoryRewound" }>;
+type Switched = StoredEvent & Extract<MessageEvent, { type: "BranchSwitched" }>;
+type Redacted = StoredEvent & Extract<MessageEvent, { type: "MessageRedacted" }>;
+type Forked = StoredEvent & Extract<SessionEvent, { type: "SessionForked" }>;
+
+/** Another request from its start on: nothing was counted of it yet, and nothing paid. */
+export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | null = null): SessionState => ({
+  ...state,
+  anchor,
+  compaction: { ...state.compaction, rent: 0 },
+  view: { ...view, epoch: state.view.epoch + 1 },
+});
+
+export function rewind(state: SessionState, { items, line, to }: Rewound): SessionState {
+  const count = state.branch.count + 1;
+  if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
+  // As an older build would have written it: everything that is left of the view travels in the event.
+  const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: state.next_position - 1 });
+  const left = { ...state, branch: { number: count, elsewhere, count }, imported_calls: [] };
+  return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
+}
+
+export const switchBranch = (state: SessionState, { items, line }: Switched): SessionState => onLine(state, line, items);
+
+function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
+  const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
+  const stays = state.view.items.filter(({ position }) => isIn(line.keeps, position));
+  const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
+  const signed_from = line.continues ? state.view.signed_from : state.next_position;
+  const view = viewOf({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
+  const next = { ...state, branch: { ...state.branch, number, elsewhere }, messages, last_turn, imported_calls: [] };
+  return newEpoch(withoutCommitted(next), view);
+}
+
+/** A summary that has read it is gone with it: what it covered is out of the view without one, until the next compaction. */
+export function redact(state: SessionState, { item, position }: Redacted): SessionState {
+  const overlays = state.view.overlays.map((overlay): Overlay => {
+    const { id, from, to, items } = overlay;
+    const hasRead = overlay.kind === "summary" && from <= position && position <= to;
+    return hasRead ? { id, kind: "dropped", from, to, items, tokens: 0 } : overlay;
+  });
+  const next = withoutCommitted({ ...state, redacted: [...state.redacted, item] });
+  return newEpoch(next, viewOf({ ...state.view, overlays }));
+}
+
+/** What stood on the line that was left cannot be taken back any more. */
+const withoutCommitted = (state: SessionState): SessionState => ({
+  ...state,
+  compaction: { ...state.compaction, committed: [], changed_by: null, quiet_until: null },
+});
+
+const isIn = (ranges: readonly CoveredRange[], position: number): boolean =>
+  ranges.some(({ from, to }) => position >= from && position <= to);
+
+export function beginFork(state: SessionState, { from, position, view }: Forked): SessionState {
+  const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };
+  return { ...state, fork: { from, at: position, done: false }, view: viewOf({ ...state.view, overlays, reduced }) };
+}
+
+/** What was signed was signed in another session: none of it goes back. */
+export const completeFork = (state: SessionState): SessionState => {
+  const view = viewOf({ ...state.view, signed_from: state.next_position });
+  return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true }, imported_calls: [] }, view);
+};

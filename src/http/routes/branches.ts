@@ -1,0 +1,209 @@
+/** Going back, saying it differently, having it answered again; branches, forks, and what is taken out of the record. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { copySession } from "../../app/branch/copy-session";
+import type { SessionId } from "../../domain/ids";
+import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { branchNumber, branchView, comparisonView, forkInput, redactedView, rewindInput } from "../schemas/branch";
+import { id, sessionPath } from "../schemas/ids";
+import { editInput, toParts } from "../schemas/message";
+import { limitQuery, listOf, toWholeList } from "../schemas/page";
+import { sessionView } from "../schemas/session";
+import { sessionCalls } from "../session-calls";
+import { findTools } from "../session-tools";
+
+type App = OpenAPIHono<HttpEnv>;
+const tag = "branches";
+const path = "/v1/sessions/{session_id}/branches";
+const messagePath = "/v1/sessions/{session_id}/messages/{message_id}";
+const messageParams = sessionPath.extend({ message_id: id("msg") });
+const nothing = z.strictObject({});
+
+const list = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope: "sessions:read",
+  summary: "List the branches of a session",
+  request: { params: sessionPath },
+  responses: { 200: json("All of them, oldest first", listOf(branchView)) },
+});
+
+const rewind = tenantRoute({
+  method: "post",
+  path,
+  tag,
+  scope: "sessions:write",
+  summary: "Go back: a new branch that shares everything up to a position, and goes on from there",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(rewindInput) },
+  responses: { 201: json("The new branch", branchView) },
+});
+
+const compare = tenantRoute({
+  method: "get",
+  path: `${path}/compare`,
+  tag,
+  scope: "sessions:read",
+  summary: "See what each of two branches has that the other has not; by default the present one and the one that it left",
+  request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
+  responses: { 200: json("Where they part, and what follows on each", comparisonView) },
+});
+
+const choose = tenantRoute({
+  method: "post",
+  path: `${path}/{branch}/switch`,
+  tag,
+  scope: "sessions:write",
+  summary: "Go on with a branch that was left",
+  request: { params: sessionPath.extend({ branch: branchNumber }), headers: idempotencyHeaders, body: jsonBody(nothing, false) },
+  responses: { 200: json("The branch", branchView) },
+});
+
+const edit = tenantRoute({
+  method: "post",
+  path: `${messagePath}/edit`,
+  tag,
+  scope: "sessions:write",
+  summary: "Say a message of the user differently, on a new branch, and have it answered",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(editInput) },
+  responses: turnResponses,
+});
+
+const regenerate = tenantRoute({
+  method: "post",
+  path: `${messagePath}/regenerate`,
+  tag,
+  scope: "sessions:write",
+  summary: "Have a message answered again, on a new branch; it, or what answered it, is named",
+  request: { params: messageParams, headers: turnHeaders, body: jsonBody(nothing, false) },
+  responses: turnResponses,
+});
+
+const redact = tenantRoute({
+  method: "post",
+  path: `${messagePath}/redact`,
+  tag,
+  scope: "sessions:write",
+  summary: "Take a message's content out of the record for good, and every summary that has read it",
+  request: { params: messageParams, body: jsonBody(nothing, false) },
+  responses: { 200: json("Its place stays", redactedView) },
+});
+
+const fork = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/fork",
+  tag,
+  scope: "sessions:write",
+  summary: "Make another session that shares this one's past, by copy",
+  request: { params: sessionPath, headers: idempotencyHeaders, body: jsonBody(forkInput, false) },
+  responses: { 201: json("The new session", sessionView) },
+});
+
+function registerLines(app: App, deps: HttpDeps): void {
+  app.openapi(list, async (c) => {
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const branches = await calls.repeatable((api, caller) => api.branches(caller));
+    return branches.ok ? c.json(toWholeList(branches.value), 200) : sendProblem(c, branches.error);
+  });
+
+  app.openapi(rewind, async (c) => {
+    const { to } = c.req.valid("json");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const done = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.rewind(caller, { to, idempotency }));
+    if (!done.ok) return sendProblem(c, done.error);
+    if (done.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json(done.value.branch, 201);
+  });
+
+  app.openapi(compare, async (c) => {
+    const { a = null, b = null, limit } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const compared = await calls.repeatable((api, caller) => api.compareBranches(caller, { a, b, limit }));
+    return compared.ok ? c.json(compared.value, 200) : sendProblem(c, compared.error);
+  });
+
+  app.openapi(choose, async (c) => {
+    const { session_id, branch } = c.req.valid("param");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, session_id);
+    const done = await calls.repeatable((api, caller) => api.switchBranch(caller, { branch, idempotency }));
+    if (!done.ok) return sendProblem(c, done.error);
+    if (done.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json(done.value.branch, 200);
+  });
+}
+
+function registerMessagesAgain(app: App, deps: HttpDeps): void {
+  app.openapi(edit, async (c) => {
+    const { session_id, message_id: message } = c.req.valid("param");
+    const body = c.req.valid("json");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    if (!tools.ok) return sendProblem(c, tools.error);
+    const input = { message, parts: toParts(body.content), tools: tools.value, idempotency };
+    const calls = sessionCalls(deps, c, session_id);
+    const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.editMessage(caller, input));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+  });
+
+  app.openapi(regenerate, async (c) => {
+    const { session_id, message_id: message } = c.req.valid("param");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, session_id);
+    const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.regenerate(caller, { message, idempotency }));
+    return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
+  });
+
+  app.openapi(redact, async (c) => {
+    const { session_id, message_id } = c.req.valid("param");
+    const redacted = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.redact(caller, message_id));
+    return redacted.ok ? c.json(redacted.value, 200) : sendProblem(c, redacted.error);
+  });
+}
+
+/** The new session's place in the tenant's directory; with a key the same one again. */
+async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
+  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
+  const registered = await callTwice(
+    () => deps.tenants(principalOf(c).tenant),
+    (api) => api.registerSession(input),
+  );
+  return { registered, isKeyed: input.idempotency !== null };
+}
+
+function registerFork(app: App, deps: HttpDeps): void {
+  app.openapi(fork, async (c) => {
+    const { session_id: from } = c.req.valid("param");
+    const { at = null, title = null } = c.req.valid("json");
+    const { registered, isKeyed } = await register(deps, c, c.req.valid("header")["Idempotency-Key"]);
+    if (!registered.ok) return sendProblem(c, registered.error);
+    const { session: to, replayed } = registered.value;
+    const [source, target] = [sessionCalls(deps, c, from), sessionCalls(deps, c, to)];
+    const copied = await copySession({ source: source.repeatable, target: target.repeatable, from, to, at, title });
+    if (!copied.ok) {
+      if (!isKeyed) await dropCopy(deps, c, to);
+      return sendProblem(c, copied.error);
+    }
+    if (replayed) c.header("idempotent-replayed", "true");
+    return c.json(copied.value, 201, { Location: `/v1/sessions/${to}` });
+  });
+}
+
+/** Nobody can come back to an id that was never told. */
+async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
+  await sessionCalls(deps, c, session).repeatable((api, caller) => api.erase(caller));
+  await deps.tenants(principalOf(c).tenant).forgetSession(session);
+}
+
+export function registerBranches(app: App, deps: HttpDeps): void {
+  registerLines(app, deps);
+  registerMessagesAgain(app, deps);
+  registerFork(app, deps);
+}

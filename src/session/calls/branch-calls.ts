@@ -1,0 +1,211 @@
+/** Going back, on a new branch; going on with one that was left; and what a branch has that another has not. */
+import { goBack } from "../../app/branch/go-back";
+import { switchBranch } from "../../app/branch/switch-branch";
+import type { BranchApi } from "../../app/branch-api";
+import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
+import { draftItem, draftTools } from "../../app/drafts";
+import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
+import { commonTo, rangesWithin } from "../../domain/branch";
+import type { RewindHistory } from "../../domain/commands";
+import type { CoveredRange } from "../../domain/compaction-events";
+import type { ItemId, TurnId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import type { NewBody } from "../log/bodies";
+import { readBranchItems } from "../log/branch-items";
+import { createBranchPast, findItem } from "../log/branch-past";
+import { readBranch, readBranches } from "../log/branch-rows";
+import { recall, remember } from "../log/idempotency";
+import type { Step } from "../log/store";
+import type { SessionRuntime } from "../runtime";
+import { once } from "./once";
+import { pageOf } from "./read-calls";
+
+type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
+
+export function listBranches({ state, deps }: SessionRuntime): readonly BranchView[] {
+  const rows = readBranches(deps.sql);
+  if (rows.length === 0) return [viewOf(state, { number: 1, parent: null, shared_to: 0, created_at: state.opened_at, left: null })];
+  return rows.map((row) => viewOf(state, row));
+}
+
+function viewOf({ messages, branch, next_position }: SessionRuntime["state"], row: ReturnType<typeof readBranches>[number]): BranchView {
+  const { number, parent, shared_to, created_at, left } = row;
+  const [elsewhere, last] = left ? [left.elsewhere, left.view.to] : [branch.elsewhere, next_position - 1];
+  return {
+    number,
+    parent,
+    shared_to,
+    created_at,
+    left_at: left?.at ?? null,
+    current: number === branch.number,
+    messages: left?.messages ?? messages,
+    last_position: rangesWithin(elsewhere, { from: 1, to: last }).at(-1)?.to ?? 0,
+  };
+}
+
+const present = (runtime: SessionRuntime): BranchView => {
+  const found = listBranches(runtime).find(({ current }) => current);
+  if (!found) throw new TypeError("a session always has a present branch");
+  return found;
+};
+
+const portsOf = ({ deps }: SessionRuntime, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
+
+export function rewindFor(
+  runtime: SessionRuntime,
+  { to, idempotency }: InputOf<"rewind">,
+): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
+  return change(runtime, idempotency, (step) => goBack(to, { do: "nothing" }, portsOf(runtime, step)));
+}
+
+export function switchFor(
+  runtime: SessionRuntime,
+  { branch, idempotency }: InputOf<"switchBranch">,
+): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
+  return change(runtime, idempotency, (step) => switchBranch(branch, portsOf(runtime, step)));
+}
+
+function change(
+  runtime: SessionRuntime,
+  idempotency: api.Idempotency | null,
+  work: (step: Step) => api.Outcome<number>,
+): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
+  const done = once<{ readonly number: number }>(runtime, idempotency, (step) => {
+    const changed = work(step);
+    return changed.ok ? ok({ number: changed.value }) : changed;
+  });
+  if (!done.ok) return done;
+  const { number, replayed } = done.value;
+  const row = listBranches(runtime).find((branch) => branch.number === number);
+  return ok({ branch: row ?? present(runtime), replayed });
+}
+
+/** The user's message that is meant: it, or the one before what answered it. */
+function askedBy(runtime: SessionRuntime, id: ItemId): api.Outcome<ItemMeta> {
+  const { deps, state } = runtime;
+  const { elsewhere } = state.branch;
+  const named = findItem(deps.sql, id, elsewhere);
+  if (!named) return err({ code: "message_not_found", message: id });
+  if (named.kind === "user") return ok(named);
+  const before = readBranchItems(deps.sql, elsewhere, { from: 1, to: named.position, limit: MOST_ITEMS, order: "desc" });
+  const asked = before.find(({ kind }) => kind === "user");
+  return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "no message of the user comes before it" });
+}
+
+/** Items of one response at most, and far more. */
+const MOST_ITEMS = 10_000;
+
+interface Going {
+  readonly to: number;
+  readonly then: RewindHistory["then"];
+  readonly bodies: readonly NewBody[];
+  readonly message: ItemId;
+  readonly turn: TurnId;
+  readonly idempotency: api.Idempotency | null;
+}
+
+/** The step back and what is said first are one transaction, and one key has one outcome. */
+function goBackAndRun(runtime: SessionRuntime, going: Going): api.Outcome<views.Accepted> {
+  const { sql, clock } = runtime.deps;
+  const { to, then, bodies, message, turn, idempotency } = going;
+  const cursor = runtime.buffer.offset;
+  runtime.content.learn(bodies);
+  return runtime.store.transact((step) => {
+    const withBodies: Step = { state: step.state, execute: (command) => step.execute(command, bodies) };
+    const gone = goBack(to, then, portsOf(runtime, withBodies));
+    if (!gone.ok) return gone;
+    const position = then.do === "answer" ? to : step.state.next_position - 1;
+    const accepted: views.Accepted = { message_id: message, turn_id: turn, position, queued: false, replayed: false, cursor };
+    remember(sql, idempotency, { accepted, now: clock() });
+    return ok(accepted);
+  });
+}
+
+function seenBefore({ deps }: SessionRuntime, idempotency: api.Idempotency | null): api.Outcome<views.Accepted> | null {
+  const seen = recall(deps.sql, idempotency, deps.clock());
+  if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
+  return seen.kind === "seen" ? ok(seen.accepted) : null;
+}
+
+export function editMessage(runtime: SessionRuntime, input: InputOf<"editMessage">): api.Outcome<views.Accepted> {
+  const { message, parts, idempotency } = input;
+  const seen = seenBefore(runtime, idempotency);
+  if (seen) return seen;
+  const { clock, ids, incarnation, sql } = runtime.deps;
+  const { elsewhere } = runtime.state.branch;
+  const named = findItem(sql, message, elsewhere);
+  if (!named) return err({ code: "message_not_found", message });
+  if (named.kind !== "user")
+    return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
+  const turn = ids.newId("trn");
+  const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
+  const tools = draftTools(input.tools, ids);
+  const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
+  const then = { do: "ask", message: { item: draft, rest: [], turn, tools: tools.ref }, incarnation } as const;
+  return goBackAndRun(runtime, { to, then, bodies: [body, ...tools.bodies], message: draft.id, turn, idempotency });
+}
+
+export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<views.Accepted> {
+  const seen = seenBefore(runtime, idempotency);
+  if (seen) return seen;
+  const asked = askedBy(runtime, message);
+  if (!asked.ok) return asked;
+  const { position: to, turn: of, id } = asked.value;
+  const turn = runtime.deps.ids.newId("trn");
+  const ended = of ? createBranchPast(runtime.deps.sql, runtime.state).turn(of) : null;
+  const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation: runtime.deps.incarnation } as const;
+  return goBackAndRun(runtime, { to, then, bodies: [], message: id, turn, idempotency });
+}
+
+/** What a branch leaves out, and its last position. Null: there is no such branch. */
+function lineOf(
+  { state, deps }: SessionRuntime,
+  number: number,
+): { readonly elsewhere: readonly CoveredRange[]; readonly last: number } | null {
+  if (number === state.branch.number) return { elsewhere: state.branch.elsewhere, last: state.next_position - 1 };
+  const left = readBranch(deps.sql, number)?.left;
+  return left ? { elsewhere: left.elsewhere, last: left.view.to } : null;
+}
+
+export function listItems(
+  runtime: SessionRuntime,
+  page: Parameters<api.SessionApi["items"]>[1],
+): api.Outcome<views.Page<views.DisplayItem>> {
+  const { branch = "current", after, limit, order } = page;
+  const { state, deps } = runtime;
+  const number = branch === "current" || branch === "all" ? state.branch.number : branch;
+  const line = lineOf(runtime, number);
+  if (!line) return err({ code: "branch_not_found", branch: number });
+  const elsewhere = branch === "all" ? [] : line.elsewhere;
+  const range =
+    order === "asc" ? { from: (after ?? 0) + 1, to: line.last } : { from: 1, to: Math.min((after ?? line.last + 1) - 1, line.last) };
+  const found = readBranchItems(deps.sql, elsewhere, { ...range, limit: limit + 1, order });
+  const { data, has_more } = pageOf(found, limit, (item) => item.bytes);
+  return ok({ data: runtime.content.display(data), has_more });
+}
+
+export function compareBranches(runtime: SessionRuntime, asked: InputOf<"compareBranches">): api.Outcome<BranchComparison> {
+  const { limit } = asked;
+  const b = asked.b ?? runtime.state.branch.number;
+  const a = asked.a ?? readBranch(runtime.deps.sql, b)?.parent ?? b;
+  const [one, other] = [lineOf(runtime, a), lineOf(runtime, b)];
+  if (!one) return err({ code: "branch_not_found", branch: a });
+  if (!other) return err({ code: "branch_not_found", branch: b });
+  const shared_to = commonTo(endOf(one), endOf(other), Math.max(one.last, other.last));
+  const side = (number: number, line: typeof one): BranchSide => {
+    const items = readBranchItems(runtime.deps.sql, line.elsewhere, { from: shared_to + 1, to: line.last, limit: limit + 1, order: "asc" });
+    const { data, has_more } = pageOf(items, limit, (item) => item.bytes);
+    return { number, items: runtime.content.display(data), has_more };
+  };
+  const past = createBranchPast(runtime.deps.sql, runtime.state);
+  const shared_messages = past.countMessages(rangesWithin(one.elsewhere, { from: 1, to: shared_to }));
+  return ok({ shared_to, shared_messages, a: side(a, one), b: side(b, other) });
+}
+
+/** Whatever comes behind its end is not on it either. */
+const endOf = ({ elsewhere, last }: { readonly elsewhere: readonly CoveredRange[]; readonly last: number }): readonly CoveredRange[] => [
+  ...elsewhere,
+  { from: last + 1, to: Number.MAX_SAFE_INTEGER },
+];

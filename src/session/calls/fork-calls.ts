@@ -1,0 +1,172 @@
+/** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
+import { lineAt } from "../../app/branch/go-back";
+import { draftText, draftTools } from "../../app/drafts";
+import type { ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import type * as api from "../../app/session-api";
+import type * as views from "../../app/session-views";
+import { startsGroup } from "../../context/groups";
+import { isElsewhere, rangesWithin, toRanges } from "../../domain/branch";
+import type { CoveredRange, Overlay } from "../../domain/compaction-events";
+import type { SessionSettings } from "../../domain/events";
+import type { ItemMeta } from "../../domain/message";
+import { err, ok } from "../../lib/result";
+import type { NewBody } from "../log/bodies";
+import { readBranchItems } from "../log/branch-items";
+import { createBranchPast, createStands } from "../log/branch-past";
+import { readItems } from "../log/log-tables";
+import type { SessionRuntime } from "../runtime";
+import { takeWithin } from "./answer-size";
+import { describeSession } from "./read-calls";
+
+/** One page of a copy: what one event's rows and one transaction carry. */
+const PAGE = { items: 512, bytes: 2_000_000 } as const;
+
+export function forkHead(runtime: SessionRuntime, given: number | null): api.Outcome<ForkHead> {
+  const { state, content, deps } = runtime;
+  const at = given ?? endOf(runtime);
+  const past = createBranchPast(deps.sql, state);
+  const misplaced = refuseAt(at, runtime);
+  if (misplaced) return misplaced;
+  const { line, items } = lineAt(at, state, past);
+  const kept = state.view.items.filter(({ position }) => line.keeps.some(({ from, to }) => position >= from && position <= to));
+  const shown = toRanges([...kept, ...items].map(({ position }) => position).sort((one, other) => one - other));
+  const count = createCount(runtime, line.elsewhere, at);
+  const { settings } = state;
+  const tools = content.toolsOf(settings.tools);
+  return ok({
+    at,
+    elsewhere: line.elsewhere,
+    shown,
+    model: settings.model,
+    policy: settings.policy,
+    recall: settings.recall !== false,
+    system: content.textOf(settings.system),
+    tools: settings.tools ? tools : null,
+    title: content.textOf(settings.title),
+    metadata: JSON.parse(content.textOf(settings.metadata) ?? "{}") as Record<string, string>,
+    pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
+    overlays: line.overlays.flatMap((overlay) => {
+      const [from, to] = [count(overlay.from - 1) + 1, count(overlay.to)];
+      const moved: Overlay = { ...overlay, from, to };
+      return from <= to ? [{ overlay: moved, text: overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null }] : [];
+    }),
+    reduced: line.reduced.map((reduced) => ({ ...reduced, position: count(reduced.position) })),
+  });
+}
+
+/** Behind the last turn that is over: what is under way is not shared. */
+function endOf({ state, deps }: SessionRuntime): number {
+  const { turn, branch, next_position } = state;
+  const opened = turn && state.view.items.find((item) => item.turn === turn.id)?.position;
+  const last = { from: 1, to: (opened ?? next_position) - 1, limit: 1, order: "desc" } as const;
+  return readBranchItems(deps.sql, branch.elsewhere, last)[0]?.position ?? 0;
+}
+
+function refuseAt(at: number, { state, deps }: SessionRuntime): api.Outcome<never> | null {
+  const refuse = (detail: string): api.Outcome<never> => err({ code: "invalid", field: "at", detail });
+  const { elsewhere } = state.branch;
+  if (at >= state.next_position) return refuse(`no such position: the conversation ends at ${state.next_position - 1}`);
+  if (at > 0 && isElsewhere(elsewhere, at)) return refuse("it is on another branch");
+  const past = createBranchPast(deps.sql, state);
+  const next = past.nextAfter(at);
+  if (!next || startsGroup(next, past.newestUpTo(at) ?? undefined)) return null;
+  return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
+}
+
+/** How many items are copied up to a position: the place of that position in the copy. */
+function createCount({ deps }: SessionRuntime, elsewhere: readonly CoveredRange[], at: number): (position: number) => number {
+  const stands = createStands(deps.sql);
+  const ranges = rangesWithin(elsewhere, { from: 1, to: at });
+  // What a retry took back is left out, and seldom: only such items are looked at.
+  const query = "SELECT position, meta FROM items WHERE position BETWEEN ? AND ? AND json_extract(meta, '$.incomplete')";
+  const gone = ranges.flatMap(({ from, to }) =>
+    deps.sql
+      .all<{ position: number; meta: string }>(query, from, to)
+      .flatMap(({ position, meta }) => (stands(JSON.parse(meta) as ItemMeta) ? [] : [position])),
+  );
+  return (position) => {
+    const within = ranges.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, position) - from + 1), 0);
+    return within - gone.filter((each) => each <= position).length;
+  };
+}
+
+/** Items of one kind, in the view or out of it, without gaps in the copy's count. */
+export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
+  const stands = createStands(deps.sql);
+  const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
+  const [first] = read;
+  if (!first) return { items: [], aside: false, next: null };
+  const isShown = ({ position }: ItemMeta): boolean => isElsewhere(shown, position);
+  const aside = !isShown(first);
+  const ends = read.findIndex((item) => isShown(item) === aside);
+  const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
+  const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
+  const standing = alike.filter(stands);
+  const texts = content.display(standing);
+  const items = standing.map((item, index) => {
+    const parts = texts[index]?.parts ?? [];
+    return { meta: toCopied(item, standing[index - 1] ?? before, copied + index + 1), text: JSON.stringify(parts) };
+  });
+  const last = alike.at(-1)?.position ?? at;
+  return { items, aside, next: last < at ? last : null };
+}
+
+/** No turn of the source's is a turn of the copy's, and what a provider signed it signed for the source. */
+function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: number): ItemMeta {
+  const { signed: _, continues: __, ...rest } = item;
+  const continues = item.kind === "tool_call" && previous !== undefined && !startsGroup(item, previous);
+  return { ...rest, position, turn: null, ...(continues && { continues: true }) };
+}
+
+export function beginFork(
+  runtime: SessionRuntime,
+  caller: api.Caller,
+  { from, head }: { readonly from: api.Caller["session"]; readonly head: ForkHead },
+): api.Outcome<{ readonly copied: number; readonly done: boolean }> {
+  const { state } = runtime;
+  if (state.lifecycle !== "new") {
+    const { fork } = state;
+    if (state.lifecycle === "erased") return err({ code: "session_erased" });
+    if (state.tenant !== caller.tenant || state.session !== caller.session) return err({ code: "session_not_found" });
+    if (fork?.from !== from || fork.at !== head.at) return err({ code: "session_exists" });
+    return ok({ copied: state.next_position - 1, done: fork.done });
+  }
+  const { clock, ids } = runtime.deps;
+  const texts = [draftText(head.system, ids), draftTools(head.tools, ids), draftText(head.title, ids)] as const;
+  const metadata = draftText(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
+  const pins = head.pins.map((pin) => draftText(pin, ids));
+  const [system, tools, title] = texts;
+  const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
+  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...(head.recall ? {} : { recall: false }) };
+  const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
+  const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
+  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced };
+  const at = clock();
+  runtime.content.learn([...bodies, ...summaries]);
+  return runtime.store.transact((step) => {
+    step.execute({ type: "OpenSession", at, ...caller, settings }, bodies);
+    const refs = pins.flatMap(({ ref }) => (ref ? [ref] : []));
+    if (refs.length > 0)
+      step.execute(
+        { type: "SetPins", at, pins: refs },
+        pins.flatMap((pin) => pin.bodies),
+      );
+    const begun = step.execute({ type: "BeginFork", at, from, position: head.at, view }, summaries);
+    return begun.ok ? ok({ copied: 0, done: false }) : err(begun.error);
+  });
+}
+
+export function copyIntoFork(runtime: SessionRuntime, { items, aside }: ForkPage): api.Outcome<null> {
+  const missing = items.filter(({ meta }) => meta.position >= runtime.state.next_position);
+  const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
+  const command = { type: "CopyMessages", at: runtime.deps.clock(), items: missing.map(({ meta }) => meta), aside } as const;
+  // Not kept in memory: whoever asks next reads little of it.
+  const copied = runtime.store.execute(command, bodies);
+  return copied.ok ? ok(null) : err(copied.error);
+}
+
+export function completeFork(runtime: SessionRuntime): Promise<api.Outcome<views.SessionDescription>> {
+  if (runtime.state.fork?.done) return describeSession(runtime);
+  const done = runtime.execute({ type: "CompleteFork", at: runtime.deps.clock() });
+  return done.ok ? describeSession(runtime) : Promise.resolve(err(done.error));
+}

@@ -1,0 +1,70 @@
+/** The past as whoever goes back in it needs it (`app/branch/past`), read from the object's tables. */
+import type { BranchPast, EndedTurn } from "../../app/branch/past";
+import type { ViewThen } from "../../context/rewind";
+import type { CoveredRange } from "../../domain/compaction-events";
+import type { ItemId, OverlayId } from "../../domain/ids";
+import type { ItemMeta } from "../../domain/message";
+import type { SessionState } from "../../domain/state";
+import { readBodies } from "./bodies";
+import { backwards, readBranchItems } from "./branch-items";
+import { readBranch, readLineage } from "./branch-rows";
+import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "./log-tables";
+import type { Sql } from "./sql";
+import { earlierViews, viewWhenNewest } from "./views-before";
+
+export function createBranchPast(sql: Sql, { branch }: Pick<SessionState, "branch">): BranchPast {
+  const { elsewhere, number } = branch;
+  const one = (range: { readonly from: number; readonly to: number; readonly order: "asc" | "desc" }): ItemMeta | null =>
+    readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
+  return {
+    itemsAt: (ranges) => itemsAt(sql, ranges),
+    newestUpTo: (position) => one({ from: 1, to: position, order: "desc" }),
+    nextAfter: (position) => one({ from: position + 1, to: ALL_POSITIONS, order: "asc" }),
+    *earlierViews(to) {
+      const lineage = readLineage(sql, number);
+      for (const view of earlierViews(sql)) {
+        const sharedTo = lineage.get(view.branch ?? 1);
+        if (sharedTo !== undefined) yield { ...view, sharedTo } satisfies ViewThen;
+      }
+      if (to > 0) yield { ...viewWhenNewest(sql, to), sharedTo: ALL_POSITIONS };
+    },
+    countMessages: (ranges) => ranges.reduce((sum, range) => sum + countMessages(sql, range), 0),
+    turn: (id) => {
+      const row = readTurn(sql, id);
+      return row && toEnded(row);
+    },
+    leftBranch: (branchNumber) => readBranch(sql, branchNumber)?.left ?? null,
+    isBurnt: (overlay) => !readBodies(sql, [overlay as OverlayId]).has(overlay as OverlayId),
+  };
+}
+
+/** Whether it is part of the conversation: what a retry took back is not. */
+export const createStands = (sql: Sql): ((item: ItemMeta) => boolean) => {
+  return (item) => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
+};
+
+export function itemsAt(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
+  const stands = createStands(sql);
+  return ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" }).filter(stands));
+}
+
+/** Newest first: what is looked for is seldom far. `elsewhere`: what is passed over. */
+export function findItem(sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null {
+  for (const item of backwards(sql, elsewhere, PAGE)) if (item.id === id) return item;
+  return null;
+}
+
+const PAGE = 256;
+
+function countMessages(sql: Sql, { from, to }: CoveredRange): number {
+  const query = `SELECT count(*) AS found FROM items
+    WHERE position BETWEEN ? AND ? AND json_extract(meta, '$.kind') NOT IN ('tool_call', 'tool_result')`;
+  return sql.all<{ found: number }>(query, from, to)[0]?.found ?? 0;
+}
+
+function toEnded(row: TurnRow): EndedTurn | null {
+  const { id, status, failure } = row;
+  const [stop_reason, tools] = [row.stop_reason ?? null, row.tools ?? null];
+  if (status === "queued" || status === "open") return null;
+  return { last: { id, status, failure, stop_reason, tools }, tools };
+}

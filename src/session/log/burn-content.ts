@@ -1,0 +1,36 @@
+/**
+ * What a redaction removes: the content itself, and every text that was made from it. Bodies are content, and no part of the log; what
+ * the log says of the message (that it was, when, how large) stays.
+ */
+import type { StoredEvent } from "../../domain/events";
+import type { BodyId } from "../../domain/ids";
+import { readCompactions } from "./compaction-rows";
+import { dropPassages } from "./recall-step";
+import type { Sql } from "./sql";
+
+type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
+
+const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as const;
+
+/** In the transaction of the event. No compaction is under way any more: what was written for one goes as well. */
+export function burnContent(sql: Sql, { item, position }: Redacted): void {
+  const made = readCompactions(sql, EVERYTHING).flatMap(({ ops }) =>
+    ops.flatMap((op): BodyId[] => (op.op === "summarize" && op.from <= position && position <= op.to ? [op.overlay] : [])),
+  );
+  for (const body of [item, ...made, ...artifactsOf(sql, position), ...foldedParts(sql)]) sql.all("DELETE FROM bodies WHERE id = ?", body);
+  sql.all("DELETE FROM pending_outcomes");
+  dropPassages(sql, position);
+}
+
+/** What came beside a tool's output. */
+function artifactsOf(sql: Sql, position: number): BodyId[] {
+  const query = `SELECT json_extract(kept.value, '$.body') AS body FROM executions, json_each(executions.data, '$.ran.artifacts') AS kept
+    WHERE json_extract(executions.data, '$.result_position') = ?`;
+  return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
+}
+
+/** Summaries of parts of long ranges, finished or given up. */
+function foldedParts(sql: Sql): BodyId[] {
+  const query = "SELECT json_extract(data, '$.part.summary.body') AS body FROM events WHERE type = 'CompactionProgressed'";
+  return sql.all<{ body: string }>(query).map(({ body }) => body as BodyId);
+}

@@ -1,0 +1,207 @@
+/** A session that shares another one's past, by copy: what was said, and what already stood for the oldest of it. */
+import { describe, expect, test } from "vitest";
+import { copySession } from "../../src/app/branch/copy-session";
+import { fold } from "../../src/domain/evolve";
+import type { SessionId } from "../../src/domain/ids";
+import { countingIds, id, SESSION, TENANT } from "../support/builders";
+import { CALLER, Life, settle } from "./life";
+import { compact, cutOff, newLife, ROOMY, requestOf, say, useTools } from "./talk";
+
+const FORK = id("ses", 77);
+const FORK_CALLER = { tenant: TENANT, session: FORK } as const;
+
+interface Copied {
+  readonly life: Life;
+  readonly outcome: Awaited<ReturnType<typeof copySession>>;
+}
+
+async function fork(source: Life, at: number | null, into = new Life(undefined, "fork-1", countingIds())): Promise<Copied> {
+  into.models = { resolve: async () => ROOMY };
+  const outcome = await copySession({
+    source: (work) => work(source.service, CALLER),
+    target: (work) => work(into.service, FORK_CALLER),
+    from: SESSION,
+    to: FORK,
+    at,
+    title: null,
+  });
+  await settle();
+  return { life: into, outcome };
+}
+
+async function textsOf(life: Life, caller: { readonly tenant: typeof TENANT; readonly session: SessionId }): Promise<string[]> {
+  const page = await life.service.items(caller, { after: null, limit: 200, order: "asc" });
+  if (!page.ok) throw new Error(page.error.code);
+  return page.value.data.map(({ parts: [part], kind }) => (part?.type === "text" ? part.text : kind));
+}
+
+const ask = async (life: Life, text: string): Promise<void> => {
+  const said = { role: "user", parts: [{ type: "text", text }], run: true, onBusy: "queue", tools: null, idempotency: null } as const;
+  await life.service.submit(FORK_CALLER, said);
+  await settle();
+};
+
+describe("a fork", () => {
+  test("reads what its source would read, and neither hears of what the other says then", async () => {
+    const source = await newLife({ system: "Be brief." });
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+
+    const { life, outcome } = await fork(source, null);
+    await ask(life, "in the fork");
+    await life.answer("reply fork");
+    await say(source, "in the source", "reply source");
+
+    expect(outcome).toMatchObject({
+      ok: true,
+      value: { id: FORK, forked_from: { session: SESSION, at: 4 }, message_count: 4, system: "Be brief." },
+    });
+    expect(life.call.messages).toEqual(["user: one", "assistant: reply one", "user: two", "assistant: reply two", "user: in the fork"]);
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the fork", "reply fork"]);
+    expect(await textsOf(source, CALLER)).toEqual(["one", "reply one", "two", "reply two", "in the source", "reply source"]);
+  });
+
+  test("at an earlier position has nothing of what came then", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+
+    const { life } = await fork(source, 2);
+
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one"]);
+  });
+
+  test("keeps calls with their results, under ids of its own", async () => {
+    const source = await newLife();
+    await useTools(source, "look", ["found", "found, too"]);
+
+    const { life } = await fork(source, null);
+    const ids = (of: Life) =>
+      of.runtime.state.view.items.flatMap(({ id: item, tool }) => [item as string, tool?.execution ?? ""]).filter(Boolean);
+    const shared = new Set(ids(source));
+    expect(ids(life).filter((each) => shared.has(each))).toEqual([]);
+    await ask(life, "and?");
+
+    const kinds = life.call.request.messages.map(({ role, parts }) => `${role} ${parts.map(({ type }) => type).join("+")}`);
+    expect(kinds).toEqual([
+      "user text",
+      "assistant tool_call+tool_call",
+      "tool tool_result",
+      "tool tool_result",
+      "assistant text",
+      "user text",
+    ]);
+  });
+
+  test("brings the summaries that stand, and what they stand for enters its record alone", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(source, 200);
+
+    const { life } = await fork(source, null);
+
+    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
+    expect(await textsOf(life, FORK_CALLER)).toHaveLength(12);
+    expect(life.runtime.state.view.items.length).toBeLessThan(12);
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("of a branch counts its own positions, without gaps", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+    await source.service.rewind(CALLER, { to: 2, idempotency: null });
+    for (let n = 3; n <= 8; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(source, 200);
+
+    const { life } = await fork(source, null);
+
+    expect(life.runtime.state.next_position).toBe(15);
+    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
+    const [overlay] = life.runtime.state.view.overlays;
+    expect(overlay?.to).toBe((life.runtime.state.view.items[0]?.position ?? 0) - 1);
+  });
+
+  test("has nothing of what a retry took back", async () => {
+    const source = await newLife();
+    await cutOff(source, "one", "half a");
+    await source.service.retry(CALLER, { idempotency: null });
+    await settle();
+    await source.answer("whole");
+
+    const { life } = await fork(source, null);
+
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "whole"]);
+  });
+
+  test("while a turn runs shares what came before it", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await source.send("two");
+
+    const { life, outcome } = await fork(source, null);
+
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { at: 2 } } });
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one"]);
+  });
+
+  test.each([[9], [1]])("at %i, where no cut can be, is refused and nothing is made", async (at) => {
+    const source = await newLife();
+    await useTools(source, "look", ["found"]);
+    const into = new Life(undefined, "fork-1");
+
+    const { outcome } = await fork(source, at === 1 ? 2 : at, into);
+
+    expect(outcome).toMatchObject({ ok: false, error: { code: "invalid", field: "at" } });
+    expect(into.runtime.state.lifecycle).toBe("new");
+  });
+});
+
+describe("a copy that was broken off", () => {
+  test("says nothing until it is whole, and goes on where it came to", async () => {
+    const source = await newLife();
+    for (let n = 1; n <= 300; n++)
+      await source.service.submit(CALLER, {
+        role: "user",
+        parts: [{ type: "text", text: `line ${n}` }],
+        run: false,
+        onBusy: "queue",
+        tools: null,
+        idempotency: null,
+      });
+    await settle();
+    const into = new Life(undefined, "fork-1");
+    into.models = { resolve: async () => ROOMY };
+    const head = await source.service.forkHead(CALLER, null);
+    if (!head.ok) throw new Error(head.error.code);
+    await into.service.beginFork(FORK_CALLER, { from: SESSION, head: head.value });
+    const said = await into.service.submit(FORK_CALLER, {
+      role: "user",
+      parts: [{ type: "text", text: "now" }],
+      run: true,
+      onBusy: "queue",
+      tools: null,
+      idempotency: null,
+    });
+    expect(said).toMatchObject({ ok: false, error: { code: "fork_unfinished" } });
+
+    const { outcome } = await fork(source, null, into);
+    const again = await fork(source, null, into);
+
+    expect(outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
+    expect(again.outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
+    expect(into.runtime.state.next_position).toBe(301);
+  });
+
+  test("is not taken for the copy of another session", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    const { life } = await fork(source, null);
+    const head = await source.service.forkHead(CALLER, null);
+    if (!head.ok) throw new Error(head.error.code);
+
+    const other = await life.service.beginFork(FORK_CALLER, { from: id("ses", 5), head: head.value });
+
+    expect(other).toMatchObject({ ok: false, error: { code: "session_exists" } });
+  });
+});

@@ -1,0 +1,143 @@
+/** What is redacted is gone: from the record, from what the model reads, from summaries, look-ups and the live stream. */
+import { describe, expect, test } from "vitest";
+import { fold } from "../../src/domain/evolve";
+import type { ItemId } from "../../src/domain/ids";
+import { CALLER, type Life, settle } from "./life";
+import { compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
+
+const SECRET = "hunter2";
+
+/** Every text that the object's database holds. */
+function everything(life: Life): string {
+  const tables = life.sql.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'recall%'");
+  return tables.map(({ name }) => JSON.stringify(life.sql.all(`SELECT * FROM ${name}`))).join("\n");
+}
+
+async function idOf(life: Life, text: string): Promise<ItemId> {
+  const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
+  const found = page.ok && page.value.data.find(({ parts }) => JSON.stringify(parts).includes(text));
+  if (!found) throw new Error(`nobody said ${text}`);
+  return found.id;
+}
+
+async function redact(life: Life, text = SECRET): Promise<void> {
+  const done = await life.service.redact(CALLER, await idOf(life, text));
+  if (!done.ok) throw new Error(done.error.code);
+  await settle();
+}
+
+const find = async (life: Life): Promise<number> => {
+  const found = await life.service.recall(CALLER, { query: SECRET, execution: null, from: null, to: null, offset: 0, limit: 10 });
+  return found.ok ? found.value.data.length : -1;
+};
+
+describe("a redacted message", () => {
+  test("is nowhere in the object any more, and its place is kept", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}`, "noted");
+    expect(await find(life)).toBe(1);
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(await find(life)).toBe(0);
+    await life.send("what was it?");
+    expect(life.call.messages).toEqual(["user: [redacted]", "assistant: noted", "user: what was it?"]);
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("a reply of the model leaves the live stream, too", async () => {
+    const life = await newLife();
+    await say(life, "tell me", `it is ${SECRET}`);
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+  });
+
+  test("takes the summary with it that has read it; the next compaction reads the rest anew", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    await say(life, `my password is ${SECRET}`, "noted");
+    for (let n = 2; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(life, 200);
+    // The summary repeats it.
+    life.sql.all("UPDATE bodies SET text = ? WHERE id = ?", `${SUMMARY} ${SECRET}`, life.runtime.state.view.overlays[0]?.id ?? "");
+    life.runtime.content.forget();
+    expect(requestOf(life)).toContain(SECRET);
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(requestOf(life)).not.toContain(SECRET);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "dropped" }]);
+    expect(await revert(life, newest(life) ?? ("cmp_01HZZZZZZZZZZZZZZZZZZZZZZZ" as never))).toMatchObject({ ok: false });
+    for (let n = 7; n <= 9; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(life, 200);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
+  });
+
+  test("a compaction under way, which has read it, comes to nothing", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    await say(life, `my password is ${SECRET}`, "noted");
+    for (let n = 2; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const asked = await life.service.compact(CALLER, { dryRun: false, instructions: null, keepRecent: 200, upTo: null, idempotency: null });
+    expect(asked).toMatchObject({ ok: true, value: { kind: "requested" } });
+
+    await redact(life);
+    await work(life);
+
+    expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null });
+    expect(life.runtime.state.view.overlays).toEqual([]);
+  });
+
+  test("a tool's result goes with what came beside it", async () => {
+    const life = await newLife();
+    await useTools(life, "look", [`the key is ${SECRET}`]);
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(requestOf(life)).not.toContain(SECRET);
+  });
+
+  test("of the turn under way is refused; of a turn before it, it goes at once", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}`, "noted");
+    await life.send("question");
+
+    expect(await life.service.redact(CALLER, await idOf(life, "question"))).toMatchObject({ ok: false, error: { code: "turn_running" } });
+    await redact(life);
+    await life.answer("answer");
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
+  });
+
+  test("on a branch that was left is gone when that goes on", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}`, "noted");
+    await life.service.rewind(CALLER, { to: 0, idempotency: null });
+    await say(life, "hello", "hi");
+
+    await redact(life);
+    await life.service.switchBranch(CALLER, { branch: 1, idempotency: null });
+    await settle();
+
+    expect(requestOf(life)).not.toContain(SECRET);
+    expect(requestOf(life)).toContain("[redacted]");
+  });
+
+  test("twice is once; an unknown one is refused", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}`, "noted");
+    const message = await idOf(life, SECRET);
+    await redact(life);
+    const { seq } = life.runtime.state;
+
+    expect(await life.service.redact(CALLER, message)).toMatchObject({ ok: true, value: { message_id: message, position: 1 } });
+    expect(life.runtime.state.seq).toBe(seq);
+    expect(await life.service.redact(CALLER, "msg_01HZZZZZZZZZZZZZZZZZZZZZZZ" as ItemId)).toMatchObject({
+      error: { code: "message_not_found" },
+    });
+  });
+});
