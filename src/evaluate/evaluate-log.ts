@@ -73,6 +73,8 @@ export class LogEvaluation {
     runs.current.take(event);
     runs.proposed.take(event);
     this.#recorded.take(event, true);
+    if (event.type === "HistoryRewound" || event.type === "BranchSwitched")
+      this.#everything.goOn(this.#record.tokensOn(this.#recorded.state.branch.elsewhere));
   }
 
   /** The evaluation begins with the first thing said that is new enough, between two turns. */
@@ -142,6 +144,7 @@ const openingOf = (state: SessionState): SessionState => ({
   pins: state.pins,
   next_position: state.next_position,
   opened_at: state.opened_at,
+  branch: state.branch,
   ratios: state.ratios,
 });
 

@@ -39,7 +39,7 @@ export interface RecordShares {
   readonly reduced: number;
   readonly summarized: number;
   readonly dropped: number;
-  /** Neither shown nor covered: what a retry took back. */
+  /** Neither shown nor covered: what a retry took back, and other lines of the conversation. */
   readonly withdrawn: number;
 }
 

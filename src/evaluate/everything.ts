@@ -42,6 +42,11 @@ export class Everything {
     this.#sums.called({ input, cached, output }, perToken === null ? 0 : Math.max(0, 1 - Math.abs(raw - estimate) / raw));
   }
 
+  /** The conversation goes on on another line, of so many tokens. */
+  goOn(said: number): void {
+    this.#said = said;
+  }
+
   get amount(): number {
     return this.#sums.amount;
   }

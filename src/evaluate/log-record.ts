@@ -1,4 +1,6 @@
 /** A session's own record as it is gone through: what each item weighs, and the content that a policy may still ask for. */
+import { isElsewhere } from "../domain/branch";
+import type { CoveredRange } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
 import type { ItemId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
@@ -34,6 +36,11 @@ export class LogRecord {
   slice({ from, to }: { readonly from: number; readonly to: number }): readonly LoggedItem[] {
     const first = this.items[0]?.meta.position ?? 1;
     return this.items.slice(Math.max(0, from - first), Math.max(0, to - first + 1));
+  }
+
+  /** Estimated tokens of all that is on a line. */
+  tokensOn(elsewhere: readonly CoveredRange[]): number {
+    return this.items.reduce((sum, { meta, tokens }) => sum + (isElsewhere(elsewhere, meta.position) ? 0 : tokens), 0);
   }
 
   /** Lets go of the content that no view shows any more. */

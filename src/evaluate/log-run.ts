@@ -15,6 +15,7 @@ import { CallSums } from "./call-sums";
 import { carryOut } from "./compact";
 import type { Spent } from "./costs";
 import type { PolicyRun } from "./evaluation";
+import { onOwnLine } from "./log-branches";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { LogSession } from "./log-session";
@@ -85,6 +86,18 @@ export class LogRun {
         if (Object.keys(changes).length > 0) this.session.apply({ ...event, changes });
         return;
       }
+      case "HistoryRewound":
+      case "BranchSwitched":
+        return this.session.apply(onOwnLine(event, this.session.state, this.#input.record));
+      case "SessionForked": {
+        // What stood for the oldest of a copied past was another policy's.
+        const { view: _, ...bare } = event;
+        return this.session.apply(bare);
+      }
+      case "MessagesAppended": {
+        const { aside: _, ...shown } = event;
+        return this.session.apply(shown);
+      }
       case "ModelCallFinished":
         if (event.purpose === "turn") this.#call(event);
         return;
@@ -101,7 +114,7 @@ export class LogRun {
 
   /** Something is said: what it comes back to is looked for in the view as it stands. */
   said({ position }: ItemMeta, words: ReadonlySet<string>): void {
-    const { needed, missed } = this.#input.mentions.recall(words, { position, view: this.session.state.view });
+    const { needed, missed } = this.#input.mentions.recall(words, { position, state: this.session.state });
     this.#needed += needed;
     this.#missed += missed.length;
     this.#examples.push(...missed.slice(0, MAX_EXAMPLES - this.#examples.length));
@@ -121,7 +134,7 @@ export class LogRun {
     const input = Math.round(raw * scale);
     const spent = { input, cached: Math.min(input, this.#read(request, scale, event)), output };
     this.#sums.called(spent, perToken === null ? 0 : Math.max(0, 1 - Math.abs(raw - estimate) / raw));
-    this.#verbatim += verbatimShare(this.#input.record.items, state.view, LAST_TOKENS / scale);
+    this.#verbatim += verbatimShare(this.#input.record.items, state, LAST_TOKENS / scale);
     this.#compare(request, state.view.epoch);
     const rent = rentOfCall({ state, limits: this.#limits, policy: this.#input.policy, now: session.now });
     const usage =
@@ -175,7 +188,7 @@ export class LogRun {
       breaks: this.#breaks,
       verbatim_8k: this.#verbatim / Math.max(1, called.calls),
       identifiers: { needed: this.#needed, out_of_view: this.#missed, examples: this.#examples },
-      ...this.#changes.figures(record, this.session.state.view),
+      ...this.#changes.figures(record, this.session.state),
     };
   }
 }

@@ -4,6 +4,7 @@
  */
 import { ratioOf } from "../context/budget";
 import type { SummaryText } from "../context/epoch-draft";
+import { isElsewhere } from "../domain/branch";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
 import { decide } from "../domain/decide";
@@ -76,7 +77,9 @@ export class LogSession implements Played {
 
   transcript(range: CoveredRange): readonly number[] {
     const { perToken } = this;
-    return this.#record.slice(range).map(({ transcript }) => Math.round(transcript * perToken));
+    const { elsewhere } = this.state.branch;
+    const said = this.#record.slice(range).filter(({ meta }) => !isElsewhere(elsewhere, meta.position));
+    return said.map(({ transcript }) => Math.round(transcript * perToken));
   }
 
   get summaryShare(): number | null {

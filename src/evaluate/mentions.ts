@@ -1,6 +1,8 @@
 /** Where a conversation says its identifiers, and what it comes back to that a view does not show. By position, never by text. */
+
+import { isElsewhere } from "../domain/branch";
 import type { Part } from "../domain/message";
-import type { View } from "../domain/state";
+import type { SessionState, View } from "../domain/state";
 import { identifiersIn } from "./identifiers";
 import { messageText } from "./segments";
 
@@ -29,17 +31,18 @@ export class Mentions {
     }
   }
 
-  /** Of the words that were said before, how many there are, and those that `view` shows nowhere. */
-  recall(words: ReadonlySet<string>, at: { readonly position: number; readonly view: View }): Recalled {
-    const hidden = new Set(at.view.reduced.map(({ position }) => position));
+  /** Of the words that were said before, how many there are, and those that the view shows nowhere. */
+  recall(words: ReadonlySet<string>, at: { readonly position: number; readonly state: Pick<SessionState, "view" | "branch"> }): Recalled {
+    const { view, branch } = at.state;
+    const hidden = new Set(view.reduced.map(({ position }) => position));
     let needed = 0;
     const missed: Missed[] = [];
     for (const word of words) {
-      const positions = this.#known.get(word);
-      const last = positions?.at(-1);
-      if (!positions || last === undefined) continue;
+      const positions = (this.#known.get(word) ?? []).filter((position) => !isElsewhere(branch.elsewhere, position));
+      const last = positions.at(-1);
+      if (last === undefined) continue;
       needed += 1;
-      if (!positions.some((position) => !hidden.has(position) && isShown(at.view, position)))
+      if (!positions.some((position) => !hidden.has(position) && isShown(view, position)))
         missed.push({ position: at.position, said_at: last });
     }
     return { needed, missed };

@@ -59,7 +59,7 @@ export class RecordedRun {
       summary_tokens: this.#summarySpent,
       cached_share: this.#turnSpent.cached / Math.max(1, this.#turnSpent.input),
       cost: { usd: roundCost(usd), summaries_usd: roundCost(summaries_usd), unpriced_calls },
-      ...this.#changes.figures(record, this.state.view),
+      ...this.#changes.figures(record, this.state),
     };
   }
 }

@@ -1,6 +1,9 @@
 /** The changes of a view, as far as an answer holds them, and what became of the record at the end. */
+
+import { isElsewhere } from "../domain/branch";
+import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
-import type { View } from "../domain/state";
+import type { SessionState, View } from "../domain/state";
 import type { EvaluatedChange, RecordShares } from "./evaluation";
 import type { LogRecord } from "./log-record";
 
@@ -34,24 +37,23 @@ export class ViewChanges {
     this.#changes.push({ trigger, ...when, range: first ? { from, to } : null, rungs, tokens_before, tokens_after, measured });
   }
 
-  figures(record: LogRecord, view: View) {
+  figures(record: LogRecord, { view, branch }: Pick<SessionState, "view" | "branch">) {
     const { epochs, compactions } = this;
     const changes = this.#changes;
-    return { compactions, epochs, changes, changes_truncated: epochs > changes.length, record: sharesOf(record, view) };
+    return { compactions, epochs, changes, changes_truncated: epochs > changes.length, record: sharesOf(record, view, branch.elsewhere) };
   }
 }
 
-function sharesOf({ items }: LogRecord, { items: shown, reduced, overlays }: View): RecordShares {
+function sharesOf({ items }: LogRecord, { items: shown, reduced, overlays }: View, elsewhere: readonly CoveredRange[]): RecordShares {
   const verbatim = new Set(shown.map(({ position }) => position));
   const less = new Set(reduced.map(({ position }) => position));
   const sums = { verbatim: 0, reduced: 0, summarized: 0, dropped: 0, withdrawn: 0 };
-  for (const { meta, tokens } of items) {
-    const { position } = meta;
-    if (verbatim.has(position)) sums[less.has(position) ? "reduced" : "verbatim"] += tokens;
-    else {
-      const covering = overlays.find(({ from, to }) => position >= from && position <= to);
-      sums[covering ? (covering.kind === "summary" ? "summarized" : "dropped") : "withdrawn"] += tokens;
-    }
-  }
+  const stateOf = (position: number): keyof RecordShares => {
+    if (verbatim.has(position)) return less.has(position) ? "reduced" : "verbatim";
+    const covering = overlays.find(({ from, to }) => position >= from && position <= to);
+    if (!covering || isElsewhere(elsewhere, position)) return "withdrawn";
+    return covering.kind === "summary" ? "summarized" : "dropped";
+  };
+  for (const { meta, tokens } of items) sums[stateOf(meta.position)] += tokens;
   return sums;
 }

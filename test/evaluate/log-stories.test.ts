@@ -89,7 +89,7 @@ describe("another policy than the session's", () => {
 
     expect(ratio).toBeLessThan(1);
     expect(proposed.verbatim_8k).toBeLessThan(current.verbatim_8k);
-    const roomy = await evaluate(life, { policy: "economy", window: 200_000 });
+    const roomy = await evaluate(life, { policy: "oneclaw", window: 200_000 });
     expect(proposed.identifiers.out_of_view).toBeGreaterThan(0);
     expect(roomy.proposed.identifiers).toEqual({ needed: proposed.identifiers.needed, out_of_view: 0, examples: [] });
     for (const { position, said_at } of proposed.identifiers.examples) expect(said_at).toBeLessThan(position);
