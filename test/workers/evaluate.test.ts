@@ -55,14 +55,14 @@ describe("a session's log, played again over HTTP", () => {
 
   it("names the field that is wrong", async () => {
     const chat = await newChat();
-    const errorsOf = async (body: object, status = 400) => (await bodyOf<Problem>(await evaluate(chat, body), status)).errors;
+    const errorsOf = async (body: object) => (await bodyOf<Problem>(await evaluate(chat, body), 400)).errors;
 
     expect(await errorsOf({ policy: "economy" })).toEqual([{ field: "session", detail: "nothing has been said in it yet" }]);
     expect(await errorsOf({})).toMatchObject([{ field: "policy" }]);
     expect(await errorsOf({ policy: { keep: { ratio: 0.99 } } })).toMatchObject([{ field: "policy.keep.ratio" }]);
     expect(await errorsOf({ policy: "economy", last: 10_001 })).toMatchObject([{ field: "last" }]);
     expect(await errorsOf({ policy: "economy", windows: 1 })).toEqual([{ field: "windows", detail: "unknown field" }]);
-    expect(await errorsOf({ policy: "economy", model: "none-such" }, 422)).toMatchObject([{ field: "model" }]);
+    expect(await errorsOf({ policy: "economy", model: "none-such" })).toMatchObject([{ field: "model" }]);
   });
 
   it("is not to be had of another tenant's session, an erased one, or with a key that may not read", async () => {
