@@ -9,6 +9,7 @@ import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { untilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
+import { benchEvaluate } from "./evaluate.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
 import { benchRecall } from "./recall.ts";
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   history: benchHistory,
   wake: benchWake,
   recall: benchRecall,
+  evaluate: benchEvaluate,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

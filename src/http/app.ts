@@ -9,6 +9,7 @@ import { registerBranches } from "./routes/branches";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
@@ -44,6 +45,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerControl(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);
+  registerEvaluate(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);

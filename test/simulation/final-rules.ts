@@ -8,6 +8,7 @@ import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
+import { checkEvaluation } from "./evaluation-rules";
 import type { LogRules } from "./log-rules";
 import { MODELS } from "./profile";
 import type { Send } from "./send";
@@ -27,6 +28,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
+  await checkEvaluation(run);
   await checkReadModel(run);
 }
 

@@ -8,7 +8,7 @@ import { policyChoiceView } from "./policy";
 import { tokenFigure } from "./session";
 import { dollars, modelFailureKind, usageView } from "./turn";
 
-const certainty = documents<Certainty>()(
+export const certainty = documents<Certainty>()(
   z.object({
     source: z.enum(["reported", "estimated", "mixed"]),
     error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
