@@ -9,6 +9,7 @@ import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { untilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
+import { benchEvaluate } from "./evaluate.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
 import { benchPast } from "./past.ts";
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   wake: benchWake,
   recall: benchRecall,
   past: benchPast,
+  evaluate: benchEvaluate,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

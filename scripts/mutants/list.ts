@@ -1,5 +1,6 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { adapters } from "./adapters.ts";
+import { branches } from "./branches.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { keys } from "./keys.ts";
@@ -28,4 +29,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...tools,
   ...reach,
   ...past,
+  ...branches,
 ];

@@ -18,5 +18,6 @@ export const plus = (left: Spent, right: Spent): Spent => ({
   output: left.output + right.output,
 });
 
-export const costOf = ({ input, cached, output }: Spent): number =>
-  (input - cached) * PRICES.input + cached * PRICES.cached + output * PRICES.output;
+/** What is not cached is written to the cache: where that has a price of its own, it is paid. */
+export const costOf = ({ input, cached, output }: Spent, prices: Prices = PRICES): number =>
+  (input - cached) * prices.cache_write + cached * prices.cached + output * prices.output;

@@ -1,5 +1,6 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
 import type { Plan } from "../context/plan";
+import { FIRST_BRANCH } from "../domain/branch";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { memoize } from "../lib/memoize";
@@ -83,8 +84,8 @@ export class Ledger {
     const { record, view, request, usage, input } = call;
     this.#tokens.push(input);
     if (call.malformed) this.#malformed.push(call.malformed);
-    this.#last8k += verbatimShare(record, view, LAST_TOKENS);
-    this.#lastQuarter += verbatimShare(record, view, Math.floor(this.#window / WINDOW_SHARE));
+    this.#last8k += verbatimShare(record, { view, branch: FIRST_BRANCH }, LAST_TOKENS);
+    this.#lastQuarter += verbatimShare(record, { view, branch: FIRST_BRANCH }, Math.floor(this.#window / WINDOW_SHARE));
     this.#remember(call);
     const before = this.#previous;
     if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;

@@ -10,6 +10,7 @@ import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
@@ -46,6 +47,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerControl(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);
+  registerEvaluate(app, deps);
   registerUsage(app, deps);
   registerKeys(app, deps);
   registerModels(app, deps);

@@ -5,7 +5,7 @@ import { documents } from "./documents";
 import { id, time } from "./ids";
 import { dollars, modelFailureKind, usageView } from "./turn";
 
-const certainty = documents<Certainty>()(
+export const certainty = documents<Certainty>()(
   z.object({
     source: z.enum(["reported", "estimated", "mixed"]),
     error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
