@@ -9,8 +9,10 @@ import { Failure, print, runScript, say } from "../scripts/support/output.ts";
 import { untilStopped } from "../scripts/support/stop-signal.ts";
 import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
+import { benchEvaluate } from "./evaluate.ts";
 import { benchHistory } from "./history.ts";
 import { benchMicro } from "./micro.ts";
+import { benchPast } from "./past.ts";
 import { benchRecall } from "./recall.ts";
 import { benchStream } from "./stream.ts";
 import { type BenchResult, formatResult, toJson } from "./support/report.ts";
@@ -27,6 +29,8 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   history: benchHistory,
   wake: benchWake,
   recall: benchRecall,
+  past: benchPast,
+  evaluate: benchEvaluate,
 };
 
 const USAGE = `Usage: npm run bench -- [NAME …] [--json]

@@ -30,7 +30,7 @@ const COMMANDS = {
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
   "rotate-credentials": [script("scripts/rotate-credentials.ts")],
-  bench: [script("bench/run.ts")],
+  bench: [sessionScript("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
   recall: [script("scripts/recall.ts")],

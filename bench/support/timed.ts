@@ -7,15 +7,21 @@ export interface Timing {
   readonly goal?: number;
   /** Rounds that are measured; their median is the figure. */
   readonly samples?: number;
+  /** Rounds before those. */
+  readonly warmUp?: number;
   /** Calls a round: what is too short for the clock is done so many times and divided. */
   readonly repeat?: number;
   readonly unit?: "ms" | "µs";
 }
 
 /** `work` in `unit`s a call. What it returns is thrown away, so it must do its work whatever becomes of it. */
-export function timed(name: string, work: () => unknown, { goal, samples = 21, repeat = 1, unit = "ms" }: Timing = {}): Figure {
+export function timed(
+  name: string,
+  work: () => unknown,
+  { goal, samples = 21, warmUp = WARM_UP, repeat = 1, unit = "ms" }: Timing = {},
+): Figure {
   const taken: number[] = [];
-  for (let round = -WARM_UP; round < samples; round++) {
+  for (let round = -warmUp; round < samples; round++) {
     const startedAt = performance.now();
     for (let call = 0; call < repeat; call++) work();
     const each = (performance.now() - startedAt) / repeat;

@@ -1,11 +1,13 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { adapters } from "./adapters.ts";
+import { branches } from "./branches.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { keys } from "./keys.ts";
 import { ledger } from "./ledger.ts";
 import { life } from "./life.ts";
 import type { Mutant } from "./mutant.ts";
+import { past } from "./past.ts";
 import { providers } from "./providers.ts";
 import { reach } from "./reach.ts";
 import { room } from "./room.ts";
@@ -26,4 +28,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...failures,
   ...tools,
   ...reach,
+  ...past,
+  ...branches,
 ];

@@ -16,6 +16,8 @@ export interface HostWorld {
   readonly model: ChatModel;
   /** Absent: whatever is called fails. */
   readonly tools?: ToolRunner;
+  /** Absent: every request has the same one. */
+  readonly digest?: (text: string) => Promise<string>;
 }
 
 /** What a client says: never busy, no tools of its own, no key. */
@@ -51,7 +53,7 @@ export class SessionHost {
 
   /** The object anew, over what is stored: its memory is gone. */
   #wake(): SessionService {
-    const { spec, model, tools = NO_TOOLS } = this.world;
+    const { spec, model, tools = NO_TOOLS, digest = async () => "" } = this.world;
     const runtime = new SessionRuntime({
       sql: this.sql,
       clock: () => this.#now,
@@ -66,7 +68,7 @@ export class SessionHost {
       models: () => ({ resolve: async (id) => (id === spec.id ? spec : null) }),
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
-      digest: async () => "",
+      digest,
       deadlines: DEADLINES,
       log: SILENT,
     });

@@ -39,6 +39,10 @@ export type SessionError =
   | { readonly code: "models_unavailable" }
   | { readonly code: "turn_not_found"; readonly turn: string }
   | { readonly code: "compaction_not_found"; readonly compaction: string }
+  /** The turn has asked no model, or not so often. `calls`: how often it has; `call`: which one was asked for, null: the last. */
+  | { readonly code: "request_not_found"; readonly turn: string; readonly call: number | null; readonly calls: number }
+  /** An older build did not record how it asked, and the registry no longer says it. */
+  | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }

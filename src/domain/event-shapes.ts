@@ -56,6 +56,7 @@ const shapes: Shapes = {
     rent: "number~",
     ratio: "number~",
     cost: "number~",
+    asked: "object~",
   },
   AssistantReplied: { turn: "string", item: "object" },
   ToolCalled: { turn: "string", item: "object", server: "boolean~" },

@@ -6,7 +6,7 @@
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
-import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
+import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
 
 export interface SessionSettings {
@@ -148,6 +148,8 @@ export type TurnEvent =
       readonly ratio?: number;
       /** US dollars, by the prices of the moment; absent: unknown, which is never free. */
       readonly cost?: number;
+      /** What its request is rebuilt from; absent: no turn's call, or an older build's. */
+      readonly asked?: AskedFor;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
   /** `server`: it runs here; absent: the client owes its result. */

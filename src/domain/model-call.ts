@@ -45,6 +45,28 @@ const LEAST_SHARE = 0.25;
 export const isCount = ({ input, cached }: CallUsage, estimate: number): boolean =>
   input > 0 && input >= estimate * LEAST_SHARE && cached <= input;
 
+/** What a request needed besides the session's state: with both, the same bytes are made again. Holds no credential. */
+export interface AskedFor {
+  /** The last event that the state had seen when it was read. */
+  readonly seq: number;
+  /** Epoch milliseconds: when it was sent. */
+  readonly at: number;
+  /** Tokens of the reply that it names; null: none are named. */
+  readonly max_output: number | null;
+  /** The model as the registry had it. */
+  readonly model: AskedModel;
+}
+
+export interface AskedModel {
+  readonly provider: string;
+  readonly upstream_id: string;
+  readonly base_url: string | null;
+  readonly context_window: number | null;
+  readonly max_output: number;
+  /** Absent: unknown. */
+  readonly capabilities?: { readonly tools: boolean; readonly images: boolean; readonly files: boolean; readonly reasoning: boolean };
+}
+
 /** The class of a model's failure; the labels are those of `provider-errors.json`. */
 export const FAILURE_KINDS = [
   "overflow",

@@ -18,8 +18,9 @@ export const plus = (left: Spent, right: Spent): Spent => ({
   output: left.output + right.output,
 });
 
+/** What is not cached is written to the cache: where that has a price of its own, it is paid. */
 export const costOf = ({ input, cached, output }: Spent, prices: Prices = PRICES): number =>
-  (input - cached) * prices.input + cached * prices.cached + output * prices.output;
+  (input - cached) * prices.cache_write + cached * prices.cached + output * prices.output;
 
-/** A turn's prompt begins the next one, so what is new of it is written to the cache; a transcript is read once. */
-export const costOfTurn = (spent: Spent, prices: Prices): number => costOf(spent, { ...prices, input: prices.cache_write });
+/** A transcript is read once: nobody writes it to a cache. */
+export const costOfReading = (spent: Spent, prices: Prices): number => costOf(spent, { ...prices, cache_write: prices.input });

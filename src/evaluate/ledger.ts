@@ -1,10 +1,11 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
 import type { Prices } from "../context/economy";
 import type { CompactPlan, Rung } from "../context/plan";
+import { FIRST_BRANCH } from "../domain/branch";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { memoize } from "../lib/memoize";
-import { costOf, costOfTurn, NOTHING, PRICES, plus, type Spent } from "./costs";
+import { costOf, costOfReading, NOTHING, PRICES, plus, type Spent } from "./costs";
 import { identifiersIn, type Recall, recallOf } from "./identifiers";
 import { verbatimShare } from "./measures";
 import { type Segment, type Segments, tokensOf } from "./segments";
@@ -98,8 +99,8 @@ export class Ledger {
     const { record, view, request, usage, input } = call;
     this.#tokens.push(input);
     if (call.malformed) this.#malformed.push(call.malformed);
-    this.#last8k += verbatimShare(record, view, LAST_TOKENS);
-    this.#lastQuarter += verbatimShare(record, view, Math.floor(this.#window / WINDOW_SHARE));
+    this.#last8k += verbatimShare(record, { view, branch: FIRST_BRANCH }, LAST_TOKENS);
+    this.#lastQuarter += verbatimShare(record, { view, branch: FIRST_BRANCH }, Math.floor(this.#window / WINDOW_SHARE));
     this.#remember(call);
     const before = this.#previous;
     if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
@@ -136,7 +137,7 @@ export class Ledger {
   }
 
   #cost(): number {
-    return costOfTurn(this.#turnSpent, this.#prices) + costOf(this.#summarySpent, this.#prices);
+    return costOf(this.#turnSpent, this.#prices) + costOfReading(this.#summarySpent, this.#prices);
   }
 
   compacted(plan: Pick<CompactPlan, "trigger"> & { readonly rungs: readonly Pick<Rung, "rung">[] }, spent: Spent): void {
@@ -159,7 +160,7 @@ export class Ledger {
       breaks: this.#breaks,
       peak: Math.max(0, ...this.#tokens),
       cost: this.#cost(),
-      summary_cost: costOf(this.#summarySpent, this.#prices),
+      summary_cost: costOfReading(this.#summarySpent, this.#prices),
       cached_share: this.#turnSpent.cached / Math.max(1, this.#turnSpent.input),
       verbatim_8k: this.#last8k / Math.max(1, calls),
       verbatim_quarter: this.#lastQuarter / Math.max(1, calls),

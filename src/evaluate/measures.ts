@@ -1,26 +1,42 @@
 /** How much of the newest history a request shows word for word. */
+import { isElsewhere } from "../domain/branch";
+import type { Reduced } from "../domain/compaction-events";
+import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import type { RecordedItem } from "./session";
+
+/** An item of the record, and what it weighs there. */
+export interface Weighed {
+  readonly meta: Pick<ItemMeta, "position">;
+  readonly tokens: number;
+  readonly chars: number;
+}
+
+export interface Shown extends Pick<SessionState, "branch"> {
+  readonly view: Pick<SessionState["view"], "items" | "reduced">;
+}
 
 /** Tokens of the newest `last` of the history, and how many of those the view shows verbatim: 0 to 1. */
-export function verbatimShare(
-  record: readonly RecordedItem[],
-  view: Pick<SessionState["view"], "items" | "reduced">,
-  last: number,
-): number {
-  const shown = new Set(view.items.map((item) => item.position));
+export function verbatimShare(record: readonly Weighed[], { view, branch }: Shown, last: number): number {
   const reduced = new Map(view.reduced.map((entry) => [entry.position, entry]));
   let looked = 0;
   let verbatim = 0;
+  let shown = view.items.length - 1;
   for (let index = record.length - 1; index >= 0 && looked < last; index--) {
     const item = record[index];
     if (!item) break;
+    const { position } = item.meta;
+    if (isElsewhere(branch.elsewhere, position)) continue;
     const tokens = Math.min(item.tokens, last - looked);
     looked += tokens;
-    if (!shown.has(item.meta.position)) continue;
-    const less = reduced.get(item.meta.position);
-    if (!less) verbatim += tokens;
-    else if (less.how === "shortened") verbatim += tokens * Math.min(1, less.chars / Math.max(1, item.text.length));
+    while ((view.items[shown]?.position ?? 0) > position) shown--;
+    if (view.items[shown]?.position !== position) continue;
+    verbatim += tokens * shownShare(reduced.get(position), item.chars);
   }
   return looked === 0 ? 1 : verbatim / looked;
+}
+
+/** Of an item that the view holds, perhaps as less than it is. */
+function shownShare(less: Reduced | undefined, chars: number): number {
+  if (!less) return 1;
+  return less.how === "shortened" ? Math.min(1, less.chars / Math.max(1, chars)) : 0;
 }

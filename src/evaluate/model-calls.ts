@@ -1,38 +1,36 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
-import { limitOf, type ModelLimits, measureNext, rawViewTokens } from "../context/budget";
-import { planGuard } from "../context/guard";
-import { isGentle, mayMakeRoom } from "../context/ladder";
-import type { Plan } from "../context/plan";
-import { planCompaction, rentOfCall } from "../context/planner";
-import { planResults } from "../context/results-rung";
+import { limitOf, type ModelLimits, rawViewTokens } from "../context/budget";
+import { INSTRUCTION_TOKENS } from "../context/economy";
+import type { CompactPlan } from "../context/plan";
+import { rentOfCall } from "../context/planner";
 import type { ModelCall } from "../domain/commands";
-import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemDraft } from "../domain/message";
 import type { CallUsage } from "../domain/model-call";
 import type { SessionState } from "../domain/state";
 import { findMalformed } from "./check-request";
 import { carryOut } from "./compact";
+import { filler } from "./filler";
 import type { Ledger } from "./ledger";
 import { PromptCache } from "./prompt-cache";
-import { tokensOf } from "./segments";
+import { RoomMaker } from "./room-maker";
+import { type Segment, tokensOf } from "./segments";
 import type { LabSession } from "./session";
 import { LAB_MODEL, type Setup } from "./setup";
 import type { Caller, Spoken } from "./step-player";
-
-/** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
-const GUARD_ROUNDS = 3;
 
 export class ModelCalls implements Caller {
   readonly #session: LabSession;
   readonly #setup: Setup;
   readonly #limits: ModelLimits;
   readonly #ledger: Ledger;
-  readonly #cache: PromptCache;
+  readonly #room: RoomMaker;
+  readonly #cache: PromptCache<Segment>;
 
   constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
     this.#session = by.session;
     this.#cache = new PromptCache(by.session.segments, by.setup.cacheStep ?? undefined);
     this.#setup = by.setup;
+    this.#room = new RoomMaker({ ...by, take: (plan) => this.#take(plan) });
     this.#limits = by.limits;
     this.#ledger = by.ledger;
   }
@@ -44,19 +42,12 @@ export class ModelCalls implements Caller {
     this.#cache.forget();
   }
 
-  /** Before a call: old results cleared, room made as the policy says, and what must fit. False: nothing helps. */
   prepare(): boolean {
-    const { policy, guard } = this.#setup;
-    this.#take(planResults({ state: this.#session.state, limits: this.#limits, policy }));
-    this.#makeRoom();
-    return !guard || this.#fit();
+    return this.#room.prepare();
   }
 
-  /** Between turns, in production in the background: it is done before the next message comes. */
   afterTurn(): void {
-    const { policy, eachCall } = this.#setup;
-    const completed = this.#session.state.turn === null && this.#session.state.last_turn?.status === "completed";
-    if (completed && policy.trigger.at === "after_response" && !eachCall) this.#soft();
+    this.#room.afterTurn();
   }
 
   /** False: the provider refused it as too long, and the turn has failed. */
@@ -87,47 +78,15 @@ export class ModelCalls implements Caller {
     return toModelCall(state, { usage, rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }) });
   }
 
-  #soft(): void {
-    this.#take(this.#plan("threshold"));
-  }
-
-  /** As the app does (`make-room`). */
-  #makeRoom(): void {
-    const trigger = this.#roomTrigger();
-    const plan = trigger && mayMakeRoom(this.#setup.policy, trigger) ? this.#plan(trigger) : null;
-    if (plan?.kind !== "compact") return;
-    if (plan.rungs.some(({ rung }) => rung === "summarize") || isGentle(plan)) this.#take(plan);
-  }
-
-  #roomTrigger(): CompactionTrigger | null {
-    const { policy, eachCall, guard } = this.#setup;
-    if (guard && measureNext(this.#session.state, LAB_MODEL).tokens > this.#limit) return "inline";
-    const isFirst = this.#session.state.turn?.rounds === 0;
-    const { at } = policy.trigger;
-    return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
-  }
-
-  /** What is still too much, the guard drops. */
-  #fit(): boolean {
-    for (let round = 0; round < GUARD_ROUNDS; round++) {
-      const plan = planGuard({ state: this.#session.state, limits: this.#limits, policy: this.#setup.policy });
-      if (plan.kind === "none") return true;
-      if (plan.kind === "cannot_fit") return false;
-      this.#take(plan);
-    }
-    return measureNext(this.#session.state, LAB_MODEL).tokens <= this.#limit;
-  }
-
-  #plan(trigger: CompactionTrigger): Plan {
-    const { state, now } = this.#session;
-    return planCompaction({ state, limits: this.#limits, policy: this.#setup.policy, trigger, now });
-  }
-
-  #take(plan: Plan): void {
-    if (plan.kind !== "compact") return;
+  #take(plan: CompactPlan): void {
     const { policy, countsChain } = this.#setup;
-    const shop = { session: this.#session, cache: this.#cache, limits: this.#limits, policy, countsChain };
-    this.#ledger.compacted(plan, carryOut(plan, shop));
+    const session = this.#session;
+    const instruction = session.segments.of("user", filler(INSTRUCTION_TOKENS, "instruction"));
+    const readPrefix = (to: number) => {
+      const request = [...session.request(to), instruction];
+      return { input: tokensOf(request), cached: this.#cache.read(request) };
+    };
+    this.#ledger.compacted(plan, carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain }));
   }
 
   get #limit(): number {

@@ -1,22 +1,29 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
 import { CACHE_TTL_MS } from "../context/economy";
+import type { SummaryText } from "../context/epoch-draft";
 import { estimateParts, estimateRough } from "../context/item-tokens";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
 import { RECALL_TOOL } from "../context/recall-tool";
 import { estimateTokens } from "../context/tokens";
+import { shortenToolResult } from "../context/tool-results";
 import { type BuiltView, buildView, type ViewEntry } from "../context/view";
 import type { Command, TurnRun } from "../domain/commands";
+import type { CoveredRange } from "../domain/compaction-events";
 import { decide } from "../domain/decide";
 import type { Event } from "../domain/events";
 import { evolve } from "../domain/evolve";
-import type { IdKinds, IdPrefix, TurnId } from "../domain/ids";
+import type { IdKinds, IdPrefix, OverlayId, TurnId } from "../domain/ids";
 import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../domain/message";
 import { initialState, isRecallOffered, type SessionState } from "../domain/state";
+import { filler } from "./filler";
+import type { Played } from "./played";
 import { messageText, type Segment, type Segments } from "./segments";
 
 /** A model answers this fast, so a cache that forgets after minutes stays warm. */
 const CALL_MS = 5_000;
+/** In a transcript a result shows both its ends, of so many characters together (`context/prompts`). */
+export const TRANSCRIPT_RESULT_CHARS = 2_000;
 
 export interface RecordedItem {
   readonly meta: ItemMeta;
@@ -25,6 +32,7 @@ export interface RecordedItem {
   readonly text: string;
   /** Tokens of the text. */
   readonly tokens: number;
+  readonly chars: number;
 }
 
 interface LabSettings {
@@ -37,8 +45,9 @@ interface LabSettings {
   readonly segments: Segments;
 }
 
-export class LabSession {
+export class LabSession implements Played {
   readonly incarnation = "lab";
+  readonly summaryShare = null;
   state: SessionState = initialState;
   now = 0;
   /** The whole conversation, oldest first; an item's position is its index + 1. */
@@ -76,7 +85,7 @@ export class LabSession {
     for (const meta of itemsOf(event)) {
       const parts = this.read(meta);
       const text = messageText(parts);
-      this.record.push({ meta, parts, text, tokens: this.segments.count(text) });
+      this.record.push({ meta, parts, text, tokens: this.segments.count(text), chars: text.length });
     }
   }
 
@@ -106,9 +115,24 @@ export class LabSession {
     return { id, kind, turn: by.turn, at: this.now, bytes, tokens, rough, ...(by.tool ? { tool: by.tool } : {}) };
   }
 
-  /** The content of a summary that is about to be committed. */
-  keepSummary(overlay: string, text: string): void {
+  /** The content of a summary that is about to be committed: of its length, and nothing more. */
+  keepSummary(overlay: OverlayId, { tokens }: { readonly tokens: number }): SummaryText {
+    const text = filler(tokens, this.state.view.epoch);
     this.#summaries.set(overlay, text);
+    return { text, tokens: estimateTokens(text) };
+  }
+
+  /** A recording has no summaries. */
+  recordedLength(): null {
+    return null;
+  }
+
+  transcript({ from, to }: CoveredRange): number[] {
+    return this.record.slice(from - 1, to).map(({ parts }) => this.segments.count(messageText(parts.map(shorten))) + 2);
+  }
+
+  chainTokens(): number {
+    return this.segments.count(this.chain().join(SUMMARY_JOIN));
   }
 
   /** The next request's view; `upTo`: the items after that position left out. */
@@ -139,11 +163,10 @@ export class LabSession {
   chain(): string[] {
     return this.state.view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [this.#summaries.get(overlay.id) ?? ""] : []));
   }
-
-  chainText(): string {
-    return this.chain().join(SUMMARY_JOIN);
-  }
 }
+
+const shorten = (part: Part): Part =>
+  part.type === "tool_result" ? { ...part, output: shortenToolResult(part.output, TRANSCRIPT_RESULT_CHARS) } : part;
 
 const { runs: _, ...TOLD_OF_RECALL } = RECALL_TOOL;
 

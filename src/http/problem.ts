@@ -148,6 +148,17 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   models_unavailable: () => retryLater("The registry of models is out of reach; nothing was changed."),
   turn_not_found: () => unknown("turn"),
   compaction_not_found: () => unknown("compaction"),
+  request_not_found: ({ call, calls }) => ({
+    ...NOT_FOUND,
+    detail: calls === 0 ? "The turn has asked no model, so far." : `call: the turn has ${calls}, and no request ${call ?? calls}.`,
+    extra: { calls },
+  }),
+  request_unknown: ({ model }) => ({
+    status: 422,
+    title: "Request not known",
+    detail: `How ${model} was asked was not recorded then, and the model is no longer known here.`,
+    extra: { model },
+  }),
   execution_not_found: () => unknown("execution"),
   cannot_fit: ({ fit }) => ({
     status: 422,

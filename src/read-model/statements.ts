@@ -208,8 +208,8 @@ const RECOUNT = `message_count = (SELECT count(*) FROM messages WHERE tenant_id 
 export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number }): Statement {
   const has = (...kinds: readonly RowOp["op"][]): boolean => ops.some((op) => kinds.includes(op.op));
   const counted = ops.filter((op) => op.op === "insert_message" && COUNTED_KINDS.some((kind) => kind === op.row.kind)).length;
-  const changesHistory = has("redact_message", "supersede_messages");
-  const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays");
+  const changesHistory = has("redact_message", "supersede_messages", "choose_branch");
+  const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays", "redact_message");
   const set = ["updated_at = ?4", "last_seq = ?5"];
   // Counted up, not counted: the cost of a turn must not grow with the history.
   if (changesHistory) set.push(RECOUNT);

@@ -7,6 +7,7 @@ import type { BranchApi } from "../app/branch-api";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
 import type { ForkPage, ForkPlace } from "../app/fork-parts";
+import type { PastApi } from "../app/past-api";
 import type { RecallInput, RecallReport } from "../app/recall-views";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
@@ -16,11 +17,13 @@ import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
 import { showContext } from "./calls/context-call";
+import { diffContexts } from "./calls/context-diff";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, forkHead, forkPage } from "./calls/fork-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
+import { showPast } from "./calls/past-context";
 import { describeSession, listCompactions, listEvents, showCompaction } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
@@ -120,6 +123,11 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => showCompaction(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>
     this.#in(caller, (runtime) => showContext(runtime, input.content));
+
+  contextAt = (caller: api.Caller, input: Parameters<PastApi["contextAt"]>[1]): ReturnType<PastApi["contextAt"]> =>
+    this.#in(caller, (runtime) => showPast(runtime, input));
+  contextDiff = (caller: api.Caller, input: Parameters<PastApi["contextDiff"]>[1]): ReturnType<PastApi["contextDiff"]> =>
+    this.#in(caller, (runtime) => diffContexts(runtime, input));
 
   recall = (caller: api.Caller, input: RecallInput): Promise<api.Outcome<RecallReport>> =>
     this.#in(caller, (runtime) => recallFromRecord(runtime, input));

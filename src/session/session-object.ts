@@ -11,6 +11,7 @@ import type { SuggestedLimit } from "../app/model-entry";
 import { withSuggestions } from "../app/models/suggest-limits";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
+import type { PastApi } from "../app/past-api";
 import type { RecallInput, RecallReport } from "../app/recall-views";
 import type * as api from "../app/session-api";
 import type * as views from "../app/session-views";
@@ -171,6 +172,12 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   context(caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> {
     return this.#service.context(caller, input);
+  }
+  contextAt(caller: api.Caller, input: Parameters<PastApi["contextAt"]>[1]): ReturnType<PastApi["contextAt"]> {
+    return this.#service.contextAt(caller, input);
+  }
+  contextDiff(caller: api.Caller, input: Parameters<PastApi["contextDiff"]>[1]): ReturnType<PastApi["contextDiff"]> {
+    return this.#service.contextDiff(caller, input);
   }
   recall(caller: api.Caller, input: RecallInput): Promise<api.Outcome<RecallReport>> {
     return this.#service.recall(caller, input);

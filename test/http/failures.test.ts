@@ -33,6 +33,8 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   models_unavailable: [{ code: "models_unavailable" }, 503],
   turn_not_found: [{ code: "turn_not_found", turn: "trn_x" }, 404],
   compaction_not_found: [{ code: "compaction_not_found", compaction: "cmp_x" }, 404],
+  request_not_found: [{ code: "request_not_found", turn: "trn_x", call: null, calls: 0 }, 404],
+  request_unknown: [{ code: "request_unknown", model: "m" }, 422],
   cannot_fit: [{ code: "cannot_fit", fit }, 422],
   would_not_fit: [{ code: "would_not_fit", tokens: 9_000, limit: 8_000 }, 422],
   too_many_items: [{ code: "too_many_items", items: 10_000 }, 422],

@@ -128,6 +128,8 @@ function unknownSession(): WholeSessionApi {
     resetSummary: no,
     setPins: no,
     context: no,
+    contextAt: no,
+    contextDiff: no,
     leaseCompaction: no,
     recordCompaction: no,
     exportLog: no,
@@ -358,12 +360,16 @@ const params: Readonly<Record<string, string>> = {
 
 /** The path with well-formed ids in place of its parameters. */
 export function fillPath(path: string): string {
-  return path.replace(/:([a-z_]+)/g, (_, name: string) => {
+  const filled = path.replace(/:([a-z_]+)/g, (_, name: string) => {
     const value = params[name];
     if (value === undefined) throw new Error(`The walk knows no value for :${name}`);
     return value;
   });
+  return filled + sampleQuery(path);
 }
+
+/** The query of a route that needs one. */
+export const sampleQuery = (path: string): string => (path.endsWith("/context/diff") ? "?from=now&to=now" : "");
 
 /** A valid body of a route that needs one. */
 export function sampleBody({ method, path }: RouteEntry): unknown {

@@ -8,7 +8,7 @@ import { type Tape, toTape } from "../../scripts/lab/oracle/tape";
 import { runSystem } from "../../scripts/lab/systems/run-system";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
-import { filler } from "../../src/evaluate/compact";
+import { filler } from "../../src/evaluate/filler";
 import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
 import { toSetup } from "../../src/evaluate/setup";
 

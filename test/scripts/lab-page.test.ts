@@ -6,7 +6,7 @@ import { drawDots, drawLines } from "../../scripts/lab/html/chart";
 import { toPage } from "../../scripts/lab/html/page";
 import { reportColumn } from "../../scripts/lab/report-column";
 import { SYSTEMS } from "../../scripts/lab/systems/catalogue";
-import { filler } from "../../src/evaluate/compact";
+import { filler } from "../../src/evaluate/filler";
 import { toSetup, USUAL } from "../../src/evaluate/setup";
 
 const messages = Array.from({ length: 50 }, (_, at) => [

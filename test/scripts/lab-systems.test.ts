@@ -14,7 +14,7 @@ import { runSystem } from "../../scripts/lab/systems/run-system";
 import { type Moment, madeUp, type System, type SystemMessage } from "../../scripts/lab/systems/system";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
-import { filler } from "../../src/evaluate/compact";
+import { filler } from "../../src/evaluate/filler";
 import { runUnlimited } from "../../src/evaluate/run-column";
 import { messageText } from "../../src/evaluate/segments";
 

@@ -7,10 +7,13 @@ import type { RecordedMessage } from "../../scripts/replay/recording";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { policyOf } from "../../src/context/policy-choice";
 import type { ViewMessage } from "../../src/context/view";
+import { FIRST_BRANCH } from "../../src/domain/branch";
 import type { Part } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
 import { findMalformed } from "../../src/evaluate/check-request";
-import { filler, transcriptCost } from "../../src/evaluate/compact";
+import { transcriptCost } from "../../src/evaluate/compact";
 import { costOf } from "../../src/evaluate/costs";
+import { filler } from "../../src/evaluate/filler";
 import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
 import { verbatimShare } from "../../src/evaluate/measures";
 import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
@@ -147,7 +150,13 @@ describe("what is measured of the memory", () => {
   test("the verbatim share counts tokens from the newest back, half an item at the edge, a preview for what it shows", () => {
     const record = [1, 2, 3].map((position) => {
       const text = filler(100, position);
-      return { meta: item(position, "user"), parts: [{ type: "text" as const, text }], text, tokens: countTokens(text) };
+      return {
+        meta: item(position, "user"),
+        parts: [{ type: "text" as const, text }],
+        text,
+        tokens: countTokens(text),
+        chars: text.length,
+      };
     });
     const view = {
       epoch: 1,
@@ -158,12 +167,13 @@ describe("what is measured of the memory", () => {
       rough: 0,
       items: record.slice(1).map(({ meta }) => meta),
     };
-    expect(verbatimShare(record, view, 200)).toBe(1);
-    expect(verbatimShare(record, view, 250)).toBe(0.8);
-    expect(verbatimShare(record, view, 9_000)).toBeCloseTo(2 / 3);
+    const on = (shown: SessionState["view"]) => ({ view: shown, branch: FIRST_BRANCH });
+    expect(verbatimShare(record, on(view), 200)).toBe(1);
+    expect(verbatimShare(record, on(view), 250)).toBe(0.8);
+    expect(verbatimShare(record, on(view), 9_000)).toBeCloseTo(2 / 3);
     const chars = (record[1]?.text.length ?? 0) / 4;
     const reduced = [{ position: 2, tokens: 25, how: "shortened" as const, chars }];
-    expect(verbatimShare(record, { ...view, reduced }, 200)).toBeCloseTo((100 + 25) / 200);
+    expect(verbatimShare(record, on({ ...view, reduced }), 200)).toBeCloseTo((100 + 25) / 200);
   });
 });
 

@@ -91,6 +91,13 @@ export class Life {
   alarmAt: number | null = null;
   /** What the next request's body is shown to be. */
   body = "";
+  /** What any request's body is, shown and sent; null: `body`, and it is sent as another. */
+  bodyOf: ((request: ModelRequest) => string) | null = null;
+  /** What was sent, whole. */
+  readonly sent: { readonly purpose: ModelRequest["purpose"]; readonly body: string }[] = [];
+  /** Answers in place of the calls that a test opens by hand; null: nobody does. */
+  chat: ChatModel | null = null;
+  digest = async (_: string): Promise<string> => "digest";
   /** What every draw comes to. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
@@ -120,7 +127,7 @@ export class Life {
       tools: () => ({ run: (request, options) => this.tools.run(request, options) }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
-      digest: async () => "digest",
+      digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
       log: { info: () => {}, warn: () => {}, error: () => {} },
     });
@@ -128,13 +135,17 @@ export class Life {
   }
 
   readonly #model: ChatModel = {
-    stream: (request, { signal, onRequest, ...signs }) => {
+    stream: (request, options) => {
+      if (this.chat) return this.chat.stream(request, options);
+      const { signal, onRequest, ...signs } = options;
       const call = new ModelCall(request, signal, signs);
-      onRequest?.("body");
+      const body = this.bodyOf?.(request) ?? "body";
+      this.sent.push({ purpose: request.purpose, body });
+      onRequest?.(body);
       this.calls.push(call);
       return call.stream();
     },
-    render: async () => ({ url: "", body: this.body }),
+    render: async (request) => this.chat?.render(request) ?? { url: "", body: this.bodyOf?.(request) ?? this.body },
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {

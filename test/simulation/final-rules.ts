@@ -8,7 +8,9 @@ import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
+import { checkEvaluation } from "./evaluation-rules";
 import type { LogRules } from "./log-rules";
+import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
 import type { Send } from "./send";
 import { checkExecutions } from "./tool-rules";
@@ -27,6 +29,8 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
+  checkPast(run.world, run.log.events);
+  await checkEvaluation(run);
   await checkReadModel(run);
 }
 

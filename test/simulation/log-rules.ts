@@ -77,7 +77,7 @@ export class LogRules {
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
-    if (event.type === "TurnStarted" && (event.item || event.retry_of))
+    if (event.type === "TurnStarted" && event.attempt === 1)
       this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);

@@ -62,6 +62,9 @@ const TRIED = [
     seeds: 500,
     what: [
       "reverted",
+      "rewind: done",
+      "switch: done",
+      "regenerate: done",
       "compaction asked of another model",
       "output caps",
       "retry after 3600000",

@@ -2,6 +2,7 @@
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted, ToolCallView } from "../../src/app/session-views";
 import type { SessionService } from "../../src/session/service";
+import { answerAgain, goBack, goOnElsewhere } from "./brancher";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
@@ -27,6 +28,9 @@ const ORDINARY = {
   compact: 0.5,
   revert: 0.6,
   reset: 0.2,
+  rewind: 0.6,
+  switch: 0.5,
+  again: 0.5,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -44,6 +48,9 @@ const TYPIST: typeof ORDINARY = {
   compact: 0,
   revert: 0,
   reset: 0,
+  rewind: 0,
+  switch: 0,
+  again: 0,
 };
 
 export class Users {
@@ -115,6 +122,12 @@ export class Users {
         return pin(this.world);
       case "compact":
         return compact(this.world);
+      case "rewind":
+        return goBack(this.world);
+      case "switch":
+        return goOnElsewhere(this.world);
+      case "again":
+        return answerAgain(this.world);
       case "revert":
         return takeBack(this.world);
       case "reset":

@@ -1,5 +1,6 @@
 /** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22, I24). */
 import { isDeepStrictEqual } from "node:util";
+import { isElsewhere } from "../../src/domain/branch";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, ItemId, OverlayId } from "../../src/domain/ids";
@@ -22,6 +23,9 @@ const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position:
   reduced: reduced.filter((entry) => entry.position <= to && !isGone(entry.position)),
 });
 
+/** Whatever may change which positions the view has. */
+const CHECKED_AFTER: ReadonlySet<string> = new Set(["EpochChanged", "TurnStarted", "HistoryRewound", "BranchSwitched"]);
+
 export class ViewRules {
   /** Positions that an overlay stands for. */
   readonly #stands = new Map<OverlayId, ReadonlySet<number>>();
@@ -40,7 +44,7 @@ export class ViewRules {
     for (const item of after.view.items) this.#items[item.position] = item.id;
     if (event.type === "TurnStarted" && event.retry_of) this.#noteRetracted(before, after);
     if (event.type === "EpochChanged") this.#noteEpoch(event, before, after);
-    if (event.type === "EpochChanged" || event.type === "TurnStarted") this.#checkCover(after);
+    if (CHECKED_AFTER.has(event.type)) this.#checkCover(after);
     this.#checkSum(after);
   }
 
@@ -97,10 +101,11 @@ export class ViewRules {
   }
 
   /** What a reset leaves out: everything that is neither shown nor stood in for by what was there before. */
-  #hidden({ view, next_position }: SessionState, shown: ReadonlySet<number>): number[] {
+  #hidden({ view, branch, next_position }: SessionState, shown: ReadonlySet<number>): number[] {
     const known = new Set(view.overlays.flatMap((overlay) => [...(this.#stands.get(overlay.id) ?? [])]));
     const positions = Array.from({ length: next_position - 1 }, (_, index) => index + 1);
-    return positions.filter((position) => !shown.has(position) && !known.has(position) && !this.#retracted.has(position));
+    const isGone = (position: number): boolean => this.#retracted.has(position) || isElsewhere(branch.elsewhere, position);
+    return positions.filter((position) => !shown.has(position) && !known.has(position) && !isGone(position));
   }
 
   /** I19: whatever a summary stands for, a summariser has read, in this summary or in one that it goes on from. */
@@ -129,8 +134,8 @@ export class ViewRules {
     return mark;
   }
 
-  /** I11: every position is shown, stood in for by exactly one overlay, or was taken back by a retry. */
-  #checkCover({ view, next_position, lifecycle }: SessionState): void {
+  /** I11: every position of the branch is shown, stood in for by exactly one overlay, or was taken back by a retry. */
+  #checkCover({ view, branch, next_position, lifecycle }: SessionState): void {
     const { violations } = this.world;
     if (lifecycle !== "open") return;
     const times = new Uint8Array(next_position);
@@ -142,7 +147,10 @@ export class ViewRules {
     const sorted = view.items.every((item, index) => index === 0 || item.position > (view.items[index - 1]?.position ?? 0));
     violations.check(sorted, "I11", () => "the items of the view are out of order");
     for (let position = 1; position < next_position; position++) {
-      const fine = times[position] === 1 || (times[position] === 0 && this.#retracted.has(position));
+      const isGone = this.#retracted.has(position) || isElsewhere(branch.elsewhere, position);
+      const fine = isElsewhere(branch.elsewhere, position)
+        ? times[position] === 0
+        : times[position] === 1 || (times[position] === 0 && isGone);
       violations.check(
         fine,
         "I11",

@@ -3,6 +3,7 @@
  * anew by the next call or the alarm. Calls to it are messages: the answer of one that was carried out may be lost.
  */
 
+import { createHash } from "node:crypto";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelDirectory } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
@@ -25,6 +26,8 @@ import { SimTools } from "./sim-tools";
 import { Stats } from "./stats";
 import { SummaryBook } from "./summary-book";
 import { Violations } from "./violation";
+
+export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export const CALLER = { tenant: TENANT, session: SESSION } as const;
 
@@ -180,7 +183,7 @@ export class World {
       projection: () => projection,
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });
-        return `digest-${text.length}`;
+        return digestOf(text);
       },
       deadlines: DEADLINES,
       log: this.#logger,

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SCOPES, type Scope } from "../../src/app/tenant-api";
 import { KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
-import { sampleBody } from "../http/support";
+import { sampleBody, sampleQuery } from "../http/support";
 import { advanceClock } from "./clock";
 import { bodyOf, type Chat, migrate, newChat, newId, newTenant, request, type Tenant } from "./support";
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
   };
 });
 
-const fill = (path: string): string => path.replace(/\{([a-z_]+)\}/g, (_, name: string) => ids[name] ?? "missing");
+const fill = (path: string): string => path.replace(/\{([a-z_]+)\}/g, (_, name: string) => ids[name] ?? "missing") + sampleQuery(path);
 const bodyFor = ({ method, path }: Route): unknown => {
   const body = sampleBody({ method, path: path.replace(/\{([a-z_]+)\}/g, ":$1") });
   return method === "GET" ? undefined : body;

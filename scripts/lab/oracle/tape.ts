@@ -1,13 +1,13 @@
 /** A column as the oracle needs it: what every group of messages weighs, and how many of them each call sends. */
 
-import { groupItems } from "../../../src/context/groups";
+import { type Group, groupItems } from "../../../src/context/groups";
 import { buildView } from "../../../src/context/view";
-import { filler, transcriptTokens } from "../../../src/evaluate/compact";
+import { filler } from "../../../src/evaluate/filler";
 import { Ledger } from "../../../src/evaluate/ledger";
 import { ModelCalls } from "../../../src/evaluate/model-calls";
 import type { Segments } from "../../../src/evaluate/segments";
 import { tokensOf } from "../../../src/evaluate/segments";
-import { LabSession, type RecordedItem } from "../../../src/evaluate/session";
+import { LabSession } from "../../../src/evaluate/session";
 import { LAB_MODEL, limitsOf, toSetup } from "../../../src/evaluate/setup";
 import { type Caller, type Spoken, StepPlayer } from "../../../src/evaluate/step-player";
 import type { Column } from "../../../src/evaluate/steps";
@@ -63,20 +63,20 @@ export function toTape(column: Column, segments: Segments, cold: number | null =
   return {
     head: column.system === null ? 0 : segments.of("system", column.system).tokens,
     ...frameOf(segments),
-    groups: groups.map(({ from, to }) => toGroup(session.record.slice(from - 1, to), segments)),
+    groups: groups.map(({ from, to }) => toGroup(session, { from, to })),
     calls: calls.seen.map(({ items, ...call }) => ({ ...call, groups: countUpTo(starts, items) })),
   };
 }
 
 const countUpTo = (starts: readonly number[], items: number): number => starts.filter((from) => from <= items).length;
 
-function toGroup(items: readonly RecordedItem[], segments: Segments): TapeGroup {
-  const entries = items.map(({ meta, parts }) => ({ meta, parts }));
-  const view = buildView({ ...EMPTY, entries, summaries: [] });
+function toGroup(session: LabSession, { from, to }: Pick<Group, "from" | "to">): TapeGroup {
+  const items = session.record.slice(from - 1, to);
+  const view = buildView({ ...EMPTY, entries: items.map(({ meta, parts }) => ({ meta, parts })), summaries: [] });
   return {
-    from: items[0]?.meta.position ?? 0,
-    wire: tokensOf(segments.ofView(view)),
-    transcript: items.reduce((sum, item) => sum + transcriptTokens(item, segments), 0),
+    from,
+    wire: tokensOf(session.segments.ofView(view)),
+    transcript: session.transcript({ from, to }).reduce((sum, tokens) => sum + tokens, 0),
     text: items.reduce((sum, item) => sum + item.tokens, 0),
   };
 }

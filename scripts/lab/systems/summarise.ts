@@ -1,8 +1,9 @@
 /** A system's summary: of the same length as ours would have, the share of what is new in it, and charged as it is asked for. */
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
-import { filler, transcriptTokens } from "../../../src/evaluate/compact";
+
 import type { Spent } from "../../../src/evaluate/costs";
+import { filler } from "../../../src/evaluate/filler";
 import type { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { messageText, type Segment, tokensOf } from "../../../src/evaluate/segments";
 import type { LabSession } from "../../../src/evaluate/session";
@@ -10,7 +11,7 @@ import { type Ask, type SystemMessage, sumOf } from "./system.ts";
 
 interface Summariser {
   readonly session: LabSession;
-  readonly cache: PromptCache;
+  readonly cache: PromptCache<Segment>;
   /** The most that a request may weigh. */
   readonly limit: number;
   readonly request: (messages: readonly SystemMessage[]) => Segment[];
@@ -49,8 +50,5 @@ function weigh(reads: readonly SystemMessage[], { form }: Ask, by: Summariser): 
 
 function transcriptOf({ parts, positions }: SystemMessage, session: LabSession): number {
   if (positions.length === 0) return session.segments.count(messageText(parts));
-  return sumOf(positions, (position) => {
-    const item = session.record[position - 1];
-    return item ? transcriptTokens(item, session.segments) : 0;
-  });
+  return sumOf(positions, (position) => session.transcript({ from: position, to: position })[0] ?? 0);
 }

@@ -24,7 +24,7 @@ interface Parts {
 
 export class SystemCalls implements Caller {
   readonly #by: Parts;
-  readonly #cache: PromptCache;
+  readonly #cache: PromptCache<Segment>;
   #view: readonly SystemMessage[] = [];
   #all: readonly SystemMessage[] = [];
   /** The last position that the view has seen. */

@@ -9,6 +9,7 @@ import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
+import { toAskedModel } from "../asked-model";
 import { buildRequest, limitsOf } from "../compaction/build-request";
 import type { CallOptions, ModelChunk, ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
@@ -39,8 +40,10 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const request = buildRequest(ports.content, spec, maxOutput);
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
-  const asked = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, clock(), spec.prices);
+  const at = clock();
+  const read = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
+  const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {

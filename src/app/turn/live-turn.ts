@@ -14,7 +14,7 @@ export class CallUnderWay {
   request_digest: string | null = null;
 
   constructor(
-    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio">,
+    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">,
     readonly startedAt: number,
     readonly prices?: Prices,
   ) {}

@@ -1,13 +1,12 @@
-/** What the model sees, and how it came to see that. */
-import { type OpenAPIHono, z } from "@hono/zod-openapi";
+/** How the model came to see what it sees. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
-import { compactionView, contextView } from "../schemas/compaction";
+import { compactionView } from "../schemas/compaction";
 import { id, sessionPath } from "../schemas/ids";
 import { listOf, pageQuery, toList } from "../schemas/page";
 import { sessionCalls } from "../session-calls";
-import { ofSessionModel } from "../session-model";
 
 const tag = "context";
 
@@ -31,25 +30,6 @@ const get = tenantRoute({
   responses: { 200: json("The compaction", compactionView) },
 });
 
-const context = tenantRoute({
-  method: "get",
-  path: "/v1/sessions/{session_id}/context",
-  tag,
-  scope: "sessions:read",
-  summary: "See exactly what the next request to the model sends",
-  request: {
-    params: sessionPath,
-    query: z.strictObject({
-      content: z
-        .string()
-        .refine((text) => text.trim() !== "", "must not be empty")
-        .optional()
-        .openapi({ description: "As if this user message were sent next" }),
-    }),
-  },
-  responses: { 200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", contextView) },
-});
-
 export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const { after = null, limit, order } = c.req.valid("query");
@@ -67,13 +47,5 @@ export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     const { session_id, compaction_id } = c.req.valid("param");
     const found = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.compaction(caller, compaction_id));
     return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
-  });
-
-  app.openapi(context, async (c) => {
-    const { content } = c.req.valid("query");
-    const parts = content === undefined ? null : [{ type: "text" as const, text: content }];
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
-    const report = await calls.repeatable((api, caller) => api.context(caller, { content: parts }));
-    return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
   });
 }

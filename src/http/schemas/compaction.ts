@@ -1,14 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView, ShownReceipt } from "../../app/control-views";
-import type { ContextReport } from "../../app/session-views";
 import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
-import { policyChoiceView } from "./policy";
-import { tokenFigure } from "./session";
 import { dollars, modelFailureKind, usageView } from "./turn";
 
-const certainty = documents<Certainty>()(
+export const certainty = documents<Certainty>()(
   z.object({
     source: z.enum(["reported", "estimated", "mixed"]),
     error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
@@ -121,37 +118,3 @@ export const compactionView = described
     ops: z.array(z.looseObject({ op: z.enum(OPS) })).openapi({ description: "What the epoch change did, by positions and ids" }),
   })
   .openapi("Compaction");
-
-export const contextView = documents<ContextReport>()(
-  z
-    .object({
-      model: z.string(),
-      policy: policyChoiceView,
-      epoch: z.int(),
-      context_window: z.int().nullable(),
-      assumed_window: z.int().nullable().openapi({ description: "What the policy takes an unknown window to be" }),
-      limit: z.number().nullable().openapi({ description: "Window less reserve: what a request may weigh" }),
-      reserve: z.number().nullable(),
-      total: tokenFigure,
-      compaction_first: z
-        .object({ trigger: z.enum(COMPACTION_TRIGGERS), expected: tokenFigure })
-        .nullable()
-        .openapi({
-          description:
-            "A summary is asked for before the request is sent, and what it will say cannot be known: then `request` is what is sent if none can be had",
-        }),
-      parts: z
-        .array(
-          z.object({
-            part: z.enum(["system", "tools", "pins", "summary", "dropped", "message"]),
-            position: z.int().nullable(),
-            tokens: z.number(),
-            source: z.enum(["reported", "estimated"]),
-            error_bound: z.number(),
-          }),
-        )
-        .readonly(),
-      request: z.object({ url: z.string(), body: z.string() }).openapi({ description: "The next request, byte for byte" }),
-    })
-    .openapi("Context"),
-);

@@ -31,6 +31,12 @@ export const usageSumsView = documents<UsageSums>()(z.object(sums));
 const purpose = z.enum(CALL_PURPOSES);
 const source = z.enum(["turn", "context_compaction", "title"]);
 
+export const callOutcome = z.enum([
+  ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
+  ...modelFailureKind.options,
+  ...(["cannot_fit", "round_limit", "unknown_model", "crashed", "internal", "stale"] as const),
+]);
+
 export const ledgerRowView = documents<LedgerRow>()(
   z
     .object({
@@ -48,11 +54,7 @@ export const ledgerRowView = documents<LedgerRow>()(
       reasoning: tokens.reasoning.nullable(),
       cost: dollars.openapi({ description: "US dollars, by the prices of the moment; null: unknown" }),
       estimate: z.number().openapi({ description: "Our own count of the request before it was sent, unscaled" }),
-      outcome: z.enum([
-        ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
-        ...modelFailureKind.options,
-        ...(["cannot_fit", "round_limit", "unknown_model", "crashed", "internal", "stale"] as const),
-      ]),
+      outcome: callOutcome,
       ms: z.number(),
     })
     .openapi("ModelCall"),

@@ -1,23 +1,21 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest, windowOf } from "../../app/compaction/build-request";
+import { buildRequest } from "../../app/compaction/build-request";
 import { draftItem } from "../../app/drafts";
-import type { ModelSpec } from "../../app/ports";
 import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
 import { foreseeRoom } from "../../app/turn/make-room";
-import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
-import { parsePolicyText, policyOf } from "../../context/policy-choice";
+import { parsePolicyText } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
 import type { Part } from "../../domain/message";
-import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
 import type { SessionRuntime } from "../runtime";
+import { weighContext } from "./context-weights";
 import { resolveQuietly } from "./read-calls";
 
 /** A request's body as it is shown, in UTF-16 units: as long as the largest windows fill it, and far below what RPC takes. */
@@ -35,31 +33,24 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { first, fits } = foreseeRoom(spec, { ...runtime.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
-  const total = measureNext(state, spec.id);
-  const parts = partsOf(state, spec);
+  const weights = weighContext(state, spec);
   const request = await runtime.deps.model.render(
     buildRequest(dry.content, spec, askedLength(runtime.replyCaps.get(spec.id) ?? null, { spec, state })),
   );
   const characters = request.body.length;
   if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
-  const limits = windowOf(spec, policyOf(state.settings.policy));
   return ok({
     model: spec.id,
     policy: parsePolicyText(state.settings.policy),
     epoch,
-    context_window: spec.context_window,
-    assumed_window: spec.context_window === null ? limits.window : null,
-    limit: limitOf(limits),
-    reserve: limits.window === null ? null : reserveOf(limits),
-    total,
+    ...weights,
     compaction_first: first && { trigger: first.trigger, expected: first.expected },
-    parts,
     request,
   });
 }
 
 /** The session as it would be with that message in its turn. Nothing that is done to it is stored. */
-function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
+export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
   let { state } = runtime;
   const { sql, ids, clock, incarnation } = runtime.deps;
   const append = (event: Event): void => {
@@ -86,25 +77,4 @@ function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { wri
     content.learn([body]);
   }
   return { writer, content };
-}
-
-/** Scaled by what the session has taught; unlike the plan's figures, not padded. */
-function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
-  const scale = scaleOf(state, spec.id) / PADDING;
-  const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
-    part: name,
-    position,
-    tokens: Math.ceil(tokens * scale),
-    source: "estimated",
-    error_bound: Math.ceil(tokens * scale * (PADDING - 1)),
-  });
-  const tools = offeredTools(state)?.tokens ?? 0;
-  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
-  return [
-    part("system", fixedTokens(state) - tools - pins),
-    part("tools", tools),
-    ...(pins > 0 ? [part("pins", pins)] : []),
-    ...state.view.overlays.map((overlay) => part(overlay.kind, overlay.tokens, overlay.from)),
-    ...state.view.items.map((item) => part("message", itemTokens(state, item), item.position)),
-  ];
 }

@@ -39,6 +39,16 @@ export function readCalls(
   return rows.map(parseStoredEvent).filter((event) => event.type === "ModelCallFinished");
 }
 
+export type EpochEvent = Extract<StoredEvent, { type: "EpochChanged" }>;
+
+/** What changed the view after one seq and up to another, in order. */
+export function readEpochChanges(sql: Sql, { after, to }: { readonly after: number; readonly to: number }): EpochEvent[] {
+  const query = `SELECT seq, at, type, version, data FROM events
+    WHERE type = 'EpochChanged' AND seq > ? AND seq <= ? ORDER BY seq`;
+  const rows = sql.all<StoredRow & Record<string, string | number>>(query, after, to);
+  return rows.map(parseStoredEvent).filter((event) => event.type === "EpochChanged");
+}
+
 /** Appends at `state.seq + 1` on; the database refuses any other place. */
 export function appendEvents(sql: Sql, events: readonly Event[], from: { readonly seq: number; readonly at: number }): StoredEvent[] {
   return events.map((event, index) => {

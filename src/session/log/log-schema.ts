@@ -3,6 +3,7 @@
  * database: no UPDATE, no DELETE, and an INSERT only at `max + 1`, since INSERT OR REPLACE passes the other two.
  */
 import { EXECUTION_STEP } from "./execution-rows";
+import { PAST_STEP } from "./past-step";
 import { RECALL_STEP } from "./recall-step";
 import type { Sql } from "./sql";
 
@@ -40,7 +41,7 @@ const migrations: readonly string[] = [
   EXECUTION_STEP + RECALL_STEP,
   `
   CREATE TABLE branches (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
-  `,
+  ${PAST_STEP}`,
 ];
 
 /** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */

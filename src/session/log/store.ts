@@ -10,6 +10,7 @@ import type { Rejection } from "../../domain/rejection";
 import type { SessionState } from "../../domain/state";
 import { err, ok, type Result } from "../../lib/result";
 import { type NewBody, writeBody } from "./bodies";
+import { isCheckpointDue, writeCheckpoint } from "./checkpoints";
 import { appendEvents, loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "./event-log";
 import { hasSchema, migrate } from "./log-schema";
 import { applyToTables } from "./log-tables";
@@ -52,6 +53,7 @@ export class SessionStore {
     const result = this.sql.transaction(() => {
       const value = work(unit);
       if (isSnapshotDue(before, unit)) writeSnapshot(this.sql, unit.state);
+      if (isCheckpointDue(before, unit.state)) writeCheckpoint(this.sql, unit.state);
       if (unit.appended.length > 0) this.hooks.onAppend(unit.appended, unit.state);
       return value;
     });

@@ -72,4 +72,4 @@ export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore |
   return changed ? viewBeforeOf(fold(readEvents(sql, 0, changed.seq - 1))) : null;
 }
 
-const rangesOf = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));
+export const rangesOf = (items: readonly ItemMeta[]): readonly CoveredRange[] => toRanges(items.map(({ position }) => position));

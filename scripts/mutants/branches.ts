@@ -1,0 +1,130 @@
+/** Going back, going on elsewhere, copying, taking out. */
+import type { Mutant } from "./mutant.ts";
+
+const BRANCHES = ["test/session/branches.test.ts"];
+const ANY = ["test/session/any-branching.test.ts"];
+const FORKS = ["test/session/forks.test.ts"];
+const REDACTION = ["test/session/redaction.test.ts"];
+
+export const branches: readonly Mutant[] = [
+  {
+    name: "an overlay that stands for what is left is kept",
+    breaks: "the newest overlay that fits applies",
+    file: "src/context/rewind.ts",
+    find: "overlays.every((overlay) => overlay.to <= to);",
+    replace: "overlays.every((overlay) => overlay.from <= to);",
+    tests: BRANCHES,
+  },
+  {
+    name: "what came between an earlier view and the step back is not shown",
+    breaks: "I11: the view hides nothing silently",
+    file: "src/context/rewind.ts",
+    find: "shown: [...shown, ...since]",
+    replace: "shown",
+    tests: ANY,
+  },
+  {
+    name: "an earlier view of another line is taken as it is",
+    breaks: "I11: what stands on another branch is not shown",
+    file: "src/context/rewind.ts",
+    find: "const end = Math.min(to, then.sharedTo);",
+    replace: "const end = to;",
+    tests: ANY,
+  },
+  {
+    name: "what was said since a branch was left is taken for its own",
+    breaks: "a branch is gone on with as it was left",
+    file: "src/app/branch/switch-branch.ts",
+    find: "{ from: left.view.to + 1, to: state.next_position - 1 }",
+    replace: "{ from: state.next_position, to: state.next_position - 1 }",
+    tests: BRANCHES,
+  },
+  {
+    name: "a response is taken apart",
+    breaks: "a call and its result are never separated",
+    file: "src/app/branch/go-back.ts",
+    find: "if (!next || startsGroup(next, last ?? undefined)) return null;",
+    replace: "if (last) return null;",
+    tests: BRANCHES,
+  },
+  {
+    name: "a step back while a turn runs",
+    breaks: "only between turns",
+    file: "src/domain/decide-branch.ts",
+    find: 'if (turn && turn.phase !== "awaiting_tools") return',
+    replace: 'if (turn && turn.phase === "running_tools") return',
+    tests: BRANCHES,
+  },
+  {
+    name: "a compaction can be taken back across a step back",
+    breaks: "what stood on the line that was left cannot be taken back",
+    file: "src/domain/evolve-branch.ts",
+    find: "committed: [], changed_by: null",
+    replace: "changed_by: null",
+    tests: BRANCHES,
+  },
+  {
+    name: "summaries read other branches",
+    breaks: "nothing on other branches is read",
+    file: "src/session/content.ts",
+    find: "readForwards: (range) => forwards(range, state().branch.elsewhere)",
+    replace: "readForwards: (range) => forwards(range, [])",
+    tests: ["test/session/branch-reads.test.ts"],
+  },
+  {
+    name: "what is listed of the record is of every branch",
+    breaks: "nothing on other branches is read",
+    file: "src/session/recall/fetch.ts",
+    find: "readBranchItems(ports.sql, input.elsewhere, {",
+    replace: "readBranchItems(ports.sql, [], {",
+    tests: ["test/session/branch-reads.test.ts"],
+  },
+  {
+    name: "a summary that has read it outlives a redaction",
+    breaks: "what was redacted is nowhere",
+    file: "src/domain/evolve-branch.ts",
+    find: 'overlay.kind === "summary" && from <= position && position <= to',
+    replace: 'overlay.kind === "summary" && from === position',
+    tests: REDACTION,
+  },
+  {
+    name: "a redacted reply stays in the live stream",
+    breaks: "what was redacted is nowhere",
+    file: "src/session/calls/redact-call.ts",
+    find: "runtime.buffer.burn(runtime.state.turn?.id ?? null);",
+    replace: "",
+    tests: REDACTION,
+  },
+  {
+    name: "a redacted call loses its place",
+    breaks: "I5: no result without its call",
+    file: "src/session/content.ts",
+    find: 'if (!tool || (kind !== "tool_call" && kind !== "tool_result"))',
+    replace: "if (tool || !tool)",
+    tests: ANY,
+  },
+  {
+    name: "a page of a copy that comes twice is taken twice",
+    breaks: "a copy that was broken off goes on",
+    file: "src/session/calls/fork-calls.ts",
+    find: "items.filter(({ meta }) => meta.position >= runtime.state.next_position)",
+    replace: "items.filter(() => true)",
+    tests: FORKS,
+  },
+  {
+    name: "something is said in a copy that is not whole",
+    breaks: "a fork has all of its past, or nothing is said in it",
+    file: "src/domain/decide.ts",
+    find: "if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type))",
+    replace: "if (fork && fork.done && !MAY_WHILE_FORKING.has(command.type))",
+    tests: FORKS,
+  },
+  {
+    name: "a copied reply's calls begin responses of their own",
+    breaks: "calls keep with their results",
+    file: "src/session/calls/fork-calls.ts",
+    find: "const continues = item.kind ===",
+    replace: "const continues = item.kind !==",
+    tests: FORKS,
+  },
+];

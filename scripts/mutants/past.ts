@@ -1,0 +1,71 @@
+/** What a past request was, and how two differ. */
+import type { Mutant } from "./mutant.ts";
+
+const PAST = ["test/session/past-context.test.ts"];
+
+export const past: readonly Mutant[] = [
+  {
+    name: "a past request is built on the session as it is now",
+    breaks: "I8: what is told of a past request is what was sent",
+    file: "src/session/calls/past-request.ts",
+    find: "createContent(sql, () => state)",
+    replace: "createContent(sql, () => runtime.state)",
+    tests: PAST,
+  },
+  {
+    name: "a past request shows what was redacted since",
+    breaks: "design §9: of what was redacted only the redaction is shown",
+    file: "src/session/calls/past-request.ts",
+    find: "{ ...rated, redacted }",
+    replace: "{ ...rated }",
+    tests: PAST,
+  },
+  {
+    name: "a past request is taken to match whatever it is",
+    breaks: "design §9: the digest says whether it is what was sent",
+    file: "src/session/calls/past-context.ts",
+    find: "recorded === rebuilt;",
+    replace: "true;",
+    tests: PAST,
+  },
+  {
+    name: "a past request is built on the state before its own question",
+    breaks: "I8: what is told of a past request is what was sent",
+    file: "src/app/turn/ask-model.ts",
+    find: "seq: state.seq,",
+    replace: "seq: state.seq - 1,",
+    tests: PAST,
+  },
+  {
+    name: "a past request forgets the cap that was asked for",
+    breaks: "I8: what is told of a past request is what was sent",
+    file: "src/app/turn/ask-model.ts",
+    find: "max_output: maxOutput,",
+    replace: "max_output: null,",
+    tests: PAST,
+  },
+  {
+    name: "a past state is read from a checkpoint of another state version",
+    breaks: "storage: a checkpoint is ignored when the version differs",
+    file: "src/session/log/checkpoints.ts",
+    find: "AND version = ?",
+    replace: "AND version <= ?",
+    tests: ["test/session/checkpoints.test.ts"],
+  },
+  {
+    name: "a past call is looked for by its position alone",
+    breaks: "design §9: an older build's call is found by epoch and position",
+    file: "src/session/log/turn-calls.ts",
+    find: "view.epoch === call.epoch && ",
+    replace: "",
+    tests: PAST,
+  },
+  {
+    name: "of two past requests with other tools the beginning is told to be alike",
+    breaks: "design §9: two requests are compared by what they show",
+    file: "src/context/view-diff.ts",
+    find: "from.tools !== to.tools || from.built",
+    replace: "from.built",
+    tests: ["test/session/context-diff.test.ts"],
+  },
+];

@@ -1,0 +1,193 @@
+/**
+ * How two requests of a session differ, by what they show and not by their bytes: messages that left and came, that are shown as less or as
+ * more, summaries, settings, and how far both begin alike. Pure; lists are bounded, their counts are not.
+ */
+import type { EpochOp, Overlay } from "../domain/compaction-events";
+import type { CompactionId, ItemId, OverlayId } from "../domain/ids";
+import type { ItemKind, ItemMeta } from "../domain/message";
+import type { SessionState } from "../domain/state";
+import { itemTokens, ratioOf } from "./budget";
+import { estimateParts, estimateThinking } from "./item-tokens";
+import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
+import type { BuiltView, ViewMessage } from "./view";
+
+/** Entries of one list, at most: the newest. */
+export const MAX_LISTED = 200;
+
+/** One of the two. */
+export interface ShownRequest {
+  readonly state: SessionState;
+  readonly model: string;
+  readonly built: BuiltView;
+  /** Offered tools as JSON text. */
+  readonly tools: string;
+  readonly system: string | null;
+  readonly pins: readonly string[];
+}
+
+/** What changed the view between the two. */
+export interface ViewChange {
+  readonly compaction: CompactionId | null;
+  readonly ops: readonly EpochOp[];
+}
+
+/** `unsigned`: what its provider signed, thinking among it, does not go back. */
+export type ShownAs = "whole" | "shortened" | "cleared" | "evicted" | "unsigned";
+
+export interface DiffItem {
+  readonly id: ItemId;
+  readonly position: number;
+  readonly kind: ItemKind;
+  readonly tokens: number;
+}
+
+/** Shown otherwise in the second than in the first. */
+export interface ChangedItem extends DiffItem {
+  readonly shown: ShownAs;
+  readonly was: { readonly shown: ShownAs; readonly tokens: number };
+}
+
+export interface DiffOverlay {
+  readonly id: OverlayId;
+  readonly kind: Overlay["kind"];
+  readonly from: number;
+  readonly to: number;
+  readonly items: number;
+  readonly tokens: number;
+  /** The change that did it; null: none between the two that was recorded. */
+  readonly by: CompactionId | null;
+}
+
+/** `count` and `tokens` are of all; `data` may be the newest of them only. */
+export interface Listed<T> {
+  readonly count: number;
+  readonly tokens: number;
+  readonly data: readonly T[];
+}
+
+export interface ViewDiff {
+  readonly changed: {
+    readonly model: boolean;
+    readonly policy: boolean;
+    readonly system: boolean;
+    readonly tools: boolean;
+    readonly pins: boolean;
+  };
+  /** How far both begin alike, system prompt and tools first: what a provider's cache of the first could serve the second, if the model is the same. */
+  readonly prefix: { readonly messages: number; readonly tokens: number };
+  /** Shown alike in both. */
+  readonly both: { readonly count: number; readonly tokens: number };
+  readonly left: Listed<DiffItem>;
+  readonly came: Listed<DiffItem>;
+  readonly less: Listed<ChangedItem>;
+  readonly more: Listed<ChangedItem>;
+  readonly summaries: { readonly left: Listed<DiffOverlay>; readonly came: Listed<DiffOverlay> };
+}
+
+/** Tokens are estimates, scaled as the session has learned by `to` for its model: one measure for both. */
+export function diffViews(from: ShownRequest, to: ShownRequest, changes: readonly ViewChange[]): ViewDiff {
+  const scale = ratioOf(to.state, to.model);
+  const weigh = (raw: number): number => Math.ceil(raw * scale);
+  const texts = (request: ShownRequest): string => JSON.stringify(request.pins);
+  const overlays = (one: ShownRequest, other: ShownRequest): Listed<DiffOverlay> => overlaysOnlyIn(one, other, { changes, weigh });
+  return {
+    changed: {
+      model: from.model !== to.model,
+      policy: from.state.settings.policy !== to.state.settings.policy,
+      system: from.system !== to.system,
+      tools: from.tools !== to.tools,
+      pins: texts(from) !== texts(to),
+    },
+    prefix: commonPrefix(from, to, weigh),
+    ...diffItems(from, to, weigh),
+    summaries: { left: overlays(from, to), came: overlays(to, from) },
+  };
+}
+
+type Weigh = (raw: number) => number;
+
+/** The whole of one request, as its parts are weighed. */
+export const requestTokens = ({ built, tools }: ShownRequest, weigh: Weigh): number =>
+  weigh(headTokens({ built, tools }) + built.messages.reduce((sum, message) => sum + messageTokens(message), 0));
+
+const headTokens = ({ built, tools }: Pick<ShownRequest, "built" | "tools">): number =>
+  (built.system === null ? 0 : estimateTokens(built.system) + MESSAGE_OVERHEAD_TOKENS) + (tools === "[]" ? 0 : estimateTokens(tools));
+
+const messageTokens = ({ parts }: ViewMessage): number => estimateParts(parts) + estimateThinking(parts);
+
+/** Tools stand at a request's head, at some providers before the system prompt: where either differs, nothing is alike. */
+function commonPrefix(from: ShownRequest, to: ShownRequest, weigh: Weigh): ViewDiff["prefix"] {
+  if (from.tools !== to.tools || from.built.system !== to.built.system) return { messages: 0, tokens: 0 };
+  let messages = 0;
+  let tokens = headTokens(to);
+  for (const [index, message] of to.built.messages.entries()) {
+    if (JSON.stringify(message) !== JSON.stringify(from.built.messages[index])) break;
+    messages += 1;
+    tokens += messageTokens(message);
+  }
+  return { messages, tokens: weigh(tokens) };
+}
+
+function diffItems(from: ShownRequest, to: ShownRequest, weigh: Weigh): Pick<ViewDiff, "both" | "left" | "came" | "less" | "more"> {
+  const before = new Map(from.state.view.items.map((item) => [item.id, item]));
+  const after = new Set(to.state.view.items.map(({ id }) => id));
+  const [came, less, more]: [DiffItem[], ChangedItem[], ChangedItem[]] = [[], [], []];
+  const both = { count: 0, tokens: 0 };
+  const [shownBefore, shownAfter] = [shownIn(from), shownIn(to)];
+  for (const item of to.state.view.items) {
+    const entry = toEntry(item, weigh(itemTokens(to.state, item)));
+    const known = before.get(item.id);
+    if (!known) {
+      came.push(entry);
+      continue;
+    }
+    const was = { shown: shownBefore(known), tokens: weigh(itemTokens(from.state, known)) };
+    const shown = shownAfter(item);
+    if (was.shown !== shown || was.tokens !== entry.tokens) (entry.tokens > was.tokens ? more : less).push({ ...entry, shown, was });
+    else {
+      both.count += 1;
+      both.tokens += entry.tokens;
+    }
+  }
+  const left = from.state.view.items.filter(({ id }) => !after.has(id)).map((item) => toEntry(item, weigh(itemTokens(from.state, item))));
+  return { both, left: list(left), came: list(came), less: list(less), more: list(more) };
+}
+
+const toEntry = ({ id, position, kind }: ItemMeta, tokens: number): DiffItem => ({ id, position, kind, tokens });
+
+function list<T extends { readonly tokens: number }>(entries: readonly T[]): Listed<T> {
+  return { count: entries.length, tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0), data: entries.slice(-MAX_LISTED) };
+}
+
+function shownIn({ state: { view }, model }: ShownRequest): (item: ItemMeta) => ShownAs {
+  const reduced = new Map(view.reduced.map(({ position, how }) => [position, how]));
+  const goesBack = ({ position, signed }: ItemMeta): boolean => !signed || (position >= view.signed_from && signed.model === model);
+  return (item) => reduced.get(item.position) ?? (goesBack(item) ? "whole" : "unsigned");
+}
+
+interface Naming {
+  readonly changes: readonly ViewChange[];
+  readonly weigh: Weigh;
+}
+
+function overlaysOnlyIn(one: ShownRequest, other: ShownRequest, { changes, weigh }: Naming): Listed<DiffOverlay> {
+  const known = new Set(other.state.view.overlays.map(({ id }) => id));
+  const isOlder = one.state.seq <= other.state.seq;
+  const own = one.state.view.overlays.filter(({ id }) => !known.has(id));
+  return list(
+    own.map(({ id, kind, from, to, items, tokens }) => {
+      const by = changes.findLast(({ ops }) => ops.some((op) => (isOlder ? ends(op, id) : begins(op, id))))?.compaction ?? null;
+      return { id, kind, from, to, items, tokens: weigh(tokens), by };
+    }),
+  );
+}
+
+const begins = (op: EpochOp, id: OverlayId): boolean => {
+  if (op.op === "summarize" || op.op === "drop") return op.overlay === id;
+  return (op.op === "revert" || op.op === "reset") && op.overlays.some((overlay) => overlay.id === id);
+};
+
+const ends = (op: EpochOp, id: OverlayId): boolean => {
+  if (op.op === "summarize" || op.op === "drop") return op.replaces.includes(id);
+  return (op.op === "revert" || op.op === "reset") && !op.overlays.some((overlay) => overlay.id === id);
+};

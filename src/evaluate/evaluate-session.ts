@@ -1,0 +1,88 @@
+/** A session's log is read in pages and let go of: the session goes on meanwhile, and what it says after the first look is not evaluated. */
+import { limitsOf } from "../app/compaction/build-request";
+import type { WholeSessionApi } from "../app/control-api";
+import type { CompactionView } from "../app/control-views";
+import type { ModelSpec } from "../app/ports";
+import type { Caller, Outcome, PageInput, SessionError } from "../app/session-api";
+import type { Page, SessionDescription } from "../app/session-views";
+import type { Prices } from "../context/economy";
+import { chainChoices, type PolicyChoice, resolvePolicy } from "../context/policy-choice";
+import { err, ok } from "../lib/result";
+import { type EvaluationInput, LogEvaluation } from "./evaluate-log";
+import type { Evaluation } from "./evaluation";
+import { RecordedSummaries } from "./recorded-summaries";
+
+/** What a session is asked: nothing that changes it. */
+type ReadApi = Pick<WholeSessionApi, "compactions" | "exportLog">;
+
+export interface EvaluationPorts {
+  /** Asks the session, with a fresh stub. */
+  readonly ask: <T>(work: (api: ReadApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
+}
+
+/** What of a session's description counts. */
+type Described = Pick<SessionDescription, "id" | "policy" | "effective_policy" | "message_count">;
+
+export interface EvaluationAsked {
+  readonly description: Described;
+  readonly policy: PolicyChoice;
+  readonly model: ModelSpec;
+  /** Absent: the model's. */
+  readonly window?: number | null;
+  readonly prices?: Prices;
+  readonly last: number;
+}
+
+/** As the session's policy would be if it were patched with it. */
+export const proposedChoice = ({ policy }: Pick<SessionDescription, "policy">, named: PolicyChoice): PolicyChoice =>
+  chainChoices(policy, named);
+
+export async function evaluateSession(asked: EvaluationAsked, ports: EvaluationPorts): Promise<Outcome<Evaluation | null>> {
+  const summaries = await readSummaries(ports);
+  if (!summaries.ok) return summaries;
+  const evaluation = new LogEvaluation(toInput(asked, summaries.value));
+  const failed = await readLog(evaluation, ports);
+  return failed ? err(failed) : ok(evaluation.finish());
+}
+
+function toInput({ description, policy, model, window, prices, last }: EvaluationAsked, summaries: RecordedSummaries): EvaluationInput {
+  const proposed = proposedChoice(description, policy);
+  const limits = limitsOf(model);
+  return {
+    session: description.id,
+    current: { choice: description.policy, policy: description.effective_policy },
+    proposed: { choice: proposed, policy: resolvePolicy(proposed) },
+    limits: { ...limits, ...(window !== undefined && { window }), ...(prices && { prices }) },
+    messages: description.message_count,
+    last,
+    summaries,
+  };
+}
+
+/** Rows and events of one page, at most: the session's answer is bounded in bytes before that. */
+const PAGE = 1_000;
+
+async function readSummaries({ ask }: EvaluationPorts): Promise<Outcome<RecordedSummaries>> {
+  const summaries = new RecordedSummaries();
+  let after: number | null = null;
+  do {
+    const page: PageInput = { after, limit: PAGE, order: "asc" };
+    const read: Outcome<Page<CompactionView>> = await ask((api, caller) => api.compactions(caller, page));
+    if (!read.ok) return read;
+    for (const row of read.value.data) summaries.learn(row);
+    after = read.value.has_more ? (read.value.data.at(-1)?.seq ?? null) : null;
+  } while (after !== null);
+  return ok(summaries);
+}
+
+async function readLog(evaluation: LogEvaluation, { ask }: EvaluationPorts): Promise<SessionError | null> {
+  for (let after = 0; ; ) {
+    const from = after;
+    const page = await ask((api, caller) => api.exportLog(caller, { after: from, limit: PAGE }));
+    if (!page.ok) return page.error;
+    evaluation.take(page.value);
+    const last = page.value.events.at(-1);
+    if (!page.value.has_more || !last) return null;
+    after = last.seq;
+  }
+}

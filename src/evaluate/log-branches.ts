@@ -1,0 +1,28 @@
+/** A conversation that goes back, or on on another line: what the view of another policy then shows of it. */
+import { isElsewhere, rangesWithin, withRange } from "../domain/branch";
+import type { CoveredRange } from "../domain/compaction-events";
+import type { StoredEvent } from "../domain/events";
+import type { SessionState } from "../domain/state";
+import type { LogRecord } from "./log-record";
+
+export type LineEvent = StoredEvent & { readonly type: "HistoryRewound" | "BranchSwitched" };
+
+/** What stands for positions of that line alone stays; everything else of it comes back, and the policy may compact it again. */
+export function onOwnLine(event: LineEvent, state: SessionState, record: LogRecord): LineEvent {
+  const { view, branch, next_position } = state;
+  const from = event.type === "HistoryRewound" ? event.to + 1 : next_position;
+  const elsewhere = event.line?.elsewhere ?? withRange(branch.elsewhere, { from, to: next_position - 1 });
+  const overlays = view.overlays.filter((overlay) => isWhole(rangesWithin(elsewhere, overlay), overlay));
+  const covered = overlays.map(({ from, to }) => ({ from, to }));
+  const shown = new Set(view.items.map(({ position }) => position));
+  const items = record.items.flatMap(({ meta }) => {
+    const stays = shown.has(meta.position) || !isElsewhere(covered, meta.position);
+    return stays && !isElsewhere(elsewhere, meta.position) ? [meta] : [];
+  });
+  if (!event.line) return { ...event, items };
+  const there = new Set(items.map(({ position }) => position));
+  const reduced = view.reduced.filter(({ position }) => there.has(position));
+  return { ...event, items, line: { ...event.line, overlays, reduced, keeps: [] } };
+}
+
+const isWhole = ([first]: readonly CoveredRange[], { from, to }: CoveredRange): boolean => first?.from === from && first.to === to;

@@ -1,0 +1,66 @@
+/** A session's own record as it is gone through: what each item weighs, and the content that a policy may still ask for. */
+import { isElsewhere } from "../domain/branch";
+import type { CoveredRange } from "../domain/compaction-events";
+import type { StoredEvent } from "../domain/events";
+import type { ItemId } from "../domain/ids";
+import type { ItemMeta, Part } from "../domain/message";
+import type { Weighed } from "./measures";
+
+/** In a transcript a result shows both its ends, of so many characters together (`context/prompts`). */
+const TRANSCRIPT_RESULT_CHARS = 2_000;
+
+/** Tokens as the estimator has them: neither scaled nor padded. */
+export interface LoggedItem extends Weighed {
+  readonly meta: ItemMeta;
+  /** In a summary's transcript. */
+  readonly transcript: number;
+}
+
+export class LogRecord {
+  /** Oldest first, by position without gaps from the first one on. */
+  readonly items: LoggedItem[] = [];
+  readonly #results = new Map<ItemId, readonly Part[]>();
+
+  learn(meta: ItemMeta, parts: readonly Part[]): void {
+    const chars = parts.reduce((sum, part) => sum + (part.type === "tool_result" ? part.output.length : 0), 0);
+    const shown = chars > TRANSCRIPT_RESULT_CHARS ? TRANSCRIPT_RESULT_CHARS / chars : 1;
+    this.items.push({ meta, tokens: meta.tokens, chars, transcript: Math.ceil(meta.tokens * shown) });
+    if (meta.kind === "tool_result") this.#results.set(meta.id, parts);
+  }
+
+  /** Content; only of results, which alone are ever shown shortened. */
+  read({ id }: Pick<ItemMeta, "id">): readonly Part[] {
+    return this.#results.get(id) ?? [];
+  }
+
+  slice({ from, to }: { readonly from: number; readonly to: number }): readonly LoggedItem[] {
+    const first = this.items[0]?.meta.position ?? 1;
+    return this.items.slice(Math.max(0, from - first), Math.max(0, to - first + 1));
+  }
+
+  /** Estimated tokens of all that is on a line. */
+  tokensOn(elsewhere: readonly CoveredRange[]): number {
+    return this.items.reduce((sum, { meta, tokens }) => sum + (isElsewhere(elsewhere, meta.position) ? 0 : tokens), 0);
+  }
+
+  /** Lets go of the content that no view shows any more. */
+  keepOnly(shown: ReadonlySet<ItemId>): void {
+    for (const id of this.#results.keys()) if (!shown.has(id)) this.#results.delete(id);
+  }
+}
+
+/** The items that enter the conversation by an event. */
+export function itemsOf(event: StoredEvent): readonly ItemMeta[] {
+  switch (event.type) {
+    case "MessagesAppended":
+      return event.items;
+    case "TurnStarted":
+      return event.item ? [event.item] : [];
+    case "AssistantReplied":
+    case "ToolCalled":
+    case "ToolResultRecorded":
+      return [event.item];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,71 @@
+/** Where a conversation says its identifiers, and what it comes back to that a view does not show. By position, never by text. */
+
+import { isElsewhere } from "../domain/branch";
+import type { Part } from "../domain/message";
+import type { SessionState, View } from "../domain/state";
+import { identifiersIn } from "./identifiers";
+import { messageText } from "./segments";
+
+/** Positions of one identifier that are remembered: the newest. */
+const MENTIONS_KEPT = 16;
+/** What is not remembered cannot be missed: a bound on memory. */
+const MAX_IDENTIFIERS = 200_000;
+
+export interface Missed {
+  /** Who came back to it. */
+  readonly position: number;
+  /** Where it was said last. */
+  readonly said_at: number;
+}
+
+export class Mentions {
+  readonly #known = new Map<string, number[]>();
+
+  learn(position: number, words: ReadonlySet<string>): void {
+    for (const word of words) {
+      const positions = this.#known.get(word);
+      if (positions) {
+        positions.push(position);
+        if (positions.length > MENTIONS_KEPT) positions.shift();
+      } else if (this.#known.size < MAX_IDENTIFIERS) this.#known.set(word, [position]);
+    }
+  }
+
+  /** Of the words that were said before, how many there are, and those that the view shows nowhere. */
+  recall(words: ReadonlySet<string>, at: { readonly position: number; readonly state: Pick<SessionState, "view" | "branch"> }): Recalled {
+    const { view, branch } = at.state;
+    const hidden = new Set(view.reduced.map(({ position }) => position));
+    let needed = 0;
+    const missed: Missed[] = [];
+    for (const word of words) {
+      const positions = (this.#known.get(word) ?? []).filter((position) => !isElsewhere(branch.elsewhere, position));
+      const last = positions.at(-1);
+      if (last === undefined) continue;
+      needed += 1;
+      if (!positions.some((position) => !hidden.has(position) && isShown(view, position)))
+        missed.push({ position: at.position, said_at: last });
+    }
+    return { needed, missed };
+  }
+}
+
+export interface Recalled {
+  readonly needed: number;
+  readonly missed: readonly Missed[];
+}
+
+export const wordsOf = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
+
+/** Items stand in order of position. */
+export function isShown({ items }: Pick<View, "items">, position: number): boolean {
+  let low = 0;
+  let high = items.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = items[middle]?.position ?? 0;
+    if (found === position) return true;
+    if (found < position) low = middle + 1;
+    else high = middle - 1;
+  }
+  return false;
+}

@@ -1,0 +1,65 @@
+/** What really happened, read off the log: beside what a policy would have come to. */
+import { roundCost } from "../domain/call-totals";
+import type { StoredEvent } from "../domain/events";
+import { evolve } from "../domain/evolve";
+import { generatedOf } from "../domain/model-call";
+import { initialState, type SessionState } from "../domain/state";
+import { NOTHING, plus, type Spent } from "./costs";
+import type { Recorded } from "./evaluation";
+import { type CallEvent, isAnswered } from "./log-call";
+import type { LogRecord } from "./log-record";
+import { ViewChanges } from "./view-changes";
+
+export class RecordedRun {
+  state: SessionState = initialState;
+  readonly #changes = new ViewChanges();
+  #turns = 0;
+  #calls = 0;
+  #failed = 0;
+  #turnSpent: Spent = NOTHING;
+  #summarySpent: Spent = NOTHING;
+  #cost = { usd: 0, summaries_usd: 0, unpriced_calls: 0 };
+
+  /** `counts`: it is of the part that is evaluated. */
+  take(event: StoredEvent, counts: boolean): void {
+    if (counts) this.#count(event);
+    this.state = evolve(this.state, event);
+  }
+
+  #count(event: StoredEvent): void {
+    if (event.type === "TurnStarted" && event.attempt === 1) this.#turns += 1;
+    if (event.type === "ModelCallFinished" && event.purpose !== "title") this.#call(event);
+    if (event.type !== "EpochChanged") return;
+    const when = { after_position: this.state.next_position - 1, turn: this.#turns, at: event.at, expected: null };
+    this.#changes.add(event, when);
+  }
+
+  #call(event: CallEvent): void {
+    const { usage, purpose, cost } = event;
+    if (purpose === "turn") {
+      if (isAnswered(event)) this.#calls += 1;
+      else this.#failed += 1;
+    }
+    if (cost === undefined) this.#cost.unpriced_calls += usage ? 1 : 0;
+    else this.#cost.usd += cost;
+    if (purpose === "compaction") this.#cost.summaries_usd += cost ?? 0;
+    if (!usage) return;
+    const spent = { input: usage.input, cached: usage.cached, output: generatedOf(usage) };
+    if (purpose === "turn") this.#turnSpent = plus(this.#turnSpent, spent);
+    else this.#summarySpent = plus(this.#summarySpent, spent);
+  }
+
+  figures(record: LogRecord): Recorded {
+    const { usd, summaries_usd, unpriced_calls } = this.#cost;
+    return {
+      turns: this.#turns,
+      calls: this.#calls,
+      failed_calls: this.#failed,
+      tokens: this.#turnSpent,
+      summary_tokens: this.#summarySpent,
+      cached_share: this.#turnSpent.cached / Math.max(1, this.#turnSpent.input),
+      cost: { usd: roundCost(usd), summaries_usd: roundCost(summaries_usd), unpriced_calls },
+      ...this.#changes.figures(record, this.state),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+/** What the model sees next, what it saw, and how two requests differ. */
+import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { RequestRef } from "../../app/past-views";
+import { idPattern, type TurnId } from "../../domain/ids";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { sendProblem } from "../problem";
+import { json, tenantRoute } from "../routing";
+import { anyContextView, contextDiffView } from "../schemas/context";
+import { id, sessionPath } from "../schemas/ids";
+import { sessionCalls } from "../session-calls";
+import { ofSessionModel } from "../session-model";
+
+const tag = "context";
+const scope = "sessions:read";
+const path = "/v1/sessions/{session_id}/context";
+
+const callNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, "an integer from 1")
+  .transform(Number)
+  .optional()
+  .openapi({ type: "integer", minimum: 1 });
+
+const context = tenantRoute({
+  method: "get",
+  path,
+  tag,
+  scope,
+  summary: "See exactly what the next request to the model sends, or what that of a past turn sent",
+  request: {
+    params: sessionPath,
+    query: z
+      .strictObject({
+        content: z
+          .string()
+          .refine((text) => text.trim() !== "", "must not be empty")
+          .optional()
+          .openapi({ description: "As if this user message were sent next" }),
+        at: id("trn").optional().openapi({ description: "The turn whose request is rebuilt from the log, and checked against its digest" }),
+        call: callNumber.openapi({ description: "Which of the turn's calls, from 1; by default the last that sent something" }),
+      })
+      .refine(({ content, at }) => content === undefined || at === undefined, { path: ["content"], error: "goes with no turn of the past" })
+      .refine(({ call, at }) => call === undefined || at !== undefined, { path: ["call"], error: "is one of a turn's: at is needed" }),
+  },
+  responses: {
+    200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", anyContextView),
+  },
+});
+
+const NOW = "now";
+type End = TurnId | typeof NOW;
+const end = z
+  .custom<End>(
+    (value) => typeof value === "string" && (value === NOW || idPattern("trn").test(value)),
+    "must be now or have the form trn_…",
+  )
+  .openapi({ type: "string", description: "A turn, or now: the next request", example: NOW });
+const endCall = callNumber.openapi({ description: "Which of that turn's calls, from 1; by default the last that sent something" });
+
+const diff = tenantRoute({
+  method: "get",
+  path: `${path}/diff`,
+  tag,
+  scope,
+  summary: "Compare what two requests showed the model",
+  request: {
+    params: sessionPath,
+    query: z
+      .strictObject({ from: end, to: end, from_call: endCall, to_call: endCall })
+      .refine(({ from, from_call }) => from !== NOW || from_call === undefined, { path: ["from_call"], error: "is one of a turn's" })
+      .refine(({ to, to_call }) => to !== NOW || to_call === undefined, { path: ["to_call"], error: "is one of a turn's" }),
+  },
+  responses: { 200: json("By messages, summaries and settings; without any content", contextDiffView) },
+});
+
+const toRef = (turn: End, call: number | undefined): RequestRef => ({ turn: turn === NOW ? null : turn, call: call ?? null });
+
+export function registerContext(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(context, async (c) => {
+    const { content, at, call = null } = c.req.valid("query");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const parts = content === undefined ? null : [{ type: "text" as const, text: content }];
+    const report = at
+      ? await calls.repeatable((api, caller) => api.contextAt(caller, { turn: at, call }))
+      : await calls.repeatable((api, caller) => api.context(caller, { content: parts }));
+    return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
+  });
+
+  app.openapi(diff, async (c) => {
+    const { from, to, from_call, to_call } = c.req.valid("query");
+    const refs = { from: toRef(from, from_call), to: toRef(to, to_call) };
+    const compared = await sessionCalls(deps, c, c.req.valid("param").session_id).repeatable((api, caller) =>
+      api.contextDiff(caller, refs),
+    );
+    return compared.ok ? c.json(compared.value, 200) : sendProblem(c, ofSessionModel(compared.error));
+  });
+}

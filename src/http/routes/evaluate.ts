@@ -1,0 +1,70 @@
+/** What another policy would have come to on a session that was really had. */
+import type { OpenAPIHono, z } from "@hono/zod-openapi";
+import type { ModelSpec } from "../../app/ports";
+import type { SessionDescription } from "../../app/session-views";
+import { toFigures } from "../../context/model-input";
+import { toPolicyText } from "../../context/policy-choice";
+import type { TenantId } from "../../domain/ids";
+import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
+import { err, ok, type Result } from "../../lib/result";
+import { principalOf } from "../auth";
+import { callTwice } from "../calls";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { type HttpError, sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { evaluationInput, evaluationView } from "../schemas/evaluation";
+import { faultOfPolicy } from "../schemas/session";
+import { sessionCalls } from "../session-calls";
+
+const evaluate = tenantRoute({
+  method: "post",
+  path: "/v1/policies/evaluate",
+  tag: "policies",
+  scope: "sessions:read",
+  summary:
+    "Play a session's log under another policy: what it would have cost, and what would have left the view. No model is called, nothing is changed",
+  request: { body: jsonBody(evaluationInput) },
+  responses: { 200: json("Both policies, beside what really happened", evaluationView) },
+});
+
+const NOTHING_SAID: HttpError = { code: "invalid_request", errors: [{ field: "session", detail: "nothing has been said in it yet" }] };
+
+type Input = z.infer<typeof evaluationInput>;
+
+export function registerEvaluate(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(evaluate, async (c) => {
+    const input = c.req.valid("json");
+    const calls = sessionCalls(deps, c, input.session);
+    const described = await calls.repeatable((api, caller) => api.describe(caller));
+    if (!described.ok) return sendProblem(c, described.error);
+    const asked = await ask(deps, principalOf(c).tenant, { input, description: described.value });
+    if (!asked.ok) return sendProblem(c, asked.error);
+    const evaluated = await evaluateSession(asked.value, { ask: (work) => calls.repeatable(work) });
+    if (!evaluated.ok) return sendProblem(c, evaluated.error);
+    return evaluated.value ? c.json(evaluated.value, 200) : sendProblem(c, NOTHING_SAID);
+  });
+}
+
+interface Of {
+  readonly input: Input;
+  readonly description: SessionDescription;
+}
+
+async function ask(deps: HttpDeps, tenant: TenantId, { input, description }: Of): Promise<Result<EvaluationAsked, HttpError>> {
+  const { policy, window, prices, last } = input;
+  const fault = faultOfPolicy(toPolicyText(proposedChoice(description, policy)), policy);
+  if (fault) return err({ code: "invalid_request", errors: [fault] });
+  const id = input.model ?? description.model;
+  const model = await resolve(deps, tenant, id);
+  if (!model) return err({ code: input.model === undefined ? "model_gone" : "unknown_model", model: id });
+  return ok({ description, policy, model, last, ...(window !== undefined && { window }), ...pricesOf(prices) });
+}
+
+/** Per token. */
+const pricesOf = (prices: Input["prices"]) => toFigures({ prices });
+
+const resolve = (deps: HttpDeps, tenant: TenantId, model: string): Promise<ModelSpec | null> =>
+  callTwice(
+    () => deps.tenants(tenant),
+    (api) => api.resolveModel(model),
+  );

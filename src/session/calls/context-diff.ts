@@ -1,0 +1,70 @@
+/** How two requests of the session differ: of turns that were, or the next one. */
+import type { ContextDiff, DiffSide, EpochStep, RequestRef } from "../../app/past-views";
+import type * as api from "../../app/session-api";
+import { foreseeRoom } from "../../app/turn/make-room";
+import { ratioOf } from "../../context/budget";
+import { buildView } from "../../context/view";
+import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
+import type { SessionState } from "../../domain/state";
+import { err, ok } from "../../lib/result";
+import type { ContentReader } from "../content";
+import { readEpochChanges } from "../log/event-log";
+import type { SessionRuntime } from "../runtime";
+import { rehearse } from "./context-call";
+import { findRequest } from "./past-request";
+import { resolveQuietly } from "./read-calls";
+
+type Side = ShownRequest & Pick<DiffSide, "turn_id" | "call">;
+
+export async function diffContexts(
+  runtime: SessionRuntime,
+  refs: { readonly from: RequestRef; readonly to: RequestRef },
+): Promise<api.Outcome<ContextDiff>> {
+  const first = await readSide(runtime, refs.from);
+  if (!first.ok) return first;
+  const second = await readSide(runtime, refs.to);
+  if (!second.ok) return second;
+  const [from, to] = [first.value, second.value];
+  const [earlier = 0, later = 0] = [from.state.seq, to.state.seq].sort((a, b) => a - b);
+  const changes = readEpochChanges(runtime.deps.sql, { after: earlier, to: later });
+  const epochs = changes.map(({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction }));
+  const scale = ratioOf(to.state, to.model);
+  const show = (side: Side): DiffSide => ({
+    turn_id: side.turn_id,
+    call: side.call,
+    seq: side.state.seq,
+    model: side.model,
+    epoch: side.state.view.epoch,
+    tokens: requestTokens(side, (raw) => Math.ceil(raw * scale)),
+  });
+  return ok({ from: show(from), to: show(to), epochs: epochs.slice(-MAX_LISTED), ...diffViews(from, to, changes) });
+}
+
+async function readSide(runtime: SessionRuntime, { turn, call }: RequestRef): Promise<api.Outcome<Side>> {
+  if (turn === null) return readNext(runtime);
+  const found = findRequest(runtime, turn, call);
+  if (!found.ok) return found;
+  const { state, content, n } = found.value;
+  return ok({ turn_id: turn, call: n, ...toShown({ state, content, model: found.value.call.model }) });
+}
+
+/** As `GET …/context` shows it: made to fit first, by what needs no model. */
+async function readNext(runtime: SessionRuntime): Promise<api.Outcome<Side>> {
+  const spec = await resolveQuietly(runtime);
+  if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
+  const { writer, content } = rehearse(runtime, null);
+  foreseeRoom(spec, { ...runtime.deps, writer, content });
+  return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec.id }) });
+}
+
+interface Read {
+  readonly state: SessionState;
+  readonly content: ContentReader;
+  readonly model: string;
+}
+
+function toShown({ state, content, model }: Read): ShownRequest {
+  const view = content.readView();
+  const tools = JSON.stringify(content.readTools());
+  return { state, model, built: buildView({ ...view, model }), tools, system: view.system, pins: view.pins };
+}

@@ -1,0 +1,41 @@
+/** What a request may weigh and what its parts do, of the next one and of those that were sent. */
+import { windowOf } from "../../app/compaction/build-request";
+import type { ContextWeights } from "../../app/past-views";
+import type { ModelSpec } from "../../app/ports";
+import type * as views from "../../app/session-views";
+import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
+import { policyOf } from "../../context/policy-choice";
+import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
+
+export function weighContext(state: SessionState, spec: ModelSpec): ContextWeights {
+  const limits = windowOf(spec, policyOf(state.settings.policy));
+  return {
+    context_window: spec.context_window,
+    assumed_window: spec.context_window === null ? limits.window : null,
+    limit: limitOf(limits),
+    reserve: limits.window === null ? null : reserveOf(limits),
+    total: measureNext(state, spec.id),
+    parts: partsOf(state, spec),
+  };
+}
+
+/** Scaled by what the session has taught; unlike the plan's figures, not padded. */
+function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
+  const scale = scaleOf(state, spec.id) / PADDING;
+  const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
+    part: name,
+    position,
+    tokens: Math.ceil(tokens * scale),
+    source: "estimated",
+    error_bound: Math.ceil(tokens * scale * (PADDING - 1)),
+  });
+  const tools = offeredTools(state)?.tokens ?? 0;
+  const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
+  return [
+    part("system", fixedTokens(state) - tools - pins),
+    part("tools", tools),
+    ...(pins > 0 ? [part("pins", pins)] : []),
+    ...state.view.overlays.map((overlay) => part(overlay.kind, overlay.tokens, overlay.from)),
+    ...state.view.items.map((item) => part("message", itemTokens(state, item), item.position)),
+  ];
+}

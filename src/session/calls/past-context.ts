@@ -1,0 +1,66 @@
+/** What the model saw: a turn's request, made again by the code that sends, and compared with the digest of what was sent. */
+import { toModelSpec } from "../../app/asked-model";
+import { buildRequest } from "../../app/compaction/build-request";
+import { resolveModel } from "../../app/compaction/resolve-model";
+import type { DigestCheck, PastContext } from "../../app/past-views";
+import type { ModelSpec } from "../../app/ports";
+import { askedLength } from "../../app/reply-caps";
+import type * as api from "../../app/session-api";
+import { parsePolicyText } from "../../context/policy-choice";
+import type { TurnId } from "../../domain/ids";
+import { err, ok } from "../../lib/result";
+import type { CallEvent } from "../log/event-log";
+import type { SessionRuntime } from "../runtime";
+import { MAX_SHOWN_CHARS } from "./context-call";
+import { weighContext } from "./context-weights";
+import { findRequest, type PastRequest } from "./past-request";
+
+export async function showPast(
+  runtime: SessionRuntime,
+  { turn, call: number }: { readonly turn: TurnId; readonly call: number | null },
+): Promise<api.Outcome<PastContext>> {
+  const found = findRequest(runtime, turn, number);
+  if (!found.ok) return found;
+  const past = found.value;
+  const { call, state, n, calls } = past;
+  const spec = await specOf(runtime, call);
+  if (!spec.ok) return spec;
+  const maxOutput = call.asked ? call.asked.max_output : askedLength(null, { spec: spec.value, state });
+  const request = await runtime.deps.model.render(buildRequest(past.content, spec.value, maxOutput));
+  const characters = request.body.length;
+  if (characters > MAX_SHOWN_CHARS) return err({ code: "context_too_large", characters, limit: MAX_SHOWN_CHARS });
+  return ok({
+    turn_id: turn,
+    call: n,
+    calls,
+    model: call.model,
+    policy: parsePolicyText(state.settings.policy),
+    epoch: state.view.epoch,
+    seq: state.seq,
+    sent_at: sentAt(call),
+    ...weighContext(state, spec.value),
+    request,
+    digest: check(past, await runtime.deps.digest(request.body)),
+  });
+}
+
+/** As it was asked; of an older build's call that did not record it, as the registry has it now. */
+async function specOf(runtime: SessionRuntime, { model, asked, ratio }: CallEvent): Promise<api.Outcome<ModelSpec>> {
+  if (asked) {
+    const spec = toModelSpec(model, asked.model, ratio);
+    return spec ? ok(spec) : err({ code: "request_unknown", model });
+  }
+  const found = await resolveModel(model, runtime.ports());
+  if (found.ok) return found;
+  return err(found.error === "unavailable" ? { code: "models_unavailable" } : { code: "request_unknown", model });
+}
+
+/** Nobody saw the end of a call without a duration. */
+const sentAt = ({ asked, at, ms }: CallEvent): number | null => asked?.at ?? (ms > 0 ? at - ms : null);
+
+function check({ call, isRedacted }: PastRequest, rebuilt: string): DigestCheck {
+  const recorded = call.request_digest;
+  const matches = recorded === null ? null : recorded === rebuilt;
+  const reason = isRedacted ? "redacted" : call.asked ? null : "not_recorded";
+  return { recorded, rebuilt, matches, reason: matches === false ? reason : null };
+}

@@ -1,0 +1,64 @@
+/**
+ * States along the log, so that the state at any seq is a short fold away. Small: the view's items as ranges of positions, read back from
+ * `items`. They only save time: all of them can be left out, and whoever folds past where one is missing leaves it behind.
+ */
+import type { CoveredRange } from "../../domain/compaction-events";
+import { fold } from "../../domain/evolve";
+import type { ItemMeta } from "../../domain/message";
+import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
+import { readEvents } from "./event-log";
+import type { Sql } from "./sql";
+import { rangesOf } from "./views-before";
+
+/** So many events are folded at most behind a checkpoint, and those of one transaction. */
+export const CHECKPOINT_EVERY_EVENTS = 250;
+/** UTF-16 units: below a row's 2 MB (docs/platform-facts.md). A state that is larger has thousands of calls waiting, and goes without. */
+const MAX_UNITS = 500_000;
+
+interface Checkpoint {
+  /** Without the view's items. */
+  readonly state: SessionState;
+  readonly shown: readonly CoveredRange[];
+}
+
+export const isCheckpointDue = (before: SessionState, after: SessionState): boolean =>
+  Math.floor(after.seq / CHECKPOINT_EVERY_EVENTS) > Math.floor(before.seq / CHECKPOINT_EVERY_EVENTS);
+
+export function writeCheckpoint(sql: Sql, state: SessionState): void {
+  const { view } = state;
+  const text = JSON.stringify({ state: { ...state, view: { ...view, items: [] } }, shown: rangesOf(view.items) } satisfies Checkpoint);
+  if (text.length > MAX_UNITS) return;
+  sql.all("DELETE FROM checkpoints WHERE version <> ?", STATE_VERSION);
+  sql.all("INSERT OR REPLACE INTO checkpoints (seq, version, text) VALUES (?, ?, ?)", state.seq, STATE_VERSION, text);
+}
+
+/** The newest one of this build's state version at `seq` or before; null: there is none. */
+export function readCheckpoint(sql: Sql, seq: number): SessionState | null {
+  const query = "SELECT text FROM checkpoints WHERE seq <= ? AND version = ? ORDER BY seq DESC LIMIT 1";
+  const row = sql.all<{ text: string }>(query, seq, STATE_VERSION)[0];
+  if (!row) return null;
+  const { state, shown } = JSON.parse(row.text) as Checkpoint;
+  return { ...state, view: { ...state.view, items: readRanges(sql, shown) } };
+}
+
+/**
+ * One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
+ * the whole record beside each range.
+ */
+function readRanges(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
+  const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
+    ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
+  return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => JSON.parse(meta) as ItemMeta);
+}
+
+/** The fold of the log up to `seq`. Call it in a transaction: it may leave checkpoints behind. */
+export function stateAt(sql: Sql, seq: number): SessionState {
+  let state = readCheckpoint(sql, seq) ?? initialState;
+  while (state.seq < seq) {
+    const events = readEvents(sql, state.seq, Math.min(CHECKPOINT_EVERY_EVENTS, seq - state.seq));
+    if (events.length === 0) break;
+    state = fold(events, state);
+    if (events.length === CHECKPOINT_EVERY_EVENTS) writeCheckpoint(sql, state);
+  }
+  return state;
+}

@@ -1,0 +1,50 @@
+/** Requests as a life sends them, and the same as its service tells them later. */
+import { createHash } from "node:crypto";
+import { expect } from "vitest";
+import type { PastContext } from "../../src/app/past-views";
+import type { ModelRequest } from "../../src/app/ports";
+import type { TurnId } from "../../src/domain/ids";
+import { CALLER, type Life } from "./life";
+
+/** Everything that a provider's adapter may read of a request. */
+const toBody = ({ model, purpose: _, ...request }: ModelRequest): string => {
+  const { id, provider, upstream_id, base_url, max_output, capabilities = null } = model;
+  return JSON.stringify({ model: { id, provider, upstream_id, base_url, max_output, capabilities }, ...request });
+};
+
+/** From now on what the life sends and shows is its whole request, and a digest is one. */
+export function watched(life: Life): Life {
+  life.digest = async (text) => createHash("sha256").update(text).digest("hex");
+  life.bodyOf = toBody;
+  return life;
+}
+
+export async function past(life: Life, turn: TurnId, call: number | null = null): Promise<PastContext> {
+  const shown = await life.service.contextAt(CALLER, { turn, call });
+  if (!shown.ok) throw new Error(shown.error.code);
+  return shown.value;
+}
+
+export const turnsOf = (life: Life): TurnId[] => [
+  ...new Set(life.events().flatMap((event) => (event.type === "TurnStarted" ? [event.turn] : []))),
+];
+
+/** Every request of every turn that is recorded, rebuilt, in the order in which they were recorded. */
+export async function allPast(life: Life): Promise<PastContext[]> {
+  const all: PastContext[] = [];
+  for (const turn of turnsOf(life)) {
+    const recorded = life.events().filter((event) => event.type === "ModelCallFinished" && event.turn === turn);
+    for (let n = 1; n <= recorded.length; n++) all.push(await past(life, turn, n));
+  }
+  const seqOf = ({ calls, call }: PastContext): number => calls[call - 1]?.seq ?? 0;
+  return all.sort((a, b) => seqOf(a) - seqOf(b));
+}
+
+/** What `lives` of one session have sent for their turns is told again, byte for byte, by the last of them. */
+export async function expectSame(...lives: readonly Life[]): Promise<void> {
+  const sent = lives.flatMap((life) => life.sent.filter(({ purpose }) => purpose === "turn").map(({ body }) => body));
+  const last = lives.at(-1);
+  const told = last ? await allPast(last) : [];
+  expect(told.map(({ request }) => request.body)).toEqual(sent);
+  expect([...new Set(told.map(({ digest }) => `${digest.matches} ${digest.reason}`))]).toEqual(["true null"]);
+}

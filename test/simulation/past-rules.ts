@@ -1,0 +1,57 @@
+/** I8, I9 for the past: what is told of a request is what was sent, and a state along the log is the fold to there, whatever it is read from. */
+import { isDeepStrictEqual } from "node:util";
+import { toModelSpec } from "../../src/app/asked-model";
+import { buildRequest } from "../../src/app/compaction/build-request";
+import type { StoredEvent } from "../../src/domain/events";
+import { fold } from "../../src/domain/evolve";
+import { findRequest } from "../../src/session/calls/past-request";
+import { readCheckpoint, stateAt, writeCheckpoint } from "../../src/session/log/checkpoints";
+import { readTurnCalls } from "../../src/session/log/turn-calls";
+import type { SessionRuntime } from "../../src/session/runtime";
+import { render } from "./sim-model";
+import { digestOf, type World } from "./world";
+
+/** Of a story's calls and seqs, about so many are looked at. */
+const SAMPLES = 12;
+
+function sample<T>(all: readonly T[]): readonly T[] {
+  const step = Math.max(1, Math.ceil(all.length / SAMPLES));
+  return all.filter((_, index) => index % step === 0);
+}
+
+export function checkPast(world: World, events: readonly StoredEvent[]): void {
+  const { runtime } = world.wake();
+  const calls = events.flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "turn" ? [event] : []));
+  for (const { seq, turn, request_digest } of sample(calls)) {
+    if (!turn || request_digest === null) continue;
+    const n = readTurnCalls(runtime.deps.sql, turn).findIndex((call) => call.seq === seq) + 1;
+    const rebuilt = rebuild(runtime, { turn, n });
+    if (rebuilt === null) continue;
+    world.violations.check(
+      rebuilt === request_digest,
+      "I8",
+      () => `the request of call ${n} of ${turn} is told otherwise than it was sent`,
+    );
+    world.stats.count("requests told again");
+  }
+  for (const seq of sample(events.map((event) => event.seq))) checkState(world, { seq, events });
+}
+
+/** Its digest; null: what was redacted since cannot be told. */
+function rebuild(runtime: SessionRuntime, { turn, n }: { turn: Parameters<typeof findRequest>[1]; n: number }): string | null {
+  const found = findRequest(runtime, turn, n);
+  if (!found.ok) return found.error.code;
+  if (found.value.isRedacted) return null;
+  const { call, content } = found.value;
+  const spec = call.asked ? toModelSpec(call.model, call.asked.model) : null;
+  return call.asked && spec ? digestOf(render(buildRequest(content, spec, call.asked.max_output)).body) : "nothing was recorded";
+}
+
+function checkState({ sql, violations }: World, { seq, events }: { readonly seq: number; readonly events: readonly StoredEvent[] }): void {
+  const folded = fold(events.slice(0, seq));
+  const told = sql.transaction(() => stateAt(sql, seq));
+  violations.check(isDeepStrictEqual(told, folded), "I9", () => `the state at ${seq} differs from the fold of the log to there`);
+  writeCheckpoint(sql, folded);
+  const same = isDeepStrictEqual(readCheckpoint(sql, seq), JSON.parse(JSON.stringify(folded)));
+  violations.check(same, "I9", () => `a checkpoint at ${seq} reads as another state`);
+}
