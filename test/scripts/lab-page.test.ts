@@ -49,3 +49,10 @@ test("a line has a point for each value, a dot its name; both within the plot", 
   expect(drawLines(chart)).toContain('points="64.0,258.0 746.0,12.0"');
   expect(drawDots(chart)).toContain("a &amp; b");
 });
+
+test("names of dots that lie together stand apart", () => {
+  const series = ["a", "b", "c"].map((name, tone) => ({ name, tone, points: [[5, 2]] as const }));
+  const drawn = drawDots({ title: "t", x: { label: "x", from: 0, to: 10 }, y: { label: "y", from: 0, to: 4 }, series });
+  const heights = [...drawn.matchAll(/class="name" x="[\d.]+" y="([\d.]+)"/g)].map(([, y]) => Number(y)).sort((one, other) => one - other);
+  expect(heights.slice(1).map((y, at) => y - (heights[at] ?? 0))).toEqual([13, 13]);
+});

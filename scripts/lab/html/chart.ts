@@ -24,7 +24,7 @@ const LEFT = 64;
 const RIGHT = 14;
 const TOP = 12;
 const BOTTOM = 42;
-const TICKS = 5;
+const TICKS = 8;
 
 interface Scales {
   readonly x: (value: number) => string;
@@ -44,11 +44,38 @@ export const drawLines = (chart: Chart): string =>
   );
 
 /** One dot a point, named beside it by its series. */
-export const drawDots = (chart: Chart): string =>
-  draw(
-    chart,
-    chart.series.map((series) => dots(series, scalesOf(chart))),
+export function drawDots(chart: Chart): string {
+  const to = scalesOf(chart);
+  const named: Spot[] = [];
+  const drawn = chart.series.flatMap((series) =>
+    series.points.map(([x, y]) => {
+      const at = { x: Number(to.x(x)), y: Number(to.y(y)) };
+      const label = { x: at.x, y: freeFrom(at, named) };
+      named.push(label);
+      return dot({ ...series, words: `${series.name}: ${short(x)}, ${short(y)}` }, at, label);
+    }),
   );
+  return draw(chart, drawn);
+}
+
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+const LABEL_HEIGHT = 13;
+const LABEL_WIDTH = 150;
+
+/** The height nearest to the dot's where no other name stands. */
+function freeFrom({ x, y }: Spot, named: readonly Spot[]): number {
+  const isFree = (height: number): boolean =>
+    named.every((other) => Math.abs(other.x - x) > LABEL_WIDTH || Math.abs(other.y - height) >= LABEL_HEIGHT);
+  for (let shift = 0; shift < HEIGHT; shift++) {
+    if (isFree(y - shift)) return y - shift;
+    if (isFree(y + shift)) return y + shift;
+  }
+  return y;
+}
 
 function draw(chart: Chart, content: readonly string[]): string {
   return [
@@ -60,9 +87,7 @@ function draw(chart: Chart, content: readonly string[]): string {
 }
 
 function axes({ x, y, level }: Chart, to: Scales): string[] {
-  const steps = Array.from({ length: TICKS + 1 }, (_, at) => at / TICKS);
-  const rows = steps.map((step) => y.from + step * (y.to - y.from));
-  const columns = steps.map((step) => x.from + step * (x.to - x.from));
+  const [rows, columns] = [ticksOf(y), ticksOf(x)];
   return [
     ...rows.map((value) => `<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${to.y(value)}" y2="${to.y(value)}"/>`),
     ...rows.map((value) => `<text class="tick" x="${LEFT - 6}" y="${to.y(value)}" dy="4" text-anchor="end">${short(value)}</text>`),
@@ -78,6 +103,17 @@ function axes({ x, y, level }: Chart, to: Scales): string[] {
   ];
 }
 
+const STEPS = [1, 2, 2.5, 5, 10];
+
+/** Round numbers within the axis, about as many as `TICKS`. */
+function ticksOf({ from, to }: Chart["x"]): number[] {
+  const rough = (to - from || 1) / TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = (STEPS.find((each) => each * power >= rough) ?? 10) * power;
+  const first = Math.ceil(from / step - 1e-9);
+  return Array.from({ length: Math.max(0, Math.floor(to / step + 1e-9) - first + 1) }, (_, at) => (first + at) * step);
+}
+
 function line({ name, tone, points, marks = [] }: Series, to: Scales): string {
   const path = points.map(([x, y]) => `${to.x(x)},${to.y(y)}`).join(" ");
   const ticks = marks.flatMap((at) => {
@@ -87,14 +123,12 @@ function line({ name, tone, points, marks = [] }: Series, to: Scales): string {
   return `<g><title>${escapeHtml(name)}</title><polyline class="line tone-${tone}" points="${path}"/>${ticks.join("")}</g>`;
 }
 
-const dots = ({ name, tone, points }: Series, to: Scales): string =>
-  points
-    .map(
-      ([x, y]) =>
-        `<g><title>${escapeHtml(name)}: ${short(x)}, ${short(y)}</title><circle class="dot fill-${tone}" cx="${to.x(x)}" cy="${to.y(y)}" r="5"/>` +
-        `<text class="name" x="${to.x(x)}" y="${to.y(y)}" dx="8" dy="4">${escapeHtml(name)}</text></g>`,
-    )
-    .join("");
+function dot({ name, tone, words }: Series & { readonly words: string }, at: Spot, label: Spot): string {
+  const lead = Math.abs(label.y - at.y) > 3 ? `<line class="lead" x1="${at.x}" y1="${at.y}" x2="${at.x + 12}" y2="${label.y}"/>` : "";
+  const circle = `<circle class="dot fill-${tone}" cx="${at.x}" cy="${at.y}" r="5"/>`;
+  const text = `<text class="name" x="${at.x + 13}" y="${label.y.toFixed(1)}" dy="4">${escapeHtml(name)}</text>`;
+  return `<g><title>${escapeHtml(words)}</title>${lead}${circle}${text}</g>`;
+}
 
 const short = (value: number): string =>
   Math.abs(value) >= 1_000_000
@@ -103,7 +137,7 @@ const short = (value: number): string =>
       ? `${(value / 1_000).toFixed(value % 1_000 === 0 ? 0 : 1)}k`
       : Number.isInteger(value)
         ? String(value)
-        : value.toFixed(2);
+        : String(Number(value.toFixed(3)));
 
 const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" } as const;
 export const escapeHtml = (text: string): string =>
