@@ -64,8 +64,6 @@ export function decide(command: Command, state: SessionState): Decision {
 }
 
 function decideSession(command: SessionCommand, state: SessionState): Decision {
-  const { fork } = state;
-  if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
   switch (command.type) {
     case "OpenSession": {
       const { tenant, session, settings } = command;
