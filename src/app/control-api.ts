@@ -1,6 +1,7 @@
 /** What a person may do to the model's view of a session: compact, take back, forget the summary, pin. Part of what a session's object answers. */
 import type { CompactionId } from "../domain/ids";
 import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
+import type { DraftApi } from "./draft-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 import type { SessionDescription } from "./session-views";
 
@@ -17,4 +18,4 @@ export interface ControlApi {
 }
 
 /** Everything that a session's object answers. */
-export type WholeSessionApi = SessionApi & ControlApi;
+export type WholeSessionApi = SessionApi & ControlApi & DraftApi;

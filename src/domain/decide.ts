@@ -3,6 +3,7 @@ import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import type { Command, SessionCommand } from "./commands";
 import { decideCompaction } from "./decide-compaction";
+import { decideDraft } from "./decide-draft";
 import { decideMessage } from "./decide-message";
 import { decideTurn } from "./decide-turn";
 import { type Decision, voidCompaction } from "./decision";
@@ -45,6 +46,11 @@ export function decide(command: Command, state: SessionState): Decision {
     case "ResetSummary":
     case "RecordSpentCall":
       return decideCompaction(command, state);
+    case "RecordDraft":
+    case "EditDraft":
+    case "CommitDraft":
+    case "DiscardDraft":
+      return decideDraft(command, state);
     default:
       return assertNever(command);
   }

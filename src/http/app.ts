@@ -8,6 +8,7 @@ import { registerAdmin } from "./routes/admin";
 import { registerCompactions } from "./routes/compactions";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerDrafts } from "./routes/drafts";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
 import { registerKeys } from "./routes/keys";
@@ -40,6 +41,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerCompactions(app, deps);
   registerRecall(app, deps);
   registerControl(app, deps);
+  registerDrafts(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);
   registerUsage(app, deps);

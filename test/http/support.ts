@@ -124,6 +124,9 @@ function unknownSession(): WholeSessionApi {
     revertCompaction: no,
     resetSummary: no,
     setPins: no,
+    editDraft: no,
+    commitDraft: no,
+    discardDraft: no,
     context: no,
     leaseCompaction: no,
     recordCompaction: no,
@@ -349,18 +352,26 @@ export function fillPath(path: string): string {
   });
 }
 
+/** By how the route's path ends. */
+const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/messages", { content: "Hello" }],
+  ["/tool_results", { results: [{ call_id: "call_1", output: "42" }] }],
+  ["/approvals", { approvals: [{ execution_id: makeId("exe"), approved: true }] }],
+  ["/pins", { pins: ["Answer in French."] }],
+  ["/:compaction_id", { summary: "They spoke.", edits: 0 }],
+  ["/v1/keys", { name: "ci" }],
+  ["/refresh", undefined],
+  ["/probe", undefined],
+  ["/rotate", undefined],
+];
+
 /** A valid body of a route that needs one. */
 export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
-  if (path.endsWith("/messages")) return { content: "Hello" };
-  if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
-  if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
-  if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
-  if (path === "/v1/keys") return { name: "ci" };
+  const ending = ENDINGS.find(([end]) => path.endsWith(end));
+  if (ending) return ending[1];
   if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };
-  if (path.endsWith("/refresh")) return undefined;
   if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
-  if (path.endsWith("/probe") || path.endsWith("/rotate")) return undefined;
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };

@@ -2,6 +2,7 @@
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted, ToolCallView } from "../../src/app/session-views";
 import type { SessionService } from "../../src/session/service";
+import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
@@ -25,6 +26,7 @@ const ORDINARY = {
   look: 1,
   pins: 0.5,
   compact: 0.5,
+  draft: 1,
   revert: 0.6,
   reset: 0.2,
 };
@@ -42,6 +44,7 @@ const TYPIST: typeof ORDINARY = {
   look: 0,
   pins: 0,
   compact: 0,
+  draft: 0,
   revert: 0,
   reset: 0,
 };
@@ -115,6 +118,8 @@ export class Users {
         return pin(this.world);
       case "compact":
         return compact(this.world);
+      case "draft":
+        return handleDraft(this.world);
       case "revert":
         return takeBack(this.world);
       case "reset":

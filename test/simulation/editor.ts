@@ -1,0 +1,66 @@
+/** Who works with drafts: asks for one, reads it, changes its words, commits it or throws it away; not always in time, or alone. */
+import type { CompactionView } from "../../src/app/control-views";
+import type { CompactionId } from "../../src/domain/ids";
+import { id } from "../support/builders";
+import { attempt } from "./keeper";
+import { CALLER, type World } from "./world";
+
+/** How often somebody comes back to a draft before they lose interest. */
+const PATIENCE = 5;
+
+export async function handleDraft(world: World): Promise<void> {
+  const { random, scheduler, clients } = world;
+  const chosen = (await findDraft(world)) ?? (await ask(world));
+  for (let round = 0; chosen && round < PATIENCE; round++) {
+    await scheduler.sleep(clients, random.int(0, 5_000), "thinks about a draft");
+    const read = await attempt(world, "read", (service) => service.compaction(CALLER, chosen));
+    if (!read?.ok) return;
+    if (read.value.status === "drafted" || random.chance(0.1)) await handle(world, read.value);
+    else if (read.value.finished_at !== null) return;
+  }
+}
+
+/** One that waits; now and then one that is over. */
+async function findDraft(world: World): Promise<CompactionId | null> {
+  const page = { after: null, limit: 5, order: "desc" } as const;
+  const listed = await attempt(world, "compactions", (service) => service.compactions(CALLER, page));
+  const drafts = (listed?.ok ? listed.value.data : []).filter(({ draft }) => draft !== null);
+  return (drafts.find(({ status }) => status === "drafted") ?? (world.random.chance(0.1) ? drafts[0] : undefined))?.id ?? null;
+}
+
+async function ask(world: World): Promise<CompactionId | null> {
+  const { random } = world;
+  const input = {
+    dryRun: false,
+    keepRecent: random.pick([null, 256, 1_000]),
+    upTo: null,
+    instructions: null,
+    draft: true,
+    ...(random.chance(0.2) && { rebuild: true, keepRecent: null }),
+    ...(random.chance(0.2) && { model: random.pick(["big", "small"]) }),
+    idempotency: null,
+  };
+  const asked = await attempt(world, "ask for a draft", (service) => service.compact(CALLER, input));
+  world.stats.count(`draft: ${asked === null ? "unanswered" : asked.ok ? asked.value.kind : asked.error.code}`);
+  return asked?.ok && asked.value.kind === "requested" ? asked.value.compaction.id : null;
+}
+
+async function handle(world: World, { id: compaction, summary, draft }: CompactionView): Promise<void> {
+  const { random, stats } = world;
+  const edits = draft?.edits ?? 0;
+  const by = id("key", random.int(1, 2));
+  // What the book of summaries knows it by stays in front.
+  const words = `${summary ?? "none"} Changed by hand, ${edits + 1} times.`;
+  const action = random.weighted({ edit: 3, commit: 4, discard: 1, leave: 1 });
+  const answer =
+    action === "edit"
+      ? await attempt(world, "edit", (service) => service.editDraft(CALLER, { compaction, summary: words, edits, by }))
+      : action === "commit"
+        ? await attempt(world, "commit", (service) =>
+            service.commitDraft(CALLER, { compaction, edits: random.pick([null, edits]), idempotency: null }),
+          )
+        : action === "discard"
+          ? await attempt(world, "discard", (service) => service.discardDraft(CALLER, compaction))
+          : await attempt(world, "read", (service) => service.compaction(CALLER, compaction));
+  stats.count(`${action} a draft: ${answer === null ? "unanswered" : answer.ok ? "done" : answer.error.code}`);
+}
