@@ -1,5 +1,6 @@
-/** What a person may do with the draft of a compaction. Part of what a session's object answers. */
+/** What a person may do with the draft of a compaction, and with two summaries side by side. Part of what a session's object answers. */
 import type { CompactionId, KeyId } from "../domain/ids";
+import type { CompareInput, SummaryComparison } from "./comparison-views";
 import type { CompactionView } from "./control-views";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
 
@@ -21,6 +22,8 @@ export interface DraftApi {
     caller: Caller,
     input: { readonly compaction: CompactionId; readonly edits: number | null; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Once<{ readonly compaction: CompactionView }>>>;
+  /** With questions a model is asked each of them, of each summary alone; without, none is. */
+  compareSummaries(caller: Caller, input: CompareInput): Promise<Outcome<SummaryComparison>>;
   /** Also one that is being made. Again: nothing more happens. */
   discardDraft(caller: Caller, compaction: CompactionId): Promise<Outcome<null>>;
 }

@@ -206,6 +206,8 @@ export type DraftCommand =
   | { readonly type: "EditDraft"; readonly compaction: CompactionId; readonly edits: number; readonly summary: TextRef; readonly by: KeyId }
   /** `edits`: of the text that `change` was drafted from. */
   | { readonly type: "CommitDraft"; readonly compaction: CompactionId; readonly edits: number; readonly change: EpochDraft }
+  /** A question that was asked of a summary: the view has no part in it, and the ledger has its call. */
+  | { readonly type: "RecordAnswer"; readonly call: ModelCall }
   /** Of a draft, or of one that is being made. */
   | { readonly type: "DiscardDraft"; readonly compaction: CompactionId };
 

@@ -24,6 +24,8 @@ export function decideDraft(command: Command & DraftCommand, state: SessionState
       return decideCommit(command, state);
     case "DiscardDraft":
       return decideDiscard(command, state);
+    case "RecordAnswer":
+      return ok(finished(command.call));
     default:
       return assertNever(command);
   }

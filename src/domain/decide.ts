@@ -50,6 +50,7 @@ export function decide(command: Command, state: SessionState): Decision {
     case "EditDraft":
     case "CommitDraft":
     case "DiscardDraft":
+    case "RecordAnswer":
       return decideDraft(command, state);
     default:
       return assertNever(command);

@@ -12,6 +12,7 @@ import type { CompactionId, ItemId, TurnId } from "../domain/ids";
 import { err, ok } from "../lib/result";
 import { resolveApprovals } from "./calls/approval-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
+import { compareFor } from "./calls/compare-call";
 import { showContext } from "./calls/context-call";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
@@ -111,6 +112,9 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => commitFor(runtime, input));
   discardDraft = (caller: api.Caller, id: CompactionId): ReturnType<DraftApi["discardDraft"]> =>
     this.#in(caller, (runtime) => discardFor(runtime, id));
+
+  compareSummaries = (caller: api.Caller, input: Parameters<DraftApi["compareSummaries"]>[1]): ReturnType<DraftApi["compareSummaries"]> =>
+    this.#in(caller, (runtime) => compareFor(runtime, input));
 
   leaseCompaction = (caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> =>
     this.#in(caller, (runtime) => leaseFor(runtime, compaction));

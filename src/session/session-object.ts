@@ -199,6 +199,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   discardDraft(caller: api.Caller, compaction: CompactionId): ReturnType<DraftApi["discardDraft"]> {
     return this.#service.discardDraft(caller, compaction);
   }
+  compareSummaries(caller: api.Caller, input: Parameters<DraftApi["compareSummaries"]>[1]): ReturnType<DraftApi["compareSummaries"]> {
+    return this.#service.compareSummaries(caller, input);
+  }
   leaseCompaction(caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
     return this.#service.leaseCompaction(caller, compaction);
   }

@@ -44,6 +44,7 @@ function drafting(answer: Partial<DraftApi> = {}) {
     editDraft: noting(compaction),
     commitDraft: noting({ compaction, replayed: true }),
     discardDraft: noting(null),
+    compareSummaries: async () => err({ code: "session_not_found" }),
   };
   return { ...world({ session: { ...api, ...answer } }), seen };
 }

@@ -45,12 +45,24 @@ async function ask(world: World): Promise<CompactionId | null> {
   return asked?.ok && asked.value.kind === "requested" ? asked.value.compaction.id : null;
 }
 
+async function compare(world: World, b: CompactionId): Promise<void> {
+  const { random, stats } = world;
+  const questions = Array.from({ length: random.int(0, 3) }, (_, n) => ({
+    question: `What of ${n}?`,
+    expect: random.pick([null, "a talk"]),
+  }));
+  const input = { a: random.pick(["current", b] as const), b, questions, model: random.pick([null, "big", "gone"]) };
+  const compared = await attempt(world, "compare", (service) => service.compareSummaries(CALLER, input));
+  stats.count(`compare: ${compared === null ? "unanswered" : compared.ok ? "done" : compared.error.code}`);
+}
+
 async function handle(world: World, { id: compaction, summary, draft }: CompactionView): Promise<void> {
   const { random, stats } = world;
   const edits = draft?.edits ?? 0;
   const by = id("key", random.int(1, 2));
   // What the book of summaries knows it by stays in front.
   const words = `${summary ?? "none"} Changed by hand, ${edits + 1} times.`;
+  if (random.chance(0.3)) await compare(world, compaction);
   const action = random.weighted({ edit: 3, commit: 4, discard: 1, leave: 1 });
   const answer =
     action === "edit"

@@ -62,6 +62,10 @@ const TRIED = [
     seeds: 500,
     what: [
       "reverted",
+      "event CompactionDrafted",
+      "drafts edited",
+      "drafts committed",
+      "compare: done",
       "compaction asked of another model",
       "output caps",
       "retry after 3600000",

@@ -1,4 +1,4 @@
-/** A draft of a compaction: edited, committed, discarded. It is asked for, and read, as any compaction is. */
+/** A draft of a compaction: edited, committed, discarded. It is asked for, and read, as any compaction is. And two summaries, compared. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -6,6 +6,7 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
+import { compareInput, comparisonView, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
 import { id, sessionPath } from "../schemas/ids";
 import { sessionCalls } from "../session-calls";
@@ -45,6 +46,16 @@ const discard = tenantRoute({
   responses: { 204: { description: "It is gone, and the view was never changed" } },
 });
 
+const compare = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/compactions/compare",
+  tag,
+  scope,
+  summary: "Compare two summaries by their text, by what they keep of the messages, and by questions",
+  request: { params: sessionPath, body: jsonBody(compareInput) },
+  responses: { 200: json("Both side by side; without questions no model was asked", comparisonView) },
+});
+
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(edit, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
@@ -64,6 +75,15 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     if (!committed.ok) return sendProblem(c, committed.error);
     if (committed.value.replayed) c.header("idempotent-replayed", "true");
     return c.json(committed.value.compaction, 200);
+  });
+
+  app.openapi(compare, async (c) => {
+    const input = toCompareInput(c.req.valid("json"));
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    // Asked twice, a model is paid for twice.
+    const send = input.questions.length > 0 ? calls.once : calls.repeatable;
+    const comparison = await send((api, caller) => api.compareSummaries(caller, input));
+    return comparison.ok ? c.json(comparison.value, 200) : sendProblem(c, comparison.error);
   });
 
   app.openapi(discard, async (c) => {

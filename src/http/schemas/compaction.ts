@@ -71,6 +71,21 @@ export const coveredRange = documents<CoveredRange>()(z.object({ from: z.int(), 
 
 const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
 
+export const compactionFailure = z.enum([
+  ...modelFailureKind.options,
+  "empty",
+  "cut_off",
+  "too_long",
+  "not_smaller",
+  "sections_missing",
+  "lease_expired",
+  "unknown_model",
+  "nothing_to_do",
+  "superseded",
+  "discarded",
+  "internal",
+]);
+
 const draftView = documents<DraftView>()(
   z.object({
     edits: z.int().openapi({ description: "How often it was edited: the next edit names it" }),
@@ -89,22 +104,7 @@ const described = documents<Omit<CompactionView, "ops">>()(
     requested_at: time,
     finished_at: time.nullable(),
     attempts: z.int(),
-    failure: z
-      .enum([
-        ...modelFailureKind.options,
-        "empty",
-        "cut_off",
-        "too_long",
-        "not_smaller",
-        "sections_missing",
-        "lease_expired",
-        "unknown_model",
-        "nothing_to_do",
-        "superseded",
-        "discarded",
-        "internal",
-      ])
-      .nullable(),
+    failure: compactionFailure.nullable(),
     epoch: z.int().nullable(),
     range: coveredRange.nullable().openapi({ description: "Positions that left the view, or are going to" }),
     keep_recent: z.int().nullable().openapi({ description: "As asked for by hand; so are up_to and instructions" }),
