@@ -1,5 +1,6 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { adapters } from "./adapters.ts";
+import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { keys } from "./keys.ts";
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...fencing,
   ...view,
   ...summaries,
+  ...drafts,
   ...life,
   ...room,
   ...ledger,

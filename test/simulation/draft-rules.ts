@@ -1,4 +1,4 @@
-/** A draft is nobody's change of the view until it is committed, and then it is the one that was leased, read and last edited (I4, I25). */
+/** A draft is nobody's change of the view until it is committed, and then it is the one that was leased, read and last edited (I4, I28). */
 import { isDeepStrictEqual } from "node:util";
 import type { CoveredRange } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
@@ -50,7 +50,7 @@ export class DraftRules {
   }
 
   #check(holds: boolean, what: () => string): void {
-    this.world.violations.check(holds, "I25", what);
+    this.world.violations.check(holds, "I28", what);
   }
 
   #textOf(body: Of<"CompactionDrafted">["summary"]["body"]): string {
