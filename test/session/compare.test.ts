@@ -106,6 +106,7 @@ describe("a question", () => {
     expect(a?.system).toContain("a mare");
     expect(a?.system).not.toContain("Bella");
     expect(b?.system).toContain("Bella");
+    expect(b?.system).not.toContain("a mare");
     for (const request of [a, b]) expect(request).toMatchObject({ purpose: "comparison", tools: [], messages: [{ role: "user" }] });
     expect(model).toBe(ROOMY.id);
     expect(answered).toMatchObject([

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { SummaryOutcome } from "../../src/app/session-api";
 import { CALLER, type Life } from "./life";
-import { ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, SUMMARY, say, work } from "./talk";
+import { append, ask, BY_HAND, compact, newLife, ROOMY, requestOf, revert, SUMMARY, say, work } from "./talk";
 
 const text = (mark: string, words = 60): string => `${mark} ${"lorem ipsum ".repeat(words)}`;
 const OTHER: ModelSpec = { ...ROOMY, id: "other-model", upstream_id: "other-model" };
@@ -63,6 +63,20 @@ describe("a rebuild", () => {
     expect(view.overlays).toMatchObject([{ kind: "summary", from: before.overlays[0]?.from, to: before.overlays[1]?.to, generation: 0 }]);
     expect(view.items).toEqual(before.items);
     expect(requestOf(life)).toContain("Anew.");
+  });
+
+  test("leaves what a summary had left standing inside its range where it stands", async () => {
+    const life = await newLife({ policy: '{"preset":"oneclaw","keep":{"system_messages":true}}' });
+    await append(life, "system", [{ type: "text", text: "The user is called Ada." }]);
+    for (let turn = 1; turn <= 4; turn++) await say(life, text(`question ${turn}`), text(`reply ${turn}`));
+    await compact(life, 300);
+    const before = life.runtime.state.view.items;
+    expect(before[0]).toMatchObject({ kind: "system", position: 1 });
+    await ask(life, { rebuild: true });
+    await work(life, "Anew.");
+
+    expect(life.runtime.state.view).toMatchObject({ items: before, overlays: [{ from: 1 }] });
+    expect(requestOf(life)).toContain("The user is called Ada.");
   });
 
   test("may say more than what it replaces: nothing was to be gained, and the breaker is not told", async () => {

@@ -195,7 +195,7 @@ export class CompactionRules {
   #judge({ receipt, compaction }: EpochChanged, { view }: SessionState): void {
     const breaker = this.#breaker;
     breaker.failures = 0;
-    if (compaction && this.#rebuilds.has(compaction)) return;
+    if (compaction && this.#rebuilds.has(compaction)) return this.world.stats.count("made anew");
     breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
     breaker.openedAt = null;
     if (breaker.fruitless >= FRUITLESS) this.#open(view.tokens);

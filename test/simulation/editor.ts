@@ -1,6 +1,8 @@
 /** Who works with drafts: asks for one, reads it, changes its words, commits it or throws it away; not always in time, or alone. */
 import type { CompactionView } from "../../src/app/control-views";
+import type { Outcome } from "../../src/app/session-api";
 import type { CompactionId } from "../../src/domain/ids";
+import type { SessionService } from "../../src/session/service";
 import { id } from "../support/builders";
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
@@ -12,7 +14,7 @@ export async function handleDraft(world: World): Promise<void> {
   const { random, scheduler, clients } = world;
   const chosen = (await findDraft(world)) ?? (await ask(world));
   for (let round = 0; chosen && round < PATIENCE; round++) {
-    await scheduler.sleep(clients, random.int(0, 5_000), "thinks about a draft");
+    await scheduler.sleep(clients, random.int(0, 1_500), "thinks about a draft");
     const read = await attempt(world, "read", (service) => service.compaction(CALLER, chosen));
     if (!read?.ok) return;
     if (read.value.status === "drafted" || random.chance(0.1)) await handle(world, read.value);
@@ -51,28 +53,25 @@ async function compare(world: World, b: CompactionId): Promise<void> {
     question: `What of ${n}?`,
     expect: random.pick([null, "a talk"]),
   }));
-  const input = { a: random.pick(["current", b] as const), b, questions, model: random.pick([null, "big", "gone"]) };
+  const input = { a: random.chance(0.4) ? ("current" as const) : b, b, questions, model: random.pick([null, "big", "gone"]) };
   const compared = await attempt(world, "compare", (service) => service.compareSummaries(CALLER, input));
   stats.count(`compare: ${compared === null ? "unanswered" : compared.ok ? "done" : compared.error.code}`);
 }
 
+/** Nobody edits what they have not read. */
 async function handle(world: World, { id: compaction, summary, draft }: CompactionView): Promise<void> {
   const { random, stats } = world;
+  if (random.chance(0.4)) await compare(world, compaction);
   const edits = draft?.edits ?? 0;
   const by = id("key", random.int(1, 2));
-  // What the book of summaries knows it by stays in front.
-  const words = `${summary ?? "none"} Changed by hand, ${edits + 1} times.`;
-  if (random.chance(0.3)) await compare(world, compaction);
-  const action = random.weighted({ edit: 3, commit: 4, discard: 1, leave: 1 });
-  const answer =
-    action === "edit"
-      ? await attempt(world, "edit", (service) => service.editDraft(CALLER, { compaction, summary: words, edits, by }))
-      : action === "commit"
-        ? await attempt(world, "commit", (service) =>
-            service.commitDraft(CALLER, { compaction, edits: random.pick([null, edits]), idempotency: null }),
-          )
-        : action === "discard"
-          ? await attempt(world, "discard", (service) => service.discardDraft(CALLER, compaction))
-          : await attempt(world, "read", (service) => service.compaction(CALLER, compaction));
+  const action = random.weighted({ edit: summary === null ? 0 : 3, commit: 4, discard: 1, leave: 1 });
+  const actions: Record<typeof action, (service: SessionService) => Promise<Outcome<unknown>>> = {
+    // What the book of summaries knows it by stays in front.
+    edit: (service) => service.editDraft(CALLER, { compaction, summary: `${summary} Changed by hand, ${edits + 1} times.`, edits, by }),
+    commit: (service) => service.commitDraft(CALLER, { compaction, edits: random.pick([null, edits]), idempotency: null }),
+    discard: (service) => service.discardDraft(CALLER, compaction),
+    leave: (service) => service.compaction(CALLER, compaction),
+  };
+  const answer = await attempt(world, action, actions[action]);
   stats.count(`${action} a draft: ${answer === null ? "unanswered" : answer.ok ? "done" : answer.error.code}`);
 }

@@ -26,7 +26,7 @@ const ORDINARY = {
   look: 1,
   pins: 0.5,
   compact: 0.5,
-  draft: 1,
+  draft: 1.5,
   revert: 0.6,
   reset: 0.2,
 };

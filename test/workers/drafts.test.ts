@@ -1,8 +1,9 @@
 /** A compaction that waits for a person, end to end: the door, the object, the queue and the rows in D1. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import type { SummaryComparison } from "../../src/app/comparison-views";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport } from "../../src/app/session-views";
+import type { ContextReport, LedgerRow, Page } from "../../src/app/session-views";
 import { words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat, request } from "./support";
 
@@ -86,6 +87,31 @@ describe("a draft", () => {
     expect(gone.status).toBe(204);
     expect(await chat.read<CompactionView>(`/compactions/${id}`)).toMatchObject({ status: "failed", failure: "discarded" });
     expect(await drafted(chat)).toMatchObject({ status: "drafted", summary: words(50, "SECOND") });
+    expect(await rebuild(chat)).toMatchObject({ differences: [] });
+  });
+});
+
+describe("a rebuilt summary", () => {
+  it("is compared with the one that stands, also by a question, before it takes its place", async () => {
+    const chat = await talked();
+    const first = await drafted(chat);
+    await bodyOf(await chat.call("POST", `/compactions/${first.id}/commit`));
+    const again = await drafted(chat, { rebuild: true, keep_recent: null });
+    await chat.model.says({ text: "It says SUMMARY." }, { text: "It says SECOND." });
+
+    const questions = [{ question: "What does it say?", expect: "second" }];
+    const compared = await bodyOf<SummaryComparison>(
+      await chat.call("POST", "/compactions/compare", { a: "current", b: again.id, questions }),
+    );
+
+    expect(compared).toMatchObject({ a: { text: SUMMARY.text }, b: { text: words(50, "SECOND") }, terms_complete: true });
+    expect(compared.diff.map((line) => line.in)).toEqual(["a", "b"]);
+    const [asked] = compared.questions;
+    expect([asked?.a.text, asked?.b.text].sort()).toEqual(["It says SECOND.", "It says SUMMARY."]);
+    expect(asked).toMatchObject({ a: { in_summary: false }, b: { in_summary: true } });
+    expect((await chat.read<Page<LedgerRow>>("/usage")).data.filter(({ purpose }) => purpose === "comparison")).toHaveLength(2);
+    const done = await bodyOf<CompactionView>(await chat.call("POST", `/compactions/${again.id}/commit`));
+    expect(done).toMatchObject({ status: "completed", rebuild: true, range: first.range });
     expect(await rebuild(chat)).toMatchObject({ differences: [] });
   });
 });
