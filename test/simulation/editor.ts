@@ -38,7 +38,7 @@ async function ask(world: World): Promise<CompactionId | null> {
     upTo: null,
     instructions: null,
     draft: true,
-    ...(random.chance(0.2) && { rebuild: true, keepRecent: null }),
+    ...(random.chance(0.4) && { rebuild: true, keepRecent: null }),
     ...(random.chance(0.2) && { model: random.pick(["big", "small"]) }),
     idempotency: null,
   };

@@ -66,7 +66,6 @@ const TRIED = [
       "drafts edited",
       "drafts committed",
       "compare: done",
-      "made anew",
       "compaction asked of another model",
       "output caps",
       "retry after 3600000",
