@@ -4,6 +4,7 @@ import { err, ok } from "../lib/result";
 import type { Command, SessionCommand } from "./commands";
 import { decideBranch } from "./decide-branch";
 import { decideCompaction } from "./decide-compaction";
+import { decideDraft } from "./decide-draft";
 import { decideMessage } from "./decide-message";
 import { decideTurn } from "./decide-turn";
 import { type Decision, voidCompaction } from "./decision";
@@ -58,6 +59,12 @@ export function decide(command: Command, state: SessionState): Decision {
     case "CopyMessages":
     case "CompleteFork":
       return decideBranch(command, state);
+    case "RecordDraft":
+    case "EditDraft":
+    case "CommitDraft":
+    case "DiscardDraft":
+    case "RecordAnswer":
+      return decideDraft(command, state);
     default:
       return assertNever(command);
   }
