@@ -25,6 +25,8 @@ export interface LocalServerOptions {
 export interface LocalServer {
   readonly url: string;
   readonly log: string;
+  /** Id of the process group that all its processes are in; absent: none was started. */
+  readonly group?: number;
   /** Resolves when every process of it has been told to end, by us or by itself. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
@@ -46,6 +48,7 @@ export function spawnLocalServer(options: LocalServerOptions): LocalServer {
   return {
     url: `http://${HOST}:${options.port}`,
     log: options.log,
+    ...(child.pid === undefined ? {} : { group: child.pid }),
     exited,
     stop: () => {
       child.stdin?.end();

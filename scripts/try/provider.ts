@@ -86,7 +86,7 @@ function findKey(
   throw new Failure(
     `${name} is missing: ${provider} cannot be asked without a key, and nothing was started.\n` +
       `Set it in the environment and run the command again:\n\n  ${name}=… npm run ${command} -- --model ${model}${base_url === null ? "" : ` --base-url ${base_url}`}\n\n` +
-      `It is given to the Worker of this run only. Without any key, --model embedded/embedded shows how ${command === "try" ? "a conversation" : "it"} goes.`,
+      `It is given to this run only. Without any key, --model embedded/embedded shows how ${command === "try" ? "a conversation" : "it"} goes.`,
   );
 }
 
