@@ -17,7 +17,7 @@ const WORD_MS = 10;
 type Fault = "429" | "500" | "529" | "broken" | "error" | "slow" | "garbage" | "hang";
 
 /** In thousandths of all requests. A hang lasts until the session gives it up, a minute later. */
-const SHARES: readonly (readonly [Fault, number])[] = [
+export const SHARES: readonly (readonly [Fault, number])[] = [
   ["429", 30],
   ["500", 20],
   ["529", 20],
@@ -42,15 +42,6 @@ export async function startFaultyProvider(random: Random): Promise<FaultyProvide
   const counts: Record<string, number> = {};
   let requests = 0;
   let calm = false;
-  const draw = (): Fault | null => {
-    const at = random.between(0, 999);
-    let sum = 0;
-    for (const [fault, share] of SHARES) {
-      sum += share;
-      if (at < sum) return calm ? null : fault;
-    }
-    return null;
-  };
   const answer =
     (good: Responder): Responder =>
     async (request, entry) => {
@@ -58,7 +49,7 @@ export async function startFaultyProvider(random: Random): Promise<FaultyProvide
       // An hour of whole requests is more than is worth keeping.
       counts.overflow = (counts.overflow ?? 0) + standIn.log.filter(({ overflow }) => overflow).length;
       standIn.clearLog();
-      const fault = draw();
+      const fault = calm ? null : drawFault(random);
       if (fault === null) return good(request, entry);
       counts[fault] = (counts[fault] ?? 0) + 1;
       return (await fail(fault, random)) ?? good(request, entry);
@@ -77,6 +68,17 @@ export async function startFaultyProvider(random: Random): Promise<FaultyProvide
     },
     close: () => standIn.close(),
   };
+}
+
+/** Null: none this time. */
+export function drawFault(random: Random): Fault | null {
+  const at = random.between(0, 999);
+  let sum = 0;
+  for (const [fault, share] of SHARES) {
+    sum += share;
+    if (at < sum) return fault;
+  }
+  return null;
 }
 
 /** Null: it only takes longer. */

@@ -6,9 +6,6 @@ import { footprintOf, sizeOf } from "./figures.ts";
 import { lagOf } from "./verify.ts";
 
 const MB = 1_024 * 1_024;
-/** The sessions that were begun last: those that talk are among them. */
-const ASKED_FOR_LAG = 16;
-
 export async function takeSample({ sandbox, told, notes, server, up, kills, startedAt }: Scene): Promise<Sample> {
   const footprint = up && server.group !== undefined ? footprintOf(server.group) : null;
   const folder = sizeOf(sandbox.state);
@@ -27,11 +24,11 @@ export async function takeSample({ sandbox, told, notes, server, up, kills, star
     first_p50: first.p50,
     first_p95: first.p95,
     first_p99: first.p99,
-    lag: up ? await knownLag(told.slice(-ASKED_FOR_LAG)) : null,
+    lag: up ? await knownLag([...new Map(told.map((each) => [each.name, each])).values()]) : null,
   };
 }
 
-/** Null: the server was killed while it was asked. */
+/** Of the sessions in which each client talks now. Null: the server was killed while it was asked. */
 async function knownLag(told: readonly Told[]): Promise<number | null> {
   try {
     return await lagOf(told, 1);
