@@ -1,14 +1,15 @@
 /** Stands between the session and its model: what was asked, what was said, and what it all cost. */
 import type { ChatModel, ModelChunk, ModelRequest } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
-import { costOf, NOTHING, plus, type Spent } from "../lab/costs.ts";
-import { PromptCache } from "../lab/prompt-cache.ts";
-import { messageText, tokensOf, toSegment } from "../lab/segments.ts";
+import { costOf, NOTHING, plus, type Spent } from "../../src/evaluate/costs.ts";
+import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
+import { messageText, tokensOf } from "../../src/evaluate/segments.ts";
+import { trueTokens } from "../lab/true-tokens.ts";
 
 export class Listener implements ChatModel {
   readonly #model: ChatModel;
   /** A provider that caches by itself, as the lab has it: the embedded model knows none. */
-  readonly #cache = new PromptCache();
+  readonly #cache = new PromptCache(trueTokens);
   #spent: Spent = NOTHING;
   /** Of the newest turn. */
   requests: ModelRequest[] = [];
@@ -46,9 +47,9 @@ export class Listener implements ChatModel {
   #count({ system, messages, tools }: ModelRequest, output: number): void {
     const shown = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
     const segments = [
-      ...(tools.length > 0 ? [toSegment("system", JSON.stringify(shown))] : []),
-      ...(system === null ? [] : [toSegment("system", system)]),
-      ...messages.map(({ role, parts }) => toSegment(role, messageText(parts))),
+      ...(tools.length > 0 ? [trueTokens.of("system", JSON.stringify(shown))] : []),
+      ...(system === null ? [] : [trueTokens.of("system", system)]),
+      ...messages.map(({ role, parts }) => trueTokens.of(role, messageText(parts))),
     ];
     this.#spent = plus(this.#spent, { input: tokensOf(segments), cached: this.#cache.read(segments), output });
   }
