@@ -4,40 +4,24 @@
  */
 import { z } from "zod";
 import { askAdmin, tenantOf } from "./support/admin.ts";
-import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { readConnection } from "./support/connection.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { SECRETS } from "./support/paths.ts";
+import { compareSession, type Differences, differences, pathOf, type Target } from "./support/read-model.ts";
 import { readAdminKey } from "./support/secrets.ts";
 
 const USAGE = `Usage: npm run rebuild -- --session ID | --tenant ID
   --session ID  this session's rows (ses_…)
   --tenant ID   all of a tenant's (ten_…); with --session: the tenant that it belongs to, if not the key's in .longhand/dev.json`;
 
-const cell = z.union([z.string(), z.number(), z.null()]);
-const differences = z.array(z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }));
 const tenantReport = z.object({ tenant: z.string(), rows: z.number(), repaired: z.boolean(), differences });
-const sessionStep = z.object({
-  session: z.string(),
-  rows: z.number(),
-  repaired: z.boolean().nullable(),
-  next_cursor: z.string().nullable(),
-  differences,
-});
-type Differences = z.infer<typeof differences>;
 
 const sessionPage = z.object({
   data: z.array(z.object({ id: z.string() })),
   has_more: z.boolean(),
   next_cursor: z.string().nullable(),
 });
-
-interface Target {
-  /** The server, with the key of its admin routes. */
-  readonly admin: Connection;
-  readonly tenant: string;
-}
 
 function readOptions() {
   return readCommandLine(process.argv.slice(2), {
@@ -52,8 +36,6 @@ function readOptions() {
       .refine(({ session, tenant }) => session !== undefined || tenant !== undefined, "Name a session or a tenant."),
   });
 }
-
-const pathOf = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
 
 /** Newest first. */
 async function* listSessions(target: Target, source: "directory" | "rows"): AsyncGenerator<string> {
@@ -86,24 +68,13 @@ async function rebuildTenant(target: Target): Promise<boolean> {
   return report.repaired;
 }
 
-/** A long session takes many requests: each does a bounded part and says where the next one goes on. */
 async function rebuildSession(target: Target, session: string): Promise<boolean> {
-  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
-  let count = 0;
-  for (let cursor = ""; ; ) {
-    const step = sessionStep.parse(await askAdmin(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));
-    count += step.differences.length;
-    printDifferences(step.differences);
-    if (step.next_cursor === null) {
-      const repaired = step.repaired === true;
-      printResult(session, { rows: step.rows, repaired, count });
-      return repaired;
-    }
-    cursor = step.next_cursor;
-  }
+  const { rows, repaired, differences: found } = await compareSession(target, session, printDifferences);
+  printResult(session, { rows, repaired, count: found });
+  return repaired;
 }
 
-const show = (value: z.infer<typeof cell>): string => (value === null ? "nothing" : JSON.stringify(value));
+const show = (value: Differences[number]["before"]): string => (value === null ? "nothing" : JSON.stringify(value));
 
 function printDifferences(found: Differences): void {
   for (const { table, key, column, before, after } of found) {

@@ -34,6 +34,7 @@ const COMMANDS = {
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
   recall: [script("scripts/recall.ts")],
+  soak: [script("scripts/soak.ts")],
   fidelity: [sessionScript("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
   simulate: [

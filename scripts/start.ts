@@ -1,6 +1,6 @@
 /**
  * `npm start`: the backend on this machine, with its data in .wrangler/state. Ctrl-C and SIGTERM stop all of it; so
- * does the death of this process by SIGKILL (scripts/support/supervisor.ts).
+ * does the death of this process by SIGKILL (scripts/support/supervisor.ts). A server that is lost meanwhile is started again.
  */
 import { mkdirSync } from "node:fs";
 import { relative } from "node:path";
@@ -8,13 +8,14 @@ import { z } from "zod";
 import type { Connection } from "./support/api-client.ts";
 import { readCommandLine } from "./support/command-line.ts";
 import { ensureDevelopmentKey, readConnection, writeConnection } from "./support/connection.ts";
-import { type LocalServer, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
+import { type LocalServer, type LocalServerOptions, readTail, spawnLocalServer, waitUntilReady } from "./support/local-server.ts";
 import { applyMigrations } from "./support/migrations.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 import { CONNECTION, LONGHAND, ROOT, SECRETS, SERVER_LOCK, SERVER_LOG, STATE } from "./support/paths.ts";
 import { HOST, portError } from "./support/port.ts";
 import { ensureSecrets, readAdminKey } from "./support/secrets.ts";
 import { takeServerLock } from "./support/server-lock.ts";
+import { type Loss, RESTARTS, RestartBudget, untilLost } from "./support/server-watch.ts";
 import { stopRequested } from "./support/stop-signal.ts";
 
 const DEFAULT_PORT = "8787";
@@ -59,14 +60,42 @@ ${exampleCall(connection)}
 `;
 }
 
-async function serve(server: LocalServer, stop: Promise<void>): Promise<number> {
+/** Throws a `Failure` when it does not get ready; false: somebody wants this process to end. */
+const isReady = (server: LocalServer, stop: Promise<void>): Promise<boolean> =>
+  Promise.race([waitUntilReady(server).then(() => true), stop.then(() => false)]);
+
+async function greet(server: LocalServer): Promise<void> {
   const connection = await ensureDevelopmentKey(server.url, readConnection(), readAdminKey(SECRETS));
   writeConnection(connection);
   print(greeting(connection));
-  const ended = await Promise.race([stop.then(() => "asked" as const), server.exited.then(() => "alone" as const)]);
-  if (ended === "asked") return 0;
-  say(`The server ended by itself. The end of ${relative(ROOT, SERVER_LOG)}:\n${readTail(SERVER_LOG)}`);
-  return 1;
+}
+
+const LOSSES: Readonly<Record<Loss, string>> = { ended: "The server ended by itself", silent: "The server answers no more" };
+
+/** Resolves with the exit code when it was asked to stop, or when a server that is lost is not to be started again. */
+async function keepRunning(options: LocalServerOptions, stop: Promise<void>): Promise<number> {
+  const budget = new RestartBudget();
+  let server = spawnLocalServer(options);
+  try {
+    if (!(await isReady(server, stop))) return 0;
+    await greet(server);
+    for (;;) {
+      const loss = await Promise.race([stop.then(() => null), untilLost(server)]);
+      if (loss === null) return 0;
+      if (!budget.take(performance.now())) {
+        say(`${LOSSES[loss]}, after ${RESTARTS.most} starts within ${RESTARTS.within / 1000} s: given up.`);
+        say(`The end of ${relative(ROOT, SERVER_LOG)}:\n${readTail(SERVER_LOG)}`);
+        return 1;
+      }
+      say(`${LOSSES[loss]}; starting it again (${relative(ROOT, SERVER_LOG)} has what it said) …`);
+      await server.kill();
+      server = spawnLocalServer({ ...options, keepLog: true });
+      if (!(await isReady(server, stop))) return 0;
+      say(`Longhand is ready again at ${server.url}`);
+    }
+  } finally {
+    await server.stop();
+  }
 }
 
 /** The port is this process's, and so is the data: nobody else has a server here. */
@@ -77,13 +106,7 @@ async function run(port: number): Promise<number> {
   ensureSecrets(SECRETS);
   say("Starting Longhand …");
   await applyMigrations(STATE);
-  const server = spawnLocalServer({ port, state: STATE, secrets: SECRETS, log: SERVER_LOG });
-  try {
-    const ready = await Promise.race([waitUntilReady(server).then(() => true), stop.then(() => false)]);
-    return ready ? await serve(server, stop) : 0;
-  } finally {
-    await server.stop();
-  }
+  return keepRunning({ port, state: STATE, secrets: SECRETS, log: SERVER_LOG }, stop);
 }
 
 async function main(): Promise<number> {

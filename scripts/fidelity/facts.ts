@@ -1,4 +1,4 @@
-/** What is planted: a fact is a sentence with a value that nothing else holds, and two questions that ask for it. */
+/** Facts that are planted: a fact is a sentence with a value that nothing else holds, and two questions that ask for it. */
 export interface FactPattern {
   /** `{n}`: whose; `{v}`: the value. */
   readonly says: string;

@@ -1,68 +1,48 @@
 /** Lives a story through in a session of its own, and asks for what was planted in it. */
-import type { ChatModel, ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports.ts";
+import type { Credentials } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import type { StoredEvent } from "../../src/domain/events.ts";
 import type { Part } from "../../src/domain/message.ts";
 import { createChatModel } from "../../src/model/chat-model.ts";
 import { readEvents } from "../../src/session/log/event-log.ts";
-import { SessionHost } from "../support/session-host.ts";
-import { METER, type Question, type Step, type Story } from "./story.ts";
-
-/** Where the answer came from. `lost`: the reply does not hold it. */
-export type Source = "view" | "summary" | "memory_query" | "lost";
-
-export interface Asked {
-  readonly question: Question;
-  readonly source: Source;
-  /** Whether it was looked up, found or not. */
-  readonly lookUps: number;
-  /** Tokens of what the look-ups brought. */
-  readonly tokens: number;
-  readonly reply: string;
-  /** What the look-ups brought. */
-  readonly found: readonly string[];
-}
+import { type HostWorld, SessionHost } from "../support/session-host.ts";
+import { type Asked, ask } from "./ask.ts";
+import { Listener } from "./listener.ts";
+import { METER, type Step, type Story } from "./story.ts";
 
 export interface Played {
+  readonly policy: string;
   readonly asked: readonly Asked[];
   readonly turns: number;
+  /** Turns that no model answered. */
+  readonly failed: number;
   /** Changes of the view, by what they were for. */
-  readonly compactions: Readonly<Record<string, number>>;
-  /** Most that a request weighed, by the estimate. */
+  readonly changes: Readonly<Record<string, number>>;
+  /** Those of them that put a model's summary in place of messages. */
+  readonly summaries: number;
+  /** Most that a request weighed, by the model's own count. */
   readonly heaviest: number;
+  /** Of the conversation without the questions, in tokens of plain input (docs/policy.md, prices). */
+  readonly cost: number;
+}
+
+/** Who talks. */
+export interface PlayedModel extends Pick<HostWorld, "spec" | "pace"> {
+  readonly credentials: Credentials;
+  readonly system: string | null;
 }
 
 export interface PlayOptions {
-  readonly window: number;
+  readonly model: PlayedModel;
   readonly policy: string;
   readonly onProgress?: (done: number, of: number) => void;
 }
 
 const text = (said: string): readonly Part[] => [{ type: "text", text: said }];
 
-/** What the model was asked and what it said, of the newest turn. */
-class Listener implements ChatModel {
-  readonly #model = createChatModel({ credentials: async () => null, estimate: estimateTokens });
-  requests: ModelRequest[] = [];
-  said = "";
-
-  render(request: ModelRequest) {
-    return this.#model.render(request);
-  }
-
-  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelChunk> {
-    const isTurn = request.purpose === "turn";
-    if (isTurn) this.requests.push(request);
-    if (isTurn) this.said = "";
-    for await (const chunk of this.#model.stream(request, options)) {
-      if (isTurn && chunk.type === "text") this.said += chunk.text;
-      yield chunk;
-    }
-  }
-}
-
-export async function playStory(story: Story, { window, policy, onProgress = () => {} }: PlayOptions): Promise<Played> {
-  const spec: ModelSpec = {
+/** The embedded model, which needs no key and no network. */
+export const embedded = (window: number): PlayedModel => ({
+  spec: {
     id: "embedded",
     provider: "embedded",
     upstream_id: "embedded",
@@ -70,8 +50,14 @@ export async function playStory(story: Story, { window, policy, onProgress = () 
     context_window: window,
     max_output: 1_000,
     source: "deployment",
-  };
-  const model = new Listener();
+  },
+  credentials: async () => null,
+  system: null,
+  pace: "still",
+});
+
+export async function playStory(story: Story, { model: by, policy, onProgress = () => {} }: PlayOptions): Promise<Played> {
+  const model = new Listener(createChatModel({ credentials: by.credentials, estimate: estimateTokens }));
   const read = (meter: unknown): string => story.results.get(String(meter)) ?? "There is no such meter.";
   const tools = {
     run: async (request: { readonly arguments: Readonly<Record<string, unknown>> }) => ({
@@ -79,14 +65,15 @@ export async function playStory(story: Story, { window, policy, onProgress = () 
       failure: null,
     }),
   };
-  const host = new SessionHost({ spec, model, tools });
-  await host.open({ policy, tools: [METER] });
+  const host = new SessionHost({ spec: by.spec, model, tools, ...(by.pace ? { pace: by.pace } : {}) });
+  await host.open({ policy, tools: [METER], system: by.system });
   const whole = story.steps.length + story.questions.length;
   for (const [index, step] of story.steps.entries()) {
     await playStep(host, step, read);
     onProgress(index, whole);
   }
   const events = readEvents(host.sql, 0, Number.MAX_SAFE_INTEGER);
+  model.counting = false;
   const executions = executionsOf(host);
   // The index follows the record when it is asked: once for all, and not in every question's copy of the session.
   await host.runtime.ports().recall({ query: "index" });
@@ -95,10 +82,17 @@ export async function playStory(story: Story, { window, policy, onProgress = () 
     asked.push(await ask(host, { model, question, executions }));
     onProgress(story.steps.length + asked.length, whole);
   }
+  return { ...talkOf(events), policy, asked, cost: model.cost };
+}
+
+/** What is known of the conversation before anything was asked. */
+function talkOf(events: readonly StoredEvent[]): Omit<Played, "policy" | "asked" | "cost"> {
   return {
-    asked,
     turns: events.filter(({ type }) => type === "TurnCompleted").length,
-    compactions: countChanges(events),
+    failed: events.filter(({ type }) => type === "TurnFailed").length,
+    changes: countChanges(events),
+    summaries: events.filter((event) => event.type === "EpochChanged" && event.ops.some((op) => op.op === "summarize" && op.mode !== null))
+      .length,
     heaviest: heaviestOf(events),
   };
 }
@@ -117,40 +111,6 @@ async function playStep(host: SessionHost, step: Step, read: (meter: string) => 
       return host.submit({ role: "tool", call_id: call.call_id, output: read(meter), is_error: false, run: false });
     }
   }
-}
-
-interface Asking {
-  readonly model: Listener;
-  readonly question: Question;
-  readonly executions: ReadonlyMap<string, string>;
-}
-
-/** Every question is asked of the same session: what one of them brings into the view, the next one does not see. */
-function ask(host: SessionHost, { model, question, executions }: Asking): Promise<Asked> {
-  return host.fork(async () => {
-    model.requests = [];
-    const said = question.text.replace("{x}", executions.get(question.meter ?? "") ?? "");
-    await host.submit({ role: "user", parts: text(said), run: true });
-    const found = lookedUp(model.requests.at(-1));
-    const answered = model.said.includes(question.value);
-    const source = !answered ? "lost" : found.length > 0 ? "memory_query" : sourceIn(model.requests[0], question.value);
-    const tokens = found.reduce((sum, output) => sum + estimateTokens(output), 0);
-    return { question, source, lookUps: found.length, tokens, reply: model.said, found };
-  });
-}
-
-/** What `memory_query` brought since the question: a turn's request holds its own results in full. */
-function lookedUp(request: ModelRequest | undefined): readonly string[] {
-  const messages = request?.messages ?? [];
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
-  const parts = since.flatMap((message) => message.parts);
-  return parts.flatMap((part) => (part.type === "tool_result" && part.name === "memory_query" ? [part.output] : []));
-}
-
-function sourceIn(request: ModelRequest | undefined, value: string): Source {
-  if (!request) return "view";
-  const older = JSON.stringify([request.system, request.messages.slice(0, request.older ?? 0)]);
-  return JSON.stringify(request.messages.slice(request.older ?? 0)).includes(value) || !older.includes(value) ? "view" : "summary";
 }
 
 /** By meter: the execution that read it. */

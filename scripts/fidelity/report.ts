@@ -1,36 +1,78 @@
-/** What a fidelity run found, as text and as a verdict. */
-import type { Asked, Played, Source } from "./play.ts";
-import { KINDS, type Kind } from "./story.ts";
+/** What fidelity runs found, as text: a row for each policy, and one policy in full. */
+import { type Asked, SOURCES, type Source } from "./ask.ts";
+import type { Played } from "./play.ts";
+import { KINDS, type Kind, TOPICS, type Topic } from "./story.ts";
 
-const SOURCES: readonly Source[] = ["view", "summary", "memory_query", "lost"];
-
-/** Shares of all questions of a kind that must be answered; by the words of a call nothing is promised. */
-export const GOALS: Readonly<Partial<Record<Kind, number>>> = { exact: 1, by_execution: 1, asked: 0.95 };
-
-/** A run in which so small a share was looked up shows nothing of it. */
-const LEAST_LOOKED_UP = 0.4;
+export const kindNames = Object.keys(KINDS) as readonly Kind[];
 
 const count = (asked: readonly Asked[], source: Source): number => asked.filter((each) => each.source === source).length;
-const percent = (part: number, whole: number): string => (whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)} %`);
-const answered = (asked: readonly Asked[]): number => asked.length - count(asked, "lost");
+export const percent = (part: number, whole: number): string => (whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)} %`);
+export const answered = (asked: readonly Asked[]): number => asked.length - count(asked, "lost");
+export const ofTopic = (asked: readonly Asked[], topic: Topic): readonly Asked[] =>
+  asked.filter(({ question }) => KINDS[question.kind] === topic);
+export const changesOf = ({ changes }: Played): number => Object.values(changes).reduce((sum, times) => sum + times, 0);
 
-export function describeRun({ asked, turns, compactions, heaviest }: Played): string {
-  const languages = [...new Set(asked.map(({ question }) => question.language))];
-  const rows = KINDS.flatMap((kind) => [...languages, "all"].map((language) => rowOf(asked, { kind, language })));
-  const lookUps = asked.flatMap((each) => (each.lookUps > 0 ? [each.tokens] : []));
-  const changes = Object.entries(compactions).map(([trigger, times]) => `${times} ${trigger}`);
+const mean = (numbers: readonly number[]): number =>
+  numbers.length === 0 ? 0 : Math.round(numbers.reduce((sum, each) => sum + each, 0) / numbers.length);
+
+const tokensALookUp = (asked: readonly Asked[]): number => {
+  const lookUps = asked.reduce((sum, each) => sum + each.lookUps, 0);
+  return lookUps === 0 ? 0 : Math.round(asked.reduce((sum, each) => sum + each.tokens, 0) / lookUps);
+};
+
+const HEADINGS = ["policy", "changes", "summaries", ...TOPICS, "answered", "tokens a look-up", "cost a turn"] as const;
+
+/** As the table and the README have them. */
+export function cellsOf(played: Played): readonly string[] {
+  const { asked, policy, summaries, cost, turns } = played;
+  const topics = TOPICS.map((topic) => SOURCES.map((source) => count(ofTopic(asked, topic), source)).join("/"));
   return [
-    `${turns} turns, changes of the view: ${changes.join(", ") || "none"}; the heaviest request weighed ${heaviest} tokens`,
+    policy,
+    String(changesOf(played)),
+    String(summaries),
+    ...topics,
+    percent(answered(asked), asked.length),
+    String(tokensALookUp(asked)),
+    String(Math.round(cost / Math.max(1, turns))),
+  ];
+}
+
+const NOTES = [
+  `Each kind: ${SOURCES.join("/")}. view: the messages that the model reads hold it; summary: the summary does; recalled: memory_query brought it;`,
+  "lost: the reply does not hold it, or says first what was reversed since.",
+  "changes: of the view; summaries: those that a model wrote. cost: of the conversation, in tokens of plain input, without the questions.",
+];
+
+export function describePolicies(rows: readonly Played[]): string {
+  const lines = [HEADINGS, ...rows.map(cellsOf)];
+  const widths = HEADINGS.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const table = lines.map((line) =>
+    line.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join("  "),
+  );
+  return [...table, "", ...NOTES].join("\n");
+}
+
+/** Whether `text` (the README) has the row as it is now, in a table. */
+export function hasRow(text: string, played: Played): boolean {
+  const squeezed = text.replaceAll(/[\s|`]+/g, " ");
+  return squeezed.includes(` ${cellsOf(played).join(" ")} `);
+}
+
+export function describeRun(played: Played): string {
+  const { asked, turns, failed, changes, heaviest } = played;
+  const languages = [...new Set(asked.map(({ question }) => question.language))];
+  const rows = kindNames.flatMap((kind) => [...languages, "all"].map((language) => rowOf(asked, { kind, language })));
+  const lookedUp = asked.filter(({ lookUps }) => lookUps > 0).map(({ tokens }) => tokens);
+  const counted = Object.entries(changes).map(([trigger, times]) => `${times} ${trigger}`);
+  return [
+    `${turns} turns, ${failed} failed; changes of the view: ${counted.join(", ") || "none"}; the heaviest request weighed ${heaviest} tokens`,
     "",
     ["kind".padEnd(14), "language".padEnd(10), "asked", ...SOURCES, "answered"].join("  "),
     ...rows,
     "",
-    `${lookUps.length} questions were looked up; what that brought weighed ${mean(lookUps)} tokens a question, ${Math.max(0, ...lookUps)} at most`,
+    `${lookedUp.length} questions were looked up; what that brought weighed ${mean(lookedUp)} tokens a question, ${Math.max(0, ...lookedUp)} at most`,
   ].join("\n");
 }
-
-const mean = (numbers: readonly number[]): number =>
-  numbers.length === 0 ? 0 : Math.round(numbers.reduce((sum, each) => sum + each, 0) / numbers.length);
 
 function rowOf(all: readonly Asked[], { kind, language }: { readonly kind: Kind; readonly language: string }): string {
   const asked = all.filter(({ question }) => question.kind === kind && (language === "all" || question.language === language));
@@ -42,16 +84,10 @@ function rowOf(all: readonly Asked[], { kind, language }: { readonly kind: Kind;
 
 export function describeLost(asked: readonly Asked[]): string {
   const lost = asked.filter(({ source }) => source === "lost");
-  return lost.map(({ question, lookUps }) => `lost: ${question.text} (${question.value}, ${lookUps} look-ups)`).join("\n");
-}
-
-/** What is missed of the goals; empty: nothing is. */
-export function missedGoals({ asked }: Played): readonly string[] {
-  const missed = Object.entries(GOALS).flatMap(([kind, goal]) => {
-    const of = asked.filter(({ question }) => question.kind === kind);
-    const share = of.length === 0 ? 0 : answered(of) / of.length;
-    return share >= goal ? [] : [`${kind}: ${percent(answered(of), of.length)} answered, the goal is ${percent(goal, 1)}`];
-  });
-  const lookedUp = asked.filter(({ lookUps }) => lookUps > 0).length / Math.max(1, asked.length);
-  return lookedUp >= LEAST_LOOKED_UP ? missed : [...missed, `only ${percent(lookedUp, 1)} of the questions were looked up at all`];
+  return lost
+    .map(({ question, lookUps, reply }) => {
+      const why = reply.includes(question.value) ? "the older one came first" : `${lookUps} look-ups`;
+      return `lost: ${question.text} (${question.kind}, ${question.value}, ${why})`;
+    })
+    .join("\n");
 }

@@ -1,6 +1,7 @@
 /** Every deliberate breakage (`mutant`), by what it breaks. */
 import { adapters } from "./adapters.ts";
 import { branches } from "./branches.ts";
+import { drafts } from "./drafts.ts";
 import { failures } from "./failures.ts";
 import { fencing } from "./fencing.ts";
 import { keys } from "./keys.ts";
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...fencing,
   ...view,
   ...summaries,
+  ...drafts,
   ...life,
   ...room,
   ...ledger,

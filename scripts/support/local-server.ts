@@ -15,8 +15,9 @@ export interface LocalServerOptions {
   readonly state: string;
   /** File of secrets, in `.dev.vars` format. */
   readonly secrets: string;
-  /** File that gets everything the runtime says; emptied first. */
+  /** File that gets everything the runtime says; emptied first, unless it is to be kept. */
   readonly log: string;
+  readonly keepLog?: boolean;
   /** A built Worker, run as it is; absent: `src` is built, and again whenever it changes. */
   readonly bundle?: string;
 }
@@ -24,6 +25,8 @@ export interface LocalServerOptions {
 export interface LocalServer {
   readonly url: string;
   readonly log: string;
+  /** Id of the process group that all its processes are in; absent: none was started. */
+  readonly group?: number;
   /** Resolves when every process of it has been told to end, by us or by itself. */
   readonly exited: Promise<void>;
   stop(): Promise<void>;
@@ -34,16 +37,18 @@ export interface LocalServer {
 /** Milliseconds that a start may take: generous, because a cold machine builds the Worker first. */
 const START_LIMIT = 60_000;
 const POLL = 50;
+const HEALTH_LIMIT = 5_000;
 
 /** The server's processes, which may not answer yet. */
 export function spawnLocalServer(options: LocalServerOptions): LocalServer {
-  const log = openSync(options.log, "w");
+  const log = openSync(options.log, options.keepLog ? "a" : "w");
   const child = spawn(process.execPath, supervisorArguments(options), { cwd: ROOT, detached: true, stdio: ["pipe", log, log] });
   closeSync(log);
   const exited = once(child, "exit").then(() => undefined);
   return {
     url: `http://${HOST}:${options.port}`,
     log: options.log,
+    ...(child.pid === undefined ? {} : { group: child.pid }),
     exited,
     stop: () => {
       child.stdin?.end();
@@ -67,7 +72,7 @@ export async function waitUntilReady(server: LocalServer): Promise<void> {
   });
   const deadline = Date.now() + START_LIMIT;
   while (!gone && Date.now() < deadline) {
-    const health = await readHealth(server.url);
+    const health = await readHealth(server.url, HEALTH_LIMIT);
     if (health.up) return;
     if (health.cause !== null) throw new Failure(`The server's configuration is wrong. ${health.cause}`);
     await delay(POLL);
@@ -101,9 +106,9 @@ interface Health {
 
 const misconfigured = z.object({ type: z.literal("urn:longhand:problem:misconfigured"), detail: z.string() });
 
-async function readHealth(url: string): Promise<Health> {
+async function readHealth(url: string, limit: number): Promise<Health> {
   try {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5000) });
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(limit) });
     const text = await response.text();
     if (response.ok) return { up: true, cause: null };
     const said = misconfigured.safeParse(JSON.parse(text));
@@ -113,9 +118,9 @@ async function readHealth(url: string): Promise<Health> {
   }
 }
 
-/** Whether a Longhand server answers at `url`. */
-export async function isHealthy(url: string): Promise<boolean> {
-  return (await readHealth(url)).up;
+/** Whether a Longhand server answers at `url`, within so many milliseconds. */
+export async function isHealthy(url: string, limit = HEALTH_LIMIT): Promise<boolean> {
+  return (await readHealth(url, Math.ceil(limit))).up;
 }
 
 export function readTail(path: string, lines = 20): string {

@@ -18,6 +18,8 @@ export interface HostWorld {
   readonly tools?: ToolRunner;
   /** Absent: every request has the same one. */
   readonly digest?: (text: string) => Promise<string>;
+  /** `still` (absent): time passes only from one thing that a client does to the next. `real`: for a model that is asked over a network. */
+  readonly pace?: "still" | "real";
 }
 
 /** What a client says: never busy, no tools of its own, no key. */
@@ -56,7 +58,7 @@ export class SessionHost {
     const { spec, model, tools = NO_TOOLS, digest = async () => "" } = this.world;
     const runtime = new SessionRuntime({
       sql: this.sql,
-      clock: () => this.#now,
+      clock: this.#clock,
       ids: { newId: (prefix) => this.#newId(prefix) },
       incarnation: `life-${++this.#lives}`,
       random: () => 0,
@@ -80,8 +82,14 @@ export class SessionHost {
     return `${prefix}_01HZZZZZZZ${String(this.#ids).padStart(16, "0")}` as IdKinds[P];
   }
 
+  readonly #clock = (): number => (this.world.pace === "real" ? Date.now() : this.#now);
+
   /** Work that only lets others go first goes on; what waits for a time to pass is a deadline, or comes with the next call. */
   readonly #schedule: Schedule = (ms, work) => {
+    if (ms > 0 && this.world.pace === "real") {
+      const later = setTimeout(work, ms);
+      return () => clearTimeout(later);
+    }
     if (ms > 0) return () => {};
     const soon = setImmediate(work);
     return () => clearImmediate(soon);
@@ -128,8 +136,14 @@ export class SessionHost {
   }
 
   async #workOff(jobs: readonly CompactionJob[]): Promise<void> {
-    const clock = (): number => this.#now;
-    const ports = { session: this.service, model: this.world.model, clock, schedule: this.#schedule, random: () => 0, log: SILENT };
+    const ports = {
+      session: this.service,
+      model: this.world.model,
+      clock: this.#clock,
+      schedule: this.#schedule,
+      random: () => 0,
+      log: SILENT,
+    };
     for (const job of jobs) await runCompaction(job, ports);
   }
 }

@@ -20,6 +20,8 @@ const ENDS: ReadonlySet<string> = new Set(turnEnd.options.map((option) => option
 export interface TurnListener {
   /** The durable acknowledgement, read off the stream. */
   onAccepted?(acknowledgement: Accepted): void;
+  /** Each piece of the answer's text. */
+  onText?(): void;
 }
 
 /** Sends `call` and reads to the end of the turn that it started; null: the stream ended before the turn did. */
@@ -31,6 +33,7 @@ export async function runTurn(connection: Connection, call: Call, listener: Turn
       turn = acknowledgement.turn_id;
       listener.onAccepted?.(acknowledgement);
     }
+    if (event === "text.delta") listener.onText?.();
     if (!ENDS.has(event)) continue;
     const end = turnEnd.parse(JSON.parse(data));
     if (turn === null || end.turn_id === turn) return end;

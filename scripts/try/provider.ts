@@ -22,6 +22,16 @@ export interface ModelChoice {
   readonly model: string;
   readonly window: number;
   readonly base_url: string | null;
+  /** Which `npm run` command it is for, as its messages name it; absent: `try`. */
+  readonly command?: string;
+}
+
+export interface ChosenProvider {
+  readonly provider: Provider;
+  readonly upstream_id: string;
+  readonly base_url: string | null;
+  /** Null: it asks for none, or this machine's own server was given none. */
+  readonly key: { readonly name: string; readonly value: string } | null;
 }
 
 export interface TriedModel {
@@ -31,11 +41,16 @@ export interface TriedModel {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+export function chooseModel(choice: ModelChoice, environment: Readonly<Record<string, string | undefined>>): TriedModel {
+  const { provider, upstream_id, base_url, key } = chooseProvider(choice, environment);
+  const { model, window } = choice;
+  const spec = { provider, upstream_id, base_url, context_window: window, max_output: Math.min(MAX_OUTPUT, window) };
+  return { id: model, variables: { MODELS: JSON.stringify({ [model]: spec }), ...(key ? { [key.name]: key.value } : {}) } };
+}
+
 /** Throws a `Failure` that says what is missing and how to go on. `environment`: where keys are looked for; a key is put into no message. */
-export function chooseModel(
-  { model, window, base_url }: ModelChoice,
-  environment: Readonly<Record<string, string | undefined>>,
-): TriedModel {
+export function chooseProvider(choice: ModelChoice, environment: Readonly<Record<string, string | undefined>>): ChosenProvider {
+  const { model, base_url } = choice;
   const [named, upstream_id] = splitModel(model);
   const provider = TRIED_PROVIDERS.find((known) => known === named);
   if (!provider || upstream_id === "") {
@@ -50,9 +65,7 @@ export function chooseModel(
   }
   if (provider === "embedded" && base_url !== null)
     throw new Failure("embedded runs in the Worker and has no address: leave out --base-url.");
-  const key = findKey({ provider, model, base_url }, environment);
-  const spec = { provider, upstream_id, base_url, context_window: window, max_output: Math.min(MAX_OUTPUT, window) };
-  return { id: model, variables: { MODELS: JSON.stringify({ [model]: spec }), ...key } };
+  return { provider, upstream_id, base_url, key: findKey({ ...choice, provider }, environment) };
 }
 
 function splitModel(model: string): [provider: string, upstream: string] {
@@ -60,23 +73,20 @@ function splitModel(model: string): [provider: string, upstream: string] {
   return slash < 0 ? [model, ""] : [model.slice(0, slash), model.slice(slash + 1)];
 }
 
-interface Needed {
-  readonly provider: Provider;
-  readonly model: string;
-  readonly base_url: string | null;
-}
-
 /** A server on this machine mostly asks for no key; it is given the one that is set. */
-function findKey({ provider, model, base_url }: Needed, environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function findKey(
+  { provider, model, base_url, command = "try" }: ModelChoice & { readonly provider: Provider },
+  environment: Readonly<Record<string, string | undefined>>,
+): ChosenProvider["key"] {
   const name = KEY_OF[provider];
-  if (name === null) return {};
+  if (name === null) return null;
   const value = environment[name]?.trim();
-  if (value) return { [name]: value };
-  if (provider === "openai-compatible" && base_url !== null && isLocal(base_url)) return {};
+  if (value) return { name, value };
+  if (provider === "openai-compatible" && base_url !== null && isLocal(base_url)) return null;
   throw new Failure(
     `${name} is missing: ${provider} cannot be asked without a key, and nothing was started.\n` +
-      `Set it in the environment and run the command again:\n\n  ${name}=… npm run try -- --model ${model}${base_url === null ? "" : ` --base-url ${base_url}`}\n\n` +
-      "It is given to the Worker of this run only. Without any key, --model embedded/embedded shows how a conversation goes.",
+      `Set it in the environment and run the command again:\n\n  ${name}=… npm run ${command} -- --model ${model}${base_url === null ? "" : ` --base-url ${base_url}`}\n\n` +
+      `It is given to this run only. Without any key, --model embedded/embedded shows how ${command === "try" ? "a conversation" : "it"} goes.`,
   );
 }
 

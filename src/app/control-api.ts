@@ -2,6 +2,7 @@
 import type { CompactionId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
 import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
+import type { DraftApi } from "./draft-api";
 import type { PastApi } from "./past-api";
 import type { Caller, Idempotency, Once, Outcome, SessionApi } from "./session-api";
 import type { SessionDescription } from "./session-views";
@@ -19,4 +20,4 @@ export interface ControlApi {
 }
 
 /** Everything that a session's object answers. */
-export type WholeSessionApi = SessionApi & ControlApi & BranchApi & PastApi;
+export type WholeSessionApi = SessionApi & ControlApi & DraftApi & BranchApi & PastApi;

@@ -4,14 +4,16 @@ import type { Plan } from "../context/plan";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { CompactionFailure, CompactionTrigger, CoveredRange, EpochOp, Receipt } from "../domain/compaction-events";
-import type { CompactionId } from "../domain/ids";
+import type { CompactionId, KeyId } from "../domain/ids";
 
 /** Why taking a compaction back was refused, beyond the domain's reasons. */
 export type ControlError =
   /** The view as it was before, with what came since, would weigh more than a request may. */
   | { readonly code: "would_not_fit"; readonly tokens: number; readonly limit: number }
   /** More messages would come back than one change can carry. */
-  | { readonly code: "too_many_items"; readonly items: number };
+  | { readonly code: "too_many_items"; readonly items: number }
+  /** With the draft's summary the next request would weigh no less: tokens of it, before and after. */
+  | { readonly code: "not_smaller"; readonly tokens_before: number; readonly tokens_after: number };
 
 type TakingBack = Extract<EpochOp, { op: "revert" | "reset" }>;
 /** Of the items that came back the number only. */
@@ -23,7 +25,7 @@ export interface CompactionView {
   /** The seq of the event that began it: its place in the list. */
   readonly seq: number;
   readonly trigger: CompactionTrigger;
-  readonly status: "requested" | "running" | "completed" | "failed" | "reverted";
+  readonly status: "requested" | "running" | "drafted" | "completed" | "failed" | "reverted";
   readonly did_compact: boolean;
   readonly requested_at: number;
   readonly finished_at: number | null;
@@ -36,12 +38,30 @@ export interface CompactionView {
   readonly keep_recent: number | null;
   readonly up_to: number | null;
   readonly instructions: string | null;
+  /** The summaries that stood were to be made anew. */
+  readonly rebuild: boolean;
+  /** Who was to write it, and by which policy's rules for summaries; null: as the session's policy says. */
+  readonly model: string | null;
+  readonly policy: PolicyChoice | null;
+  /** Null: it was not asked for as a draft. */
+  readonly draft: DraftView | null;
+  /** Of a draft that is read by itself: what committing it now would do. */
   readonly ops: readonly ShownOp[];
   readonly summary: string | null;
+  /** Of a draft that is read by itself: what to expect. */
   readonly receipt: ShownReceipt | null;
   readonly cache: CacheEffect | null;
   /** The change that took it back. */
   readonly reverted: { readonly by: CompactionId; readonly at: number } | null;
+}
+
+/** Who had a hand in a draft: it stays with the compaction when it is over. */
+export interface DraftView {
+  /** How often it was edited: what the next edit, or a commit, names. */
+  readonly edits: number;
+  /** The key of who edited it last; null: nobody did. */
+  readonly edited_by: KeyId | null;
+  readonly edited_at: number | null;
 }
 
 /** Paths are content, and the event has none: they are read in the summary, or the note, that the change has made, and leave with it. */
@@ -67,6 +87,14 @@ export interface CompactInput {
   readonly keepRecent: number | null;
   /** Nothing after this position is compacted. */
   readonly upTo: number | null;
+  /** It waits for a person's commit. Absent: it does not. */
+  readonly draft?: boolean;
+  /** The summaries that stand are made anew from the record, and nothing else leaves the view. Absent: it compacts. */
+  readonly rebuild?: boolean;
+  /** Who writes it; absent: as the policy says. */
+  readonly model?: string;
+  /** Over the session's, for this compaction alone: its rules for summaries hold. */
+  readonly policy?: PolicyChoice;
 }
 
 /** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker does it. */

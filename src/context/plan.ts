@@ -44,6 +44,8 @@ export type NoPlanReason =
   | "fits"
   /** A revert suspended the soft trigger until the view has grown. */
   | "suspended"
+  /** No summary stands that could be made anew. */
+  | "no_summary"
   /** The policy never summarises, and nothing else helps. */
   | "not_by_policy";
 

@@ -13,6 +13,7 @@ import { fitReport } from "./guard";
 import { climb, climbWithoutModel, gainFrom } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
 import { economyOf } from "./plan-economy";
+import { planRebuild } from "./plan-rebuild";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
 
@@ -42,6 +43,7 @@ export function planCompaction(asked: PlanInput): Plan {
   const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
+  if (input.options?.rebuild) return planRebuild(input, next);
   // If the floor does not fit, no rung is paid for.
   const fit = isForced(input.trigger) || input.trigger === "manual" ? fitReport(input) : null;
   if (fit) return { kind: "cannot_fit", fit };

@@ -4,8 +4,8 @@ import { appendToView } from "./view";
 
 /** In the record alone: something in the view stands for them. */
 export function appendAside(state: SessionState, items: readonly ItemMeta[]): SessionState {
-  const last = items.at(-1);
-  return last ? { ...state, next_position: last.position + 1, messages: state.messages + items.filter(isMessage).length } : state;
+  const last = items.at(-1)?.position;
+  return last === undefined ? state : { ...state, next_position: last + 1, messages: state.messages + items.filter(isMessage).length };
 }
 
 /** The state with `items` at the end of the conversation. */

@@ -13,7 +13,7 @@ import type {
   SummaryPlan,
 } from "./compaction-events";
 import type { BranchLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
-import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
@@ -220,5 +220,32 @@ export type BranchCommand =
   | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean }
   | { readonly type: "CompleteFork" };
 
+/** Of a draft: a compaction that stops before its commit. */
+export type DraftCommand =
+  /** The summariser's result, kept instead of committed. */
+  | {
+      readonly type: "RecordDraft";
+      readonly compaction: CompactionId;
+      readonly token: number;
+      readonly overlay: OverlayId;
+      readonly summary: TextRef;
+      readonly call: ModelCall;
+    }
+  /** `edits`: how often it had been edited when its editor read it. */
+  | { readonly type: "EditDraft"; readonly compaction: CompactionId; readonly edits: number; readonly summary: TextRef; readonly by: KeyId }
+  /** `edits`: of the text that `change` was drafted from. */
+  | { readonly type: "CommitDraft"; readonly compaction: CompactionId; readonly edits: number; readonly change: EpochDraft }
+  /** A question that was asked of a summary: the view has no part in it, and the ledger has its call. */
+  | { readonly type: "RecordAnswer"; readonly call: ModelCall }
+  /** Of a draft, or of one that is being made. */
+  | { readonly type: "DiscardDraft"; readonly compaction: CompactionId };
+
 /** `at`: epoch milliseconds. */
-export type Command = { readonly at: number } & (SessionCommand | MessageCommand | TurnCommand | CompactionCommand | BranchCommand);
+export type Command = { readonly at: number } & (
+  | SessionCommand
+  | MessageCommand
+  | TurnCommand
+  | CompactionCommand
+  | DraftCommand
+  | BranchCommand
+);

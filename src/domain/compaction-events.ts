@@ -1,4 +1,5 @@
 /** How the view of a conversation changes: the operations of an epoch change, and the life of a compaction. */
+import type { Edited } from "./draft-events";
 import type { CompactionId, OverlayId } from "./ids";
 import type { ItemMeta, TextRef } from "./message";
 import type { CallUsage, FailureKind } from "./model-call";
@@ -116,6 +117,8 @@ export interface Receipt {
   readonly breaker_open: boolean;
   /** Items that left the view without a summary. */
   readonly dropped_items: number;
+  /** Who wrote the summary's last words, where a draft of it was edited. Absent: the model wrote it as it stands. */
+  readonly edited?: Edited;
 }
 
 /** Re-reading one request before and after, and the expected price of the change itself. */
@@ -135,7 +138,19 @@ export interface CompactionOptions {
   readonly up_to: number | null;
   /** What the summary should look after. */
   readonly instructions: TextRef | null;
+  /** It stops before the commit. Absent: it does not. */
+  readonly draft?: true;
+  /** The summaries that stand are made anew from the record, and nothing else leaves the view. Absent: it compacts. */
+  readonly rebuild?: true;
+  /** Who writes it, in place of those that the policy names. Absent: as the policy says. */
+  readonly model?: string;
+  /** A policy as settings store it, whose rules for summaries hold for this one. Absent: the session's. */
+  readonly policy?: string;
 }
+
+/** Asked for in words of its own: no turn that runs out of room makes it its own, and what a turn needs ends it (docs/design.md §5). */
+export const standsApart = (options: CompactionOptions | null): boolean =>
+  options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;
 
 /** What is to be summarised, and how: settled with the lease. */
 export interface SummaryPlan {
@@ -244,4 +259,6 @@ export type CompactionFailure =
   | "nothing_to_do"
   /** The view changed under it: what it was planned on is no more. Counts as nobody's failure. */
   | "superseded"
+  /** A person wanted it no more. Counts as nobody's failure. */
+  | "discarded"
   | "internal";

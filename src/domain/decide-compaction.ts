@@ -5,12 +5,12 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import type { Command, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
-import type { CompactionTrigger } from "./compaction-events";
-import { type Decision, voidCompaction } from "./decision";
+import { type CompactionTrigger, type SummaryPlan, standsApart } from "./compaction-events";
+import { type Decision, endRequested, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
-import { type CompactionLease, type SessionState, triggerOfWork } from "./state";
+import { type CompactionLease, type RequestedCompaction, type SessionState, triggerOfWork } from "./state";
 
 type Of<T extends CompactionCommand["type"]> = Command & Extract<CompactionCommand, { type: T }>;
 
@@ -41,7 +41,7 @@ export function decideCompaction(command: Command & CompactionCommand, state: Se
 
 const stale = (reason: StaleReason): Result<never, Rejection> => err({ code: "stale", reason });
 
-function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigger; compaction: CompactionId | null }): Event {
+export function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigger; compaction: CompactionId | null }): Event {
   return {
     type: "EpochChanged",
     base_epoch: change.base_epoch,
@@ -52,16 +52,23 @@ function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigger; comp
   };
 }
 
-const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
+export const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
 
-/** One at a time. Asked for by the session itself a second one is the first; asked for by hand it is refused. */
+/** One at a time, and one draft at a time. Asked for by the session itself a second one is the first; asked for by hand it is refused. */
 function decideRequest(command: Of<"RequestCompaction">, state: SessionState): Decision {
-  const { requested } = state.compaction;
-  if (requested) return command.trigger === "manual" ? err({ code: "compaction_running", compaction: requested.id }) : ok([]);
+  const { requested, lease, draft } = state.compaction;
   const { compaction, trigger, options } = command;
+  if (requested && trigger === "manual") return err({ code: "compaction_running", compaction: requested.id });
+  if (requested && !isInTheWay(requested, trigger)) return ok([]);
+  if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   const base_epoch = state.view.epoch;
-  return ok([{ type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}) }]);
+  const ended = requested ? [endRequested(requested, lease, "superseded")] : [];
+  return ok([...ended, { type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}) }]);
 }
+
+/** A turn that has no room needs the view changed now, and by the policy: neither a draft nor a rebuild does that. */
+const isInTheWay = ({ options }: RequestedCompaction, trigger: CompactionTrigger): boolean =>
+  standsApart(options) && trigger !== "threshold" && trigger !== "rent";
 
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
 function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
@@ -97,6 +104,8 @@ function decideLease(command: Of<"LeaseCompaction">, state: SessionState): Decis
   if (requested?.id !== command.compaction) return stale("compaction_over");
   const runs = lease !== null && lease.expires_at > command.at;
   if (runs && !command.inline) return err({ code: "lease_held", expires_at: lease.expires_at });
+  // A turn in need asks for its own.
+  if (command.inline && standsApart(requested.options)) return stale("compaction_over");
   if (requested.attempts >= command.attemptLimit) return stale("compaction_over");
   if (command.plan.base_epoch !== state.view.epoch) return stale("epoch_moved");
   const expired: Event[] = lease && !runs ? [failed(command.compaction, lease, "lease_expired")] : [];
@@ -119,7 +128,10 @@ function failed(compaction: CompactionId, lease: CompactionLease, failure: "leas
 }
 
 /** What every word of a lease's holder must pass: the compaction goes on, and the token is the newest. */
-function staleLease(command: { readonly compaction: CompactionId; readonly token: number }, state: SessionState): StaleReason | null {
+export function staleLease(
+  command: { readonly compaction: CompactionId; readonly token: number },
+  state: SessionState,
+): StaleReason | null {
   const { requested, lease } = state.compaction;
   if (requested?.id !== command.compaction) return "compaction_over";
   return lease?.token === command.token ? null : "lease_lost";
@@ -137,12 +149,14 @@ function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Dec
   const reason = staleLease(command, state);
   if (reason) return stale(reason);
   const { requested, lease } = state.compaction;
-  if (!requested || !lease) return stale("lease_lost");
+  // What was asked for as a draft is a person's to commit (`decide-draft`).
+  if (!requested || !lease || requested.options?.draft) return stale("lease_lost");
   if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (command.change.base_epoch !== state.view.epoch || lease.base_epoch !== state.view.epoch) return stale("epoch_moved");
   if (!coversLeasedRange(command.change, lease, state)) return stale("range_changed");
   return ok([
     ...finished(command.call),
+    ...voidCompaction(state, command.compaction),
     epochChanged(command.change, { trigger: triggerOfWork(requested, lease), compaction: command.compaction }),
   ]);
 }
@@ -150,7 +164,7 @@ function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Dec
 const isInside = (run: TurnRun | null, { turn }: SessionState): boolean =>
   turn?.phase === "generating" && run?.turn === turn.id && run.incarnation === turn.incarnation;
 
-function coversLeasedRange(change: EpochDraft, lease: CompactionLease, state: SessionState): boolean {
+export function coversLeasedRange(change: EpochDraft, lease: SummaryPlan, state: SessionState): boolean {
   const known = new Set(state.view.overlays.map((overlay) => overlay.id));
   return change.ops.every((op) => {
     if (op.op !== "summarize") return true;
@@ -174,5 +188,5 @@ function decideFailure(command: Of<"FailCompaction">, state: SessionState): Deci
   if (!final || !fallback) return ok(events);
   if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (fallback.base_epoch !== state.view.epoch) return stale("epoch_moved");
-  return ok([...events, epochChanged(fallback, { trigger: "fallback", compaction })]);
+  return ok([...events, ...voidCompaction(state, compaction), epochChanged(fallback, { trigger: "fallback", compaction })]);
 }

@@ -4,6 +4,7 @@ import { err, ok } from "../lib/result";
 import type { Command, SessionCommand } from "./commands";
 import { decideBranch } from "./decide-branch";
 import { decideCompaction } from "./decide-compaction";
+import { decideDraft } from "./decide-draft";
 import { decideMessage } from "./decide-message";
 import { decideTurn } from "./decide-turn";
 import { type Decision, voidCompaction } from "./decision";
@@ -58,14 +59,18 @@ export function decide(command: Command, state: SessionState): Decision {
     case "CopyMessages":
     case "CompleteFork":
       return decideBranch(command, state);
+    case "RecordDraft":
+    case "EditDraft":
+    case "CommitDraft":
+    case "DiscardDraft":
+    case "RecordAnswer":
+      return decideDraft(command, state);
     default:
       return assertNever(command);
   }
 }
 
 function decideSession(command: SessionCommand, state: SessionState): Decision {
-  const { fork } = state;
-  if (fork && !fork.done && !MAY_WHILE_FORKING.has(command.type)) return err({ code: "fork_unfinished", from: fork.from });
   switch (command.type) {
     case "OpenSession": {
       const { tenant, session, settings } = command;

@@ -5,8 +5,9 @@ import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemDraft, ItemMeta } from "./message";
 import { itemsOfMessage } from "./open-calls";
+import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
-import type { SessionState } from "./state";
+import type { CompactionLease, RequestedCompaction, SessionState } from "./state";
 import { lostResults } from "./tool-result";
 
 export type Decision = Result<readonly Event[], Rejection>;
@@ -39,11 +40,30 @@ export function enterConversation(message: QueuedMessage, at: { position: number
   return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
 }
 
-/** The end of a compaction whose epoch ends under it. */
-export function voidCompaction({ compaction }: SessionState, by: CompactionId | null = null): Event[] {
-  const { requested, lease } = compaction;
-  // What was asked for is what is done.
-  if (!requested || requested.id === by) return [];
-  const token = lease?.token ?? null;
-  return [{ type: "CompactionFailed", compaction: requested.id, token, attempt: requested.attempts, failure: "superseded", final: true }];
+/** The end of a compaction, and of a draft, whose epoch ends under it. `by`: what is done, which is not void. */
+export function voidCompaction({ compaction: { requested, lease, draft } }: SessionState, by: CompactionId | null = null): Event[] {
+  return [
+    ...(requested && requested.id !== by ? [endRequested(requested, lease, "superseded")] : []),
+    ...(draft && draft.id !== by ? [endDraft(draft, "superseded")] : []),
+  ];
 }
+
+type Unwanted = "superseded" | "discarded";
+
+export const endRequested = (requested: RequestedCompaction, lease: CompactionLease | null, failure: Unwanted): Event => ({
+  type: "CompactionFailed",
+  compaction: requested.id,
+  token: lease?.token ?? null,
+  attempt: requested.attempts,
+  failure,
+  final: true,
+});
+
+export const endDraft = (draft: OpenDraft, failure: Unwanted): Event => ({
+  type: "CompactionFailed",
+  compaction: draft.id,
+  token: draft.tokens.last,
+  attempt: draft.attempts,
+  failure,
+  final: true,
+});

@@ -47,6 +47,9 @@ export function bodiesOf(event: Event): BodyId[] {
     case "CompactionStarted":
     case "CompactionProgressed":
     case "CompactionFailed":
+    // What a draft says enters the conversation with its commit, under the overlay's id.
+    case "CompactionDrafted":
+    case "DraftEdited":
       return [];
     default:
       return assertNever(event);

@@ -87,6 +87,8 @@ const shapes: Shapes = {
     inline: "object~",
   },
   CompactionFailed: { compaction: "string", token: "number?", attempt: "number", failure: "string", final: "boolean" },
+  CompactionDrafted: { compaction: "string", token: "number", overlay: "string", summary: "object" },
+  DraftEdited: { compaction: "string", summary: "object", by: "string" },
   EpochChanged: {
     base_epoch: "number",
     epoch: "number",

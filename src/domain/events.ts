@@ -4,6 +4,7 @@
  * Stored types are never renamed or removed; a new shape is a new version with an upcaster in `event-versions`.
  */
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
+import type { DraftEvent } from "./draft-events";
 import type { ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
@@ -180,7 +181,7 @@ export type TurnEvent =
 
 export type StopReason = "requested" | "interrupted_by_message" | "superseded" | "tools_expired";
 
-export type Event = SessionEvent | MessageEvent | TurnEvent | CompactionEvent;
+export type Event = SessionEvent | MessageEvent | TurnEvent | CompactionEvent | DraftEvent;
 export type EventType = Event["type"];
 
 /** An event in its place in the log. `seq` counts from 1 without gaps; `at` is epoch milliseconds. */

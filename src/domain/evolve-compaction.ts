@@ -2,6 +2,7 @@
 import { assertNever } from "../lib/assert-never";
 import {
   type CompactionEvent,
+  type CompactionFailure,
   type CoveredRange,
   type EpochOp,
   type FoldedPart,
@@ -102,15 +103,19 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
   });
 }
 
-/** A compaction whose view moved under it, or that had nothing to do, is nobody's failure. */
+/** A compaction whose view moved under it, that had nothing to do, or that was wanted no more is nobody's failure. */
+const NOBODYS: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
+
 function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
   const { compaction } = state;
+  // A draft's end is not that of what is under way meanwhile.
+  if (compaction.draft?.id === event.compaction) return withCompaction(state, { draft: null });
   if (!event.final) {
     // Who gives a lease back makes no more calls under it.
     const unsettled = event.failure === "aborted" ? unsettledExcept(event.token, state) : compaction.unsettled;
     return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
   }
-  const counts = event.failure !== "superseded" && event.failure !== "nothing_to_do";
+  const counts = !NOBODYS.has(event.failure);
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
   const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
@@ -130,6 +135,7 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
   const compaction: Partial<CompactionState> = {
     requested: null,
     lease: null,
+    draft: null,
     rent: 0,
     // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
     breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
@@ -168,19 +174,24 @@ function committedAfter(
 /** A summary was accepted: what it says of the breaker, and of the length of the next one. */
 function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Partial<CompactionState> {
   const { compaction } = state;
-  const { tokens_before, tokens_after } = event.receipt;
+  const { tokens_before, tokens_after, edited } = event.receipt;
+  // Made anew from the record: nothing was to be gained.
+  if (isRebuild(state, event)) return { failures: 0 };
   const fruitless = tokens_after > tokens_before * PROGRESS_RATIO ? compaction.fruitless + 1 : 0;
   const breaker_at = fruitless >= FRUITLESS_TO_OPEN ? view.tokens : null;
   const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isWithin(op, item.position)));
   const read = source.reduce((sum, item) => sum + item.tokens, 0);
   const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
-  // Of what was trimmed before, or summarised, the view has no weight: such a source teaches nothing.
-  const fresh = event.ops.every((op) => op.op !== "summarize" || (op.generation === 0 && op.replaces.length === 0));
+  // Of what was trimmed before, or summarised, the view has no weight: such a source teaches nothing; nor do a person's words.
+  const fresh = !edited && event.ops.every((op) => op.op !== "summarize" || (op.generation === 0 && op.replaces.length === 0));
   const known = compaction.summary_share;
   const share = fresh && read > 0 ? Math.min(1, written / read) : known;
   const summary_share = known === null || share === null ? share : known + (share - known) * LEARNING_RATE;
   return { failures: 0, fruitless, breaker_at, quiet_until: null, summary_share };
 }
+
+const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: Of<"EpochChanged">): boolean =>
+  [requested, draft].some((known) => known?.id === compaction && known?.options?.rebuild === true);
 
 const isWithin = (range: CoveredRange, position: number): boolean => position >= range.from && position <= range.to;
 

@@ -120,8 +120,11 @@ const withoutUnsettled = (state: SessionState, lease: number): SessionState => (
 
 /** A call of the compaction under way, also one that comes late: of a lease that was lost. */
 function withSpent(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
-  const { requested } = state.compaction;
-  if (!requested || event.lease === null || event.lease < requested.first_token) return state;
+  const { requested, draft } = state.compaction;
+  if (event.lease === null) return state;
+  if (draft && event.lease >= draft.tokens.first && event.lease <= draft.tokens.last)
+    return { ...state, compaction: { ...state.compaction, draft: { ...draft, spent: addCall(draft.spent, event) } } };
+  if (!requested || event.lease < requested.first_token) return state;
   return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addCall(requested.spent, event) } } };
 }
 

@@ -2,9 +2,11 @@
 import { assertNever } from "../lib/assert-never";
 import { appendAside, appendItems } from "./append-items";
 import type { CompactionEvent } from "./compaction-events";
+import type { DraftEvent } from "./draft-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
 import { beginFork, completeFork, newEpoch, redact, rewind, switchBranch } from "./evolve-branch";
 import { closedBreaker, evolveCompaction } from "./evolve-compaction";
+import { evolveDraft } from "./evolve-draft";
 import { evolveTurn } from "./evolve-turn";
 import { openAfter } from "./open-calls";
 import { initialState, type SessionState } from "./state";
@@ -39,7 +41,9 @@ const groupOf = {
   CompactionStarted: "compaction",
   CompactionFailed: "compaction",
   EpochChanged: "compaction",
-} as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction">;
+  CompactionDrafted: "draft",
+  DraftEdited: "draft",
+} as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction" | "draft">;
 
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
   const next = apply(state, event);
@@ -63,6 +67,8 @@ function apply(state: SessionState, event: StoredEvent): SessionState {
       return evolveTurn(state, event as StoredEvent & TurnEvent);
     case "compaction":
       return evolveCompaction(state, event as StoredEvent & CompactionEvent);
+    case "draft":
+      return evolveDraft(state, event as StoredEvent & DraftEvent);
     default:
       return assertNever(group);
   }

@@ -1,8 +1,8 @@
 /** One call of a model, as the session remembers it: what it was for, what it cost, how it ended. */
-export const CALL_PURPOSES = ["turn", "compaction", "title"] as const;
+export const CALL_PURPOSES = ["turn", "compaction", "title", "comparison"] as const;
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
 /** What the ledger says a call was for (ADR 097: `source: context_compaction`). */
-export type UsageSource = "turn" | "context_compaction" | "title";
+export type UsageSource = "turn" | "context_compaction" | "title" | "comparison";
 export const sourceOf = (purpose: CallPurpose): UsageSource => (purpose === "compaction" ? "context_compaction" : purpose);
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 /** Token usage as one model call reported it. `input` includes cached tokens, which are counted once. */

@@ -17,6 +17,12 @@ export type Rejection =
   | { readonly code: "stale"; readonly reason: StaleReason }
   /** One is under way: asked for by hand, a second one waits for nobody. */
   | { readonly code: "compaction_running"; readonly compaction: string }
+  /** Another draft waits for its commit, and there is one at a time. */
+  | { readonly code: "draft_open"; readonly compaction: string }
+  /** No draft of that id waits: it is over, or was none. */
+  | { readonly code: "not_drafted"; readonly compaction: string }
+  /** It was edited since it was read. `edits`: how often it was. */
+  | { readonly code: "draft_edited"; readonly edits: number }
   /** Only the newest compaction that stands can be taken back. */
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number }

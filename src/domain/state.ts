@@ -9,6 +9,7 @@ import type { LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
+import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
@@ -128,6 +129,8 @@ export interface UnsettledCall {
 export interface CompactionState {
   readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
+  /** The one that waits for its commit; null: none does. Whatever moves the epoch ends it. */
+  readonly draft: OpenDraft | null;
   readonly next_token: number;
   /** The newest leases whose model call is not in the ledger yet: it is under way, late or lost. */
   readonly unsettled: readonly UnsettledCall[];
@@ -221,6 +224,7 @@ export const initialState: SessionState = {
   compaction: {
     requested: null,
     lease: null,
+    draft: null,
     next_token: 1,
     unsettled: [],
     failures: 0,

@@ -10,6 +10,7 @@ import { registerCompactions } from "./routes/compactions";
 import { registerContext } from "./routes/context";
 import { registerControl } from "./routes/control";
 import { registerCredentials } from "./routes/credentials";
+import { registerDrafts } from "./routes/drafts";
 import { registerEvaluate } from "./routes/evaluate";
 import { registerExecutions } from "./routes/executions";
 import { registerExport } from "./routes/export";
@@ -45,6 +46,7 @@ export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   registerContext(app, deps);
   registerRecall(app, deps);
   registerControl(app, deps);
+  registerDrafts(app, deps);
   registerExecutions(app, deps);
   registerPolicies(app, deps);
   registerEvaluate(app, deps);

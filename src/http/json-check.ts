@@ -1,5 +1,5 @@
 /** What JSON allows and the house does not: text that is no Unicode, and nesting without end. */
-import type { FieldError } from "./problem";
+import type { FieldError } from "./answer";
 
 /** Deeper than any schema or tool result has a use for; far less than what overflows a stack. */
 export const MAX_DEPTH = 64;

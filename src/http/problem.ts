@@ -3,7 +3,6 @@
  * house does not compile until it has its status here. Details name ids, fields and limits, never content.
  */
 import type { Context } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { ProbeFailure } from "../app/models/probe-limits";
 import type { ReadError } from "../app/read-api";
 import type { SessionError } from "../app/session-api";
@@ -11,15 +10,11 @@ import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
+import { type Answer, conflict, type FieldError, invalid, NOT_FOUND, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
+import { draftAnswers } from "./draft-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure } from "./turn-failure";
-
-/** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
-export interface FieldError {
-  readonly field: string;
-  readonly detail: string;
-}
 
 /** Why the door itself refuses. */
 export type RequestError =
@@ -46,42 +41,6 @@ export type RequestError =
 
 export type HttpError = SessionError | TenantError | ReadError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
-
-interface Answer {
-  readonly status: ContentfulStatusCode;
-  readonly title: string;
-  readonly detail: string;
-  readonly errors?: readonly FieldError[];
-  /** Further members of the document. */
-  readonly extra?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const NOT_FOUND = { status: 404, title: "Not found" } as const;
-/** The parameter of the path that names nothing the caller may know. */
-const unknown = (what: string, field = `${what}_id`): Answer => {
-  const detail = `no such ${what}`;
-  return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
-};
-const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
-  status: 409,
-  title,
-  detail,
-  ...(extra && { extra }),
-});
-const toText = (errors: readonly FieldError[]): string => errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
-const invalid = (errors: readonly FieldError[]): Answer => ({
-  status: 400,
-  title: "Invalid request",
-  detail: toText(errors),
-  errors,
-});
-const retryLater = (detail: string): Answer => ({
-  status: 503,
-  title: "Temporarily unavailable",
-  detail,
-  headers: { "Retry-After": "1" },
-});
 
 const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
   session_not_found: () => unknown("session"),
@@ -137,6 +96,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
         from,
       },
     ),
+  ...draftAnswers,
   lease_held: ({ expires_at }) => conflict("Lease held", "Another worker holds this compaction.", { expires_at }),
   idempotency_conflict: () => ({
     status: 422,

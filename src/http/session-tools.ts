@@ -5,9 +5,10 @@ import { offerHttpTool, offerMcpTools } from "../app/tools/offer-tools";
 import type { TenantId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import { err, ok, type Result } from "../lib/result";
+import type { FieldError } from "./answer";
 import { callTwice } from "./calls";
 import type { HttpDeps } from "./deps";
-import type { FieldError, HttpError } from "./problem";
+import type { HttpError } from "./problem";
 import { type ToolInput, toClientTool } from "./schemas/tool";
 
 type Deps = Pick<HttpDeps, "tenants">;

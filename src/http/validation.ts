@@ -1,8 +1,9 @@
 /** What zod found wrong, as fields that the client can recognise. Never the values. */
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { FieldError } from "./answer";
 import type { HttpEnv } from "./deps";
-import { type FieldError, sendProblem } from "./problem";
+import { sendProblem } from "./problem";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -31,10 +31,21 @@ interface Candidate {
   readonly tokens: number;
 }
 
-/** `input`: the last message of a summary request, whose tagged blocks hold the transcript and an earlier summary. */
-export function extractSummary(input: string, limits: { readonly maxTokens: number; readonly estimate: EstimateTokens }): string {
-  const blocks = [...input.matchAll(TAGGED)].map((block) => block[2] ?? "");
-  const source = blocks.length > 0 ? blocks.join("\n") : input;
+/** The transcript and the earlier summary that a summary request holds between tags; one without tags is all of it. */
+export function taggedIn(asked: string): string {
+  const blocks = [...asked.matchAll(TAGGED)].map((block) => block[2] ?? "");
+  return blocks.length > 0 ? blocks.join("\n") : asked;
+}
+
+export const withoutTagged = (asked: string): string => asked.replaceAll(TAGGED, "");
+
+/** What stands under a heading that there is nothing to say of. */
+export const NOTHING = "none";
+/** The form of an earlier summary, which says nothing by itself. */
+const isForm = (sentence: string): boolean => sentence === NOTHING || /^#{1,6} /.test(sentence);
+
+/** `source`: what is to be summarised, an earlier summary included. */
+export function extractSummary(source: string, limits: { readonly maxTokens: number; readonly estimate: EstimateTokens }): string {
   const share = Math.max(SMALLEST_CAP, Math.floor(limits.estimate(source) * SHARE));
   const cap = Math.min(share, Math.floor(limits.maxTokens * CAP_SHARE));
   const kept: Candidate[] = [];
@@ -52,7 +63,7 @@ export function extractSummary(input: string, limits: { readonly maxTokens: numb
 
 /** Each sentence once, best first; of equals the later. */
 function rank(source: string, estimate: EstimateTokens): Candidate[] {
-  const sentences = [...new Set(sentencesOf(source).map(shorten))];
+  const sentences = [...new Set(sentencesOf(source).map(shorten))].filter((sentence) => !isForm(sentence));
   return sentences
     .map((text, place) => ({ text, place, score: scoreOf(text) + place / sentences.length, tokens: estimate(text) + 1 }))
     .sort((one, other) => other.score - one.score);

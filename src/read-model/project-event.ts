@@ -54,6 +54,8 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "CompactionStarted":
     case "CompactionFailed":
       return [projectAttempt(event)];
+    case "CompactionDrafted":
+      return [{ seq: event.seq, at: event.at, op: "draft_compaction", id: event.compaction }];
     case "EpochChanged":
       return projectEpochChange(event, bodies);
     case "SessionForked":
@@ -64,6 +66,8 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "CompactionProgressed":
+    // Who edited it is in the receipt, once it is committed.
+    case "DraftEdited":
       return [];
     default:
       return assertNever(event);

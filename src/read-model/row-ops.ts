@@ -108,6 +108,7 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "request_compaction"; readonly id: string; readonly trigger: string }
   | { readonly op: "start_compaction"; readonly id: string; readonly attempt: number }
   | { readonly op: "fail_compaction"; readonly id: string; readonly attempt: number; readonly failure: string; readonly final: boolean }
+  | { readonly op: "draft_compaction"; readonly id: string }
   | { readonly op: "revert_compaction"; readonly id: string }
   | { readonly op: "change_epoch"; readonly row: EpochRow }
   | { readonly op: "insert_usage"; readonly call: ModelCallFinished }

@@ -56,6 +56,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
     case "request_compaction":
     case "start_compaction":
     case "fail_compaction":
+    case "draft_compaction":
     case "revert_compaction":
     case "change_epoch":
       return changeCompaction(op);
@@ -148,7 +149,7 @@ function chooseBranch(elsewhere: readonly { readonly from: number; readonly to: 
 
 type CompactionOp = Extract<
   RowOp,
-  { op: "request_compaction" | "start_compaction" | "fail_compaction" | "revert_compaction" | "change_epoch" }
+  { op: "request_compaction" | "start_compaction" | "fail_compaction" | "draft_compaction" | "revert_compaction" | "change_epoch" }
 >;
 
 function changeCompaction(op: CompactionOp): readonly Statement[] {
@@ -164,6 +165,8 @@ function changeCompaction(op: CompactionOp): readonly Statement[] {
       const status = op.final ? "failed" : "requested";
       return [update("compactions", set, "id = ?4", [op.id, status, op.failure, op.attempt, op.final ? op.at : null, op.seq])];
     }
+    case "draft_compaction":
+      return [update("compactions", "status = 'drafted', failure = NULL, last_seq = ?5", "id = ?4", [op.id, op.seq])];
     case "revert_compaction":
       return [update("compactions", "status = 'reverted', last_seq = ?5", "id = ?4", [op.id, op.seq])];
     case "change_epoch":

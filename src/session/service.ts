@@ -6,6 +6,7 @@
 import type { BranchApi } from "../app/branch-api";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { DraftApi } from "../app/draft-api";
 import type { ForkPage, ForkPlace } from "../app/fork-parts";
 import type { PastApi } from "../app/past-api";
 import type { RecallInput, RecallReport } from "../app/recall-views";
@@ -16,15 +17,17 @@ import { err, ok } from "../lib/result";
 import { resolveApprovals } from "./calls/approval-calls";
 import { compareBranches, editMessage, listBranches, listItems, regenerate, rewindFor, switchFor } from "./calls/branch-calls";
 import { leaseFor, recordFor } from "./calls/compaction-calls";
+import { compareFor } from "./calls/compare-call";
 import { showContext } from "./calls/context-call";
 import { diffContexts } from "./calls/context-diff";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
+import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, forkHead, forkPage } from "./calls/fork-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
-import { describeSession, listCompactions, listEvents, showCompaction } from "./calls/read-calls";
+import { describeSession, listCompactions, listEvents } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
 import { openEventStream, openFrameStream } from "./calls/stream-calls";
@@ -120,7 +123,7 @@ export class SessionService implements WholeSessionApi {
   usage = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["usage"]> =>
     this.#in(caller, (runtime) => ok(listCalls(runtime, page)));
   compaction = (caller: api.Caller, id: CompactionId): Promise<api.Outcome<CompactionView>> =>
-    this.#in(caller, (runtime) => showCompaction(runtime, id));
+    this.#in(caller, (runtime) => showWithPreview(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>
     this.#in(caller, (runtime) => showContext(runtime, input.content));
 
@@ -141,6 +144,16 @@ export class SessionService implements WholeSessionApi {
   resetSummary = (caller: api.Caller): ReturnType<ControlApi["resetSummary"]> => this.#in(caller, resetFor);
   setPins = (caller: api.Caller, pins: readonly string[]): ReturnType<ControlApi["setPins"]> =>
     this.#in(caller, (runtime) => setPins(runtime, pins));
+
+  editDraft = (caller: api.Caller, edit: Parameters<DraftApi["editDraft"]>[1]): ReturnType<DraftApi["editDraft"]> =>
+    this.#in(caller, (runtime) => editFor(runtime, edit));
+  commitDraft = (caller: api.Caller, input: Parameters<DraftApi["commitDraft"]>[1]): ReturnType<DraftApi["commitDraft"]> =>
+    this.#in(caller, (runtime) => commitFor(runtime, input));
+  discardDraft = (caller: api.Caller, id: CompactionId): ReturnType<DraftApi["discardDraft"]> =>
+    this.#in(caller, (runtime) => discardFor(runtime, id));
+
+  compareSummaries = (caller: api.Caller, input: Parameters<DraftApi["compareSummaries"]>[1]): ReturnType<DraftApi["compareSummaries"]> =>
+    this.#in(caller, (runtime) => compareFor(runtime, input));
 
   leaseCompaction = (caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> =>
     this.#in(caller, (runtime) => leaseFor(runtime, compaction));

@@ -6,6 +6,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { BranchApi } from "../app/branch-api";
 import type { ControlApi, WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
+import type { DraftApi } from "../app/draft-api";
 import type { ExecutionView } from "../app/execution-views";
 import type { SuggestedLimit } from "../app/model-entry";
 import { withSuggestions } from "../app/models/suggest-limits";
@@ -193,6 +194,18 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   }
   setPins(caller: api.Caller, pins: readonly string[]): ReturnType<ControlApi["setPins"]> {
     return this.#service.setPins(caller, pins);
+  }
+  editDraft(caller: api.Caller, edit: Parameters<DraftApi["editDraft"]>[1]): ReturnType<DraftApi["editDraft"]> {
+    return this.#service.editDraft(caller, edit);
+  }
+  commitDraft(caller: api.Caller, input: Parameters<DraftApi["commitDraft"]>[1]): ReturnType<DraftApi["commitDraft"]> {
+    return this.#service.commitDraft(caller, input);
+  }
+  discardDraft(caller: api.Caller, compaction: CompactionId): ReturnType<DraftApi["discardDraft"]> {
+    return this.#service.discardDraft(caller, compaction);
+  }
+  compareSummaries(caller: api.Caller, input: Parameters<DraftApi["compareSummaries"]>[1]): ReturnType<DraftApi["compareSummaries"]> {
+    return this.#service.compareSummaries(caller, input);
   }
   leaseCompaction(caller: api.Caller, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
     return this.#service.leaseCompaction(caller, compaction);

@@ -127,6 +127,10 @@ function unknownSession(): WholeSessionApi {
     revertCompaction: no,
     resetSummary: no,
     setPins: no,
+    editDraft: no,
+    commitDraft: no,
+    discardDraft: no,
+    compareSummaries: no,
     context: no,
     contextAt: no,
     contextDiff: no,
@@ -371,18 +375,29 @@ export function fillPath(path: string): string {
 /** The query of a route that needs one. */
 export const sampleQuery = (path: string): string => (path.endsWith("/context/diff") ? "?from=now&to=now" : "");
 
+/** By how the route's path ends. */
+const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/messages", { content: "Hello" }],
+  ["/edit", { content: "Hello" }],
+  ["/branches", { to: 0 }],
+  ["/tool_results", { results: [{ call_id: "call_1", output: "42" }] }],
+  ["/approvals", { approvals: [{ execution_id: makeId("exe"), approved: true }] }],
+  ["/pins", { pins: ["Answer in French."] }],
+  ["/:compaction_id", { summary: "They spoke.", edits: 0 }],
+  ["/compactions/compare", { a: "current", b: "current" }],
+  ["/v1/keys", { name: "ci" }],
+  ["/refresh", undefined],
+  ["/probe", undefined],
+  ["/rotate", undefined],
+];
+
 /** A valid body of a route that needs one. */
 export function sampleBody({ method, path }: RouteEntry): unknown {
   if (method === "GET" || method === "DELETE") return undefined;
-  if (/\/(messages|edit)$/.test(path)) return { content: "Hello" };
-  if (path.endsWith("/branches")) return { to: 0 };
-  if (path.endsWith("/tool_results")) return { results: [{ call_id: "call_1", output: "42" }] };
-  if (path.endsWith("/approvals")) return { approvals: [{ execution_id: makeId("exe"), approved: true }] };
-  if (path.endsWith("/pins")) return { pins: ["Answer in French."] };
-  if (path === "/v1/keys") return { name: "ci" };
+  const ending = ENDINGS.find(([end]) => path.endsWith(end));
+  if (ending) return ending[1];
   if (path.startsWith("/v1/tools/")) return { url: "https://api.example.com/weather", parameters: { type: "object" } };
   if (path.startsWith("/v1/mcp_servers/")) return { url: "https://mcp.example.com/mcp" };
-  if (/\/(probe|rotate|refresh)$/.test(path)) return undefined;
   if (path.startsWith("/v1/credentials/")) return { api_key: "sk-a-key-for-tests" };
   if (path.startsWith("/v1/models/")) return { provider: "embedded", context_window: 16_000, max_output: 1_000 };
   if (path.startsWith("/v1/admin/")) return { name: "Acme" };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
-import { buildSummaryPrompt, summarySystem } from "../../src/context/prompts";
+import { buildSamePrefixInstruction, buildSummaryPrompt, summarySystem } from "../../src/context/prompts";
 import { checkSummary } from "../../src/context/summary-check";
 import { buildTitlePrompt, parseTitle, TITLE_SYSTEM } from "../../src/context/title";
 import { estimateTokens } from "../../src/context/tokens";
@@ -156,6 +156,40 @@ describe("a summary by the embedded model", () => {
       expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "stop" });
       expect(estimateTokens(spokenText(chunks))).toBeLessThanOrEqual(cap);
     }
+  });
+});
+
+describe("a summary in sections by the embedded model", () => {
+  const accepts = (text: string, cap: number) => checkSummary({ text, finish: "stop", form: "structured", cap }).ok;
+
+  it("merged with itself over and over has each section once, and what is new", async () => {
+    let previous: string | null = null;
+    for (let round = 1; round <= 20; round++) {
+      const transcript = [
+        `User: Ticket T-${1000 + round} must be closed.`,
+        "Assistant: That is noted down for the whole team and for the day after.",
+      ];
+      const prompt = buildSummaryPrompt({ stage: "history", instructions: null, previous, transcript });
+      const chunks = await ask({ purpose: "compaction", system: summarySystem("structured"), messages: [user(prompt)], maxOutput: 300 });
+      previous = spokenText(chunks);
+      expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "stop" });
+      expect(accepts(previous, 300)).toBe(true);
+      expect(previous.match(/^## /gm)).toHaveLength(6);
+      expect(previous).toContain(`T-${1000 + round}`);
+    }
+  });
+
+  it.each([
+    { merge: false, says: "what the earlier summary does not", hasOlder: false },
+    { merge: true, says: "what it says too", hasOlder: true },
+  ])("of a conversation that holds an earlier summary says $says", async ({ merge, hasOlder }) => {
+    const older = user("[Conversation summary]\n<conversation_summary>\nThe budget is 4,200 EUR.\n</conversation_summary>");
+    const instruction = buildSamePrefixInstruction({ form: "structured", merge, instructions: null, prefix: null });
+    const messages = [older, user("We decided to take ledger_v2."), assistant("Understood."), user(instruction)];
+    const said = await answer({ purpose: "compaction", messages, maxOutput: 300 });
+    expect(said).toContain("ledger_v2");
+    expect(said.includes("4,200 EUR")).toBe(hasOlder);
+    expect(accepts(said, 300)).toBe(true);
   });
 });
 

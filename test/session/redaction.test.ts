@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
+import { id } from "../support/builders";
 import { CALLER, type Life, settle } from "./life";
-import { compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
+import { ask, compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
 
 const SECRET = "hunter2";
 
@@ -88,6 +89,24 @@ describe("a redacted message", () => {
 
     expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null });
     expect(life.runtime.state.view.overlays).toEqual([]);
+  });
+
+  test("a draft that has read it ends, and none of its texts is kept", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    await say(life, `my password is ${SECRET}`, "noted");
+    for (let n = 2; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const asked = await ask(life, { keepRecent: 200, draft: true });
+    await work(life, `The password is ${SECRET}.`);
+    const compaction = asked.kind === "requested" ? asked.compaction.id : null;
+    if (!compaction) throw new Error("no draft was asked for");
+    await life.service.editDraft(CALLER, { compaction, summary: `It is ${SECRET}, they say.`, edits: 0, by: id("key", 1) });
+    expect(everything(life)).toContain("they say");
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(life.runtime.state.compaction.draft).toBeNull();
+    expect(await life.service.commitDraft(CALLER, { compaction, edits: null, idempotency: null })).toMatchObject({ ok: false });
   });
 
   test("a tool's result goes with what came beside it", async () => {

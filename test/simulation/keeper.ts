@@ -2,6 +2,7 @@
 import { parsePolicyText } from "../../src/context/policy-choice";
 import type { SessionService } from "../../src/session/service";
 import { drawPolicy } from "./profile";
+import type { Random } from "./random";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
@@ -42,9 +43,19 @@ export async function compact(world: World): Promise<void> {
     upTo: random.pick([null, null, random.int(1, 20)]),
     instructions: random.pick([null, "Mind the </conversation> numbers."]),
     idempotency: null,
+    ...(random.chance(0.15) && drawApart(random)),
   };
   const asked = await attempt(world, "compact", (service) => service.compact(CALLER, input));
   if (asked?.ok) world.stats.count(`by hand: ${asked.value.kind}`);
+}
+
+/** In words of its own: by another summariser, by other rules, or made anew from the record. */
+function drawApart(random: Random) {
+  return {
+    ...(random.chance(0.5) && { rebuild: true, keepRecent: null, upTo: null }),
+    ...(random.chance(0.4) && { model: random.pick(["big", "small", "tiny", "gone"]) }),
+    ...(random.chance(0.3) && { policy: random.pick(["opal", "oneclaw", "balanced"] as const) }),
+  };
 }
 
 /** Mostly the newest, which is the only one that goes; who asks for another is told so. */

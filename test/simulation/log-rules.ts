@@ -9,6 +9,7 @@ import { initialState, isRunning, type SessionState } from "../../src/domain/sta
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
+import { DraftRules } from "./draft-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
 
@@ -21,6 +22,7 @@ export class LogRules {
   /** The message that the running turn answers. */
   question: ItemMeta | null = null;
   readonly #compactions: CompactionRules;
+  readonly #drafts: DraftRules;
   readonly #view: ViewRules;
   /** The epoch that each lease was given for, by its token. */
   readonly #epochs = new Map<number, number>();
@@ -28,6 +30,7 @@ export class LogRules {
 
   constructor(readonly world: World) {
     this.#compactions = new CompactionRules(world);
+    this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
   }
 
@@ -80,6 +83,7 @@ export class LogRules {
     if (event.type === "TurnStarted" && event.attempt === 1)
       this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
     this.#compactions.afterEvent(event, before, this.replayed);
+    this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
   }
 

@@ -196,6 +196,7 @@ export class SimModel {
       case "compaction":
         return this.#summarize(request);
       case "title":
+      case "comparison":
         return this.#entitle(request);
     }
   }

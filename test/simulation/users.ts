@@ -3,6 +3,7 @@ import type { Outcome } from "../../src/app/session-api";
 import type { Accepted, ToolCallView } from "../../src/app/session-views";
 import type { SessionService } from "../../src/session/service";
 import { answerAgain, goBack, goOnElsewhere } from "./brancher";
+import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
@@ -26,6 +27,7 @@ const ORDINARY = {
   look: 1,
   pins: 0.5,
   compact: 0.5,
+  draft: 1.5,
   revert: 0.6,
   reset: 0.2,
   rewind: 0.6,
@@ -46,6 +48,7 @@ const TYPIST: typeof ORDINARY = {
   look: 0,
   pins: 0,
   compact: 0,
+  draft: 0,
   revert: 0,
   reset: 0,
   rewind: 0,
@@ -128,6 +131,8 @@ export class Users {
         return goOnElsewhere(this.world);
       case "again":
         return answerAgain(this.world);
+      case "draft":
+        return handleDraft(this.world);
       case "revert":
         return takeBack(this.world);
       case "reset":

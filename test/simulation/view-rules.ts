@@ -38,11 +38,15 @@ export class ViewRules {
   readonly #items: ItemId[] = [];
   readonly #marks = new Map<number, string | null>();
 
+  /** Parts of the fold that the newest draft was made in, but the last. */
+  #partsOfDraft = 0;
+
   constructor(readonly world: World) {}
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const item of after.view.items) this.#items[item.position] = item.id;
     if (event.type === "TurnStarted" && event.retry_of) this.#noteRetracted(before, after);
+    if (event.type === "CompactionDrafted") this.#partsOfDraft = before.compaction.requested?.folded?.parts ?? 0;
     if (event.type === "EpochChanged") this.#noteEpoch(event, before, after);
     if (CHECKED_AFTER.has(event.type)) this.#checkCover(after);
     this.#checkSum(after);
@@ -93,7 +97,7 @@ export class ViewRules {
       const stands = new Set([...left, ...replaced].filter((position) => within(overlay, position)));
       this.#stands.set(overlay.id, stands);
       if (op?.op !== "summarize") continue;
-      const parts = before.compaction.requested?.folded?.parts ?? 0;
+      const parts = before.compaction.requested?.folded?.parts ?? this.#partsOfDraft;
       // With a note in its place, or past the most parts that are paid for, it is said to be left out, not read.
       if (event.trigger === "fallback" || parts >= MOST_PARTS_READ) for (const position of stands) this.#noted.add(position);
       this.#checkRead(event, overlay, stands);

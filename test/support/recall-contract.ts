@@ -252,7 +252,9 @@ function executionRules(withSql: WithSql): void {
       for (let next: RecallReport["next"] = { from: null, to: null, offset: 0 }; next; ) {
         const page: RecallReport = await ask(ports, { ...asked, offset: next.offset });
         expect(page.tokens).toBeLessThanOrEqual(2_000);
-        whole += page.next ? page.text.slice(0, page.text.lastIndexOf("\n[characters")) : page.text;
+        const shown = page.next ? page.text.slice(0, page.text.lastIndexOf("\n[characters")) : page.text;
+        expect(page.next === null || shown.endsWith("\n"), "a page ends with a whole line").toBe(true);
+        whole += shown;
         next = page.next;
       }
 

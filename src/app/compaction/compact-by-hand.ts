@@ -1,5 +1,6 @@
 /** A compaction that a person asks for: shown as a plan, done at once where no model is needed, else asked for. Synchronous. */
 import type { Plan } from "../../context/plan";
+import { mergeChoices, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { CompactionOptions } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -16,17 +17,18 @@ export type ByHand = { readonly kind: "plan"; readonly plan: Plan } | { readonly
 type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
 
 export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports): Outcome<ByHand> {
-  const { state } = ports.writer;
-  const last = state.next_position - 1;
-  if (input.upTo !== null && input.upTo > last)
-    return err({ code: "invalid", field: "up_to", detail: `no such position: the conversation ends at ${last}` });
+  const misfit = refuse(input, ports);
+  if (misfit) return misfit;
   const { options, bodies } = toOptions(input, ports);
   const plan = planSession(spec, { trigger: "manual", options }, ports);
   if (input.dryRun) return ok({ kind: "plan", plan });
-  const { requested } = state.compaction;
+  const { state } = ports.writer;
+  const { requested, draft } = state.compaction;
   if (requested) return err({ code: "compaction_running", compaction: requested.id });
+  if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   if (plan.kind === "cannot_fit") return err({ code: "cannot_fit", fit: plan.fit });
-  if (plan.kind === "none") return ok({ kind: "plan", plan });
+  // A draft is of a summary: what asks no model is done at once, or not at all.
+  if (plan.kind === "none" || (options?.draft && !summarizes(plan))) return ok({ kind: "plan", plan });
   const id = ports.ids.newId("cmp");
   // Inside a turn the view is the turn's: the change waits for its end.
   if (!summarizes(plan) && !state.turn) {
@@ -37,13 +39,30 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   return asked.ok ? ok({ kind: "requested", id }) : err(asked.error);
 }
 
+/** What makes no sense in this conversation, or together. */
+function refuse({ rebuild, keepRecent, upTo }: CompactInput, { writer }: Ports): Outcome<never> | null {
+  const invalid = (field: string, detail: string): Outcome<never> => err({ code: "invalid", field, detail });
+  const last = writer.state.next_position - 1;
+  if (upTo !== null && upTo > last) return invalid("up_to", `no such position: the conversation ends at ${last}`);
+  if (!rebuild || (keepRecent === null && upTo === null)) return null;
+  return invalid(upTo === null ? "keep_recent" : "up_to", "a rebuild covers what the summaries cover, no more and no less");
+}
+
 interface DraftedOptions {
   readonly options: CompactionOptions | null;
   readonly bodies: readonly BodyText[];
 }
 
-function toOptions({ keepRecent, upTo, instructions }: CompactInput, { ids }: Ports): DraftedOptions {
+/** `policy`: over the session's, as settings would store it. */
+function toOptions(input: CompactInput, { ids, writer }: Ports): DraftedOptions {
+  const { keepRecent, upTo, instructions, draft, rebuild, model, policy } = input;
   const { ref, bodies } = draftText(instructions, ids);
-  if (keepRecent === null && upTo === null && ref === null) return { options: null, bodies: [] };
-  return { options: { keep_recent: keepRecent, up_to: upTo, instructions: ref }, bodies };
+  const apart: Partial<CompactionOptions> = {
+    ...(draft && { draft }),
+    ...(rebuild && { rebuild }),
+    ...(model !== undefined && { model }),
+    ...(policy !== undefined && { policy: toPolicyText(mergeChoices(parsePolicyText(writer.state.settings.policy), policy)) }),
+  };
+  if (keepRecent === null && upTo === null && ref === null && Object.keys(apart).length === 0) return { options: null, bodies: [] };
+  return { options: { keep_recent: keepRecent, up_to: upTo, instructions: ref, ...apart }, bodies };
 }

@@ -3,7 +3,6 @@ import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import type { SummarizeRung } from "../../context/plan";
 import type { Policy } from "../../context/policy";
-import { policyOf } from "../../context/policy-choice";
 import { summaryCap } from "../../context/proposal";
 import type { CompactionPlanRef } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
@@ -11,6 +10,7 @@ import type { CompactionId } from "../../domain/ids";
 import type { RequestedCompaction } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import type { LeaseOutcome } from "../session-api";
+import { policyUnderWay } from "./asked-policy";
 import { applyRungs, limitsOf, windowOf } from "./build-request";
 import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
@@ -34,8 +34,8 @@ export function leaseCompaction(
   const { requested, lease } = writer.state.compaction;
   if (requested?.id !== compaction) return { kind: "nothing", reason: "over" };
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
-  const policy = policyOf(writer.state.settings.policy);
-  if (!cast) return giveUp(compaction, "unknown_model", ports);
+  const policy = policyUnderWay(writer.state);
+  if (!cast || !isAskedOf(requested, cast)) return giveUp(compaction, "unknown_model", ports);
   if (!inline && isSpent(requested, policy, cast)) return failLast(compaction, cast, ports);
   const summarizer = summarizerAt(requested.attempts + 1, cast);
   const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
@@ -58,6 +58,10 @@ export function leaseCompaction(
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
+/** Who was named by hand has a say of its own: nobody is asked in its place. */
+const isAskedOf = ({ options }: RequestedCompaction, { summarizers }: Cast): boolean =>
+  options?.model === undefined || summarizers.some(({ id }) => id === options.model);
+
 interface Choosing extends Leasing {
   readonly requested: RequestedCompaction;
   /** Who is asked this time. */
@@ -75,6 +79,8 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   // Whoever the policy names first may be unknown or too small, and then it is another one after all.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
   if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
+  // What could be committed at once is nothing that a person might edit.
+  if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
   // Between turns only: inside one, the guard does what needs no model.
   if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
   return { kind: "nothing", reason: "no_model_needed" };
@@ -93,7 +99,7 @@ function fitsSamePrefix(
   { writer }: CompactionPorts,
 ): boolean {
   const { state } = writer;
-  const policy = policyOf(state.settings.policy);
+  const policy = policyUnderWay(state);
   const limits = windowOf(spec, policy);
   const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
   return measureUpTo(state, spec.id, range.to) + instruction + summaryCap(limits, policy) <= (limits.window ?? 0);
@@ -128,5 +134,5 @@ export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
   if (!requested || (lease && lease.expires_at > ports.clock())) return;
-  if (isSpent(requested, policyOf(state.settings.policy), cast)) failLast(requested.id, cast, ports);
+  if (isSpent(requested, policyUnderWay(state), cast)) failLast(requested.id, cast, ports);
 }

@@ -1,12 +1,12 @@
 /** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
 import type { Plan } from "../../context/plan";
 import { planCompaction } from "../../context/planner";
-import { policyOf } from "../../context/policy-choice";
 import type { CompactionOptions, CompactionTrigger } from "../../domain/compaction-events";
 import { closedBreaker } from "../../domain/evolve-compaction";
 import type { RequestedCompaction } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
+import { askedPolicy } from "./asked-policy";
 import { limitsOf } from "./build-request";
 
 export type CompactionPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids" | "log">;
@@ -28,7 +28,7 @@ export function planSession(
   // A request by hand closes the breaker (docs/design.md §5): a dry run shows what would then be done.
   const { compaction } = writer.state;
   const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
-  return planCompaction({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), trigger, now: clock(), options });
+  return planCompaction({ state, limits: limitsOf(spec), policy: askedPolicy(state, options), trigger, now: clock(), options });
 }
 
 /** Whether a plan would ask a model. */

@@ -2,26 +2,24 @@
  * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
  * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
  */
-import { draftFromSummary, isSmallerBySummary } from "../../context/epoch-draft";
 import { withFileOps } from "../../context/file-ops";
-import type { Plan, Rung } from "../../context/plan";
-import { policyOf } from "../../context/policy-choice";
 import { joinStages } from "../../context/prompts";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../../domain/compaction-events";
+import type { OverlayId } from "../../domain/ids";
 import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
 import { draftText } from "../drafts";
 import type { ModelSpec } from "../ports";
 import type { Settled, SettleOutcome, SummaryOutcome } from "../session-api";
 import type { FoldNext } from "../summary-part";
-import { limitsOf } from "./build-request";
+import { policyUnderWay } from "./asked-policy";
+import { changeFromSummary } from "./change-from-summary";
 import { compactionCall } from "./compaction-call";
-import { draftInput } from "./draft-input";
 import { giveBack } from "./give-back";
 import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
+import { type CompactionPorts, optionsFor } from "./plan-session";
 import { recordFailure } from "./record-failure";
 import { summarizerOf } from "./summarizer-of";
 import { type Cast, summarizerNamed } from "./summarizers";
@@ -76,9 +74,10 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
-function check({ text, finish }: Accepted, spec: ModelSpec, { settings, compaction }: SessionState): ReturnType<typeof checkSummary> {
-  const policy = policyOf(settings.policy);
-  const cap = compaction.lease ? answerCapOf(compaction.lease, spec, policy) : capOf(spec, policy);
+function check({ text, finish }: Accepted, spec: ModelSpec, state: SessionState): ReturnType<typeof checkSummary> {
+  const policy = policyUnderWay(state);
+  const { lease } = state.compaction;
+  const cap = lease ? answerCapOf(lease, spec, policy) : capOf(spec, policy);
   return checkSummary({ text, finish, form: policy.summary.form, cap });
 }
 
@@ -101,7 +100,7 @@ interface PartDone {
 /** Keeps the part, durably, and asks for the next one under the same token. */
 function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
-  const { timeout_ms: timeoutMs } = policyOf(writer.state.settings.policy).summary;
+  const { timeout_ms: timeoutMs } = policyUnderWay(writer.state).summary;
   const { ref, bodies } = draftText(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
   if (!ref) return "stale";
@@ -127,18 +126,9 @@ function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, p
 function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
-  const cap = capOf(spec, policyOf(writer.state.settings.policy));
+  const cap = capOf(spec, policyUnderWay(writer.state));
   const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content), cap);
   return { text: whole, tokens: estimateTokens(whole) };
-}
-
-/** What else the plan rewrites, behind the summary: messages of the tail that are shown by their ends. */
-function shorteningsOf(plan: Plan, to: number): Rung[] {
-  return (plan.kind === "compact" ? plan.rungs : []).flatMap((rung) => {
-    if (rung.rung !== "shorten") return [];
-    const items = rung.items.filter((item) => item.position > to);
-    return items.length > 0 ? [{ ...rung, items }] : [];
-  });
 }
 
 interface Committing {
@@ -147,24 +137,34 @@ interface Committing {
   readonly call: ModelCall;
 }
 
-function commit(
-  settled: Settling,
-  { summary, lease, call }: Committing,
-  { cast: { spec }, ports }: World,
-): SettleOutcome | "not_smaller" | "stale" {
+/** It takes effect, or, asked for as a draft, it is kept for a person. */
+function commit(settled: Settling, made: Committing, { cast: { spec }, ports }: World): SettleOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;
+  const { summary, lease, call } = made;
   const trigger = requested ? triggerOfWork(requested, lease) : "threshold";
+  const options = optionsFor(trigger, requested);
   const overlay = ids.newId("ovl");
-  const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
-  const also = shorteningsOf(plan, lease.range.to);
-  const summarizer = summarizerOf(state, call);
-  const economy = plan.kind === "compact" ? plan.economy : null;
-  const input = draftInput({ limits: limitsOf(spec), trigger, summarizer, economy }, ports);
-  const change = draftFromSummary({ summary, plan: lease, overlay, also }, input);
-  if (!isSmallerBySummary(state, change.ops)) return "not_smaller";
+  const { change, isWorthIt } = changeFromSummary(
+    { summary, plan: lease, overlay, trigger, options, summarizer: summarizerOf(state, call) },
+    spec,
+    ports,
+  );
+  if (!isWorthIt) return "not_smaller";
+  if (requested?.options?.draft) return keepDraft(settled, { ...made, overlay }, ports);
   const { compaction, token, inside } = settled;
   const command = { type: "RecordCompaction", at: clock(), compaction, token, change, call, inside } as const;
   return writer.execute(command, [{ id: overlay, text: summary.text }]).ok ? { next: "done" } : "stale";
+}
+
+function keepDraft(
+  { compaction, token }: Settling,
+  { summary, call, overlay }: Committing & { readonly overlay: OverlayId },
+  { writer, clock, ids }: CompactionPorts,
+): SettleOutcome | "stale" {
+  const { ref, bodies } = draftText(summary.text, ids);
+  if (!ref) return "stale";
+  const command = { type: "RecordDraft", at: clock(), compaction, token, overlay, summary: ref, call } as const;
+  return writer.execute(command, bodies).ok ? { next: "done" } : "stale";
 }

@@ -3,9 +3,9 @@
 import { limitOf, PADDING } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import type { Policy } from "../../context/policy";
-import { policyOf } from "../../context/policy-choice";
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
+import { policyUnderWay } from "./asked-policy";
 import { windowOf } from "./build-request";
 import { type ResolvePorts, resolveModel } from "./resolve-model";
 import { capFor } from "./summary-cap";
@@ -19,9 +19,12 @@ export interface Cast {
 /** The session's model alone. */
 export const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
 
-/** What is unknown, out of reach or too small to read anything is passed over; with none left it is the session's model. */
-export async function resolveCast(spec: ModelSpec, ports: ResolvePorts & Pick<SessionPorts, "writer">): Promise<Cast> {
-  const policy = policyOf(ports.writer.state.settings.policy);
+/** What is unknown, out of reach or too small to read anything is passed over; with none left it is the session's model. `policy`: whose summaries they are. */
+export async function resolveCast(
+  spec: ModelSpec,
+  ports: ResolvePorts & Pick<SessionPorts, "writer">,
+  policy: Policy = policyUnderWay(ports.writer.state),
+): Promise<Cast> {
   const asked = policy.summary.models.map(async (id) => (id === spec.id ? spec : await resolve(id, ports)));
   const known = (await Promise.all(asked)).filter((model) => model !== null);
   const [first, ...others] = known.filter((model) => canRead(model, spec, policy));
@@ -36,7 +39,8 @@ async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | nul
 /** Raw tokens beside the answer: what it is told, as much again of the summary so far, and something to read. */
 const LEAST_TO_READ = 2 * (INSTRUCTION_TOKENS + 200);
 
-function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
+/** Whether its window holds what a summariser of the session must read at once. */
+export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
   const limit = limitOf(windowOf(model, policy));
   return limit === null || (limit - capFor(model, spec, policy)) / PADDING >= LEAST_TO_READ;
 }

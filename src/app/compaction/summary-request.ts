@@ -6,7 +6,6 @@ import { limitOf, PADDING, ratioOf } from "../../context/budget";
 import { withoutFileOps } from "../../context/file-ops";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../../context/fold";
 import { SUMMARY_JOIN } from "../../context/placement";
-import { policyOf } from "../../context/policy-choice";
 import {
   buildSamePrefixInstruction,
   buildSummaryPrompt,
@@ -24,6 +23,7 @@ import { type Run, unreadRuns } from "../../domain/view";
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SessionContent } from "../session-ports";
 import type { FoldNext, SummaryPart } from "../summary-part";
+import { policyUnderWay } from "./asked-policy";
 import { readRequest, windowOf } from "./build-request";
 import { answerCapOf, capFor, capOf } from "./summary-cap";
 
@@ -57,7 +57,7 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
 /** Tools and settings as in the turn, else the provider's cache of it is lost. */
 function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, content } = input;
-  const policy = policyOf(state.settings.policy);
+  const policy = policyUnderWay(state);
   const prefix = readRequest(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
@@ -69,7 +69,7 @@ function buildSamePrefix(input: PartInput): SummaryPart {
 
 function buildTranscriptPart(input: PartInput): SummaryPart {
   const { state, spec, summarizer } = input;
-  const policy = policyOf(state.settings.policy);
+  const policy = policyUnderWay(state);
   const cap = Math.min(answerCapOf(input.plan, spec, policy), capFor(summarizer, spec, policy));
   const window = limitOf(windowOf(summarizer, policy)) ?? Number.POSITIVE_INFINITY;
   const whole = (window - cap) / factorOf(state, summarizer);

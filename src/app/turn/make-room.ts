@@ -9,7 +9,7 @@ import { isGentle, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { policyOf } from "../../context/policy-choice";
-import type { CompactionTrigger } from "../../domain/compaction-events";
+import { type CompactionTrigger, standsApart } from "../../domain/compaction-events";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
@@ -48,7 +48,7 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
 
 /** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
 async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
-  const cast = isForced(plan.trigger) ? await resolveCast(spec, ports) : null;
+  const cast = isForced(plan.trigger) ? await castByPolicy(spec, ports) : null;
   if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
 }
@@ -110,7 +110,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
-  const cast = await resolveCast(inline.spec, ports);
+  const cast = await castByPolicy(inline.spec, ports);
   if (isOver()) return;
   await useBackground(live, cast, ports);
   if (isOver()) return;
@@ -131,16 +131,25 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
 function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionId | null {
   const { writer, clock, ids } = ports;
   const { requested } = writer.state.compaction;
-  if (requested) return requested.id;
+  if (requested && !standsApart(requested.options)) return requested.id;
   if (!summarizes(planSession(spec, { trigger }, ports))) return null;
   writer.execute({ type: "RequestCompaction", at: clock(), compaction: ids.newId("cmp"), trigger, options: null });
-  return writer.state.compaction.requested?.id ?? null;
+  const asked = writer.state.compaction.requested;
+  // What was asked for in words of its own goes on where the turn need not have room.
+  return asked && !standsApart(asked.options) ? asked.id : null;
 }
+
+/** By the session's policy, whatever a person asked of a compaction under way. */
+const castByPolicy = (spec: ModelSpec, ports: RoomPorts): Promise<Cast> =>
+  resolveCast(spec, ports, policyOf(ports.writer.state.settings.policy));
 
 const insideOf = (live: LiveTurn): Inside => live.run;
 
 /** A background worker may have brought something, or be about to: it takes effect here, since the turn waits for it. */
 async function useBackground(live: LiveTurn, cast: Cast, ports: RoomPorts): Promise<void> {
+  const { requested } = ports.writer.state.compaction;
+  // A draft or a rebuild makes no room.
+  if (requested && standsApart(requested.options)) return;
   settleHeld(cast, ports, insideOf(live));
   const { lease } = ports.writer.state.compaction;
   if (!lease || lease.expires_at <= ports.clock()) return;

@@ -2,10 +2,11 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { McpServer } from "../../app/tool-entry";
 import { urlFault } from "../../lib/public-address";
+import type { FieldError } from "../answer";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { type FieldError, sendProblem } from "../problem";
+import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { listOf, toWholeList } from "../schemas/page";
 import { mcpServerInput, mcpServerView, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";

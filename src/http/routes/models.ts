@@ -1,10 +1,11 @@
 /** The models a tenant can use: the deployment's, and its own, which go before them. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
+import type { FieldError } from "../answer";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { refuseModelUrl } from "../model-url";
-import { type FieldError, sendProblem } from "../problem";
+import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
 import { listOf, toWholeList } from "../schemas/page";

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import type { CompactionView, ShownReceipt } from "../../app/control-views";
+import type { CompactionView, DraftView, ShownReceipt } from "../../app/control-views";
 import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
+import { policyChoiceView } from "./policy";
 import { dollars, modelFailureKind, usageView } from "./turn";
 
 export const certainty = documents<Certainty>()(
@@ -50,6 +51,10 @@ const receiptView = documents<ShownReceipt>()(
     attempts: z.int(),
     breaker_open: z.boolean(),
     dropped_items: z.int().openapi({ description: "Messages that left the view without a summary" }),
+    edited: z
+      .object({ by: id("key"), at: time })
+      .optional()
+      .openapi({ description: "The key of who edited the summary last, before it was committed; absent: it stands as a model wrote it" }),
     files: z
       .object({ read: z.array(z.string()).readonly(), modified: z.array(z.string()).readonly() })
       .nullable()
@@ -64,38 +69,51 @@ export const coveredRange = documents<CoveredRange>()(z.object({ from: z.int(), 
 
 const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
 
+export const compactionFailure = z.enum([
+  ...modelFailureKind.options,
+  "empty",
+  "cut_off",
+  "too_long",
+  "not_smaller",
+  "sections_missing",
+  "lease_expired",
+  "unknown_model",
+  "nothing_to_do",
+  "superseded",
+  "discarded",
+  "internal",
+]);
+
+const draftView = documents<DraftView>()(
+  z.object({
+    edits: z.int().openapi({ description: "How often it was edited: the next edit names it" }),
+    edited_by: id("key").nullable().openapi({ description: "The key of who edited it last; null: nobody did" }),
+    edited_at: time.nullable(),
+  }),
+);
+
 const described = documents<Omit<CompactionView, "ops">>()(
   z.object({
     id: id("cmp"),
     seq: z.int(),
     trigger: z.enum(COMPACTION_TRIGGERS),
-    status: z.enum(["requested", "running", "completed", "failed", "reverted"]),
+    status: z.enum(["requested", "running", "drafted", "completed", "failed", "reverted"]),
     did_compact: z.boolean(),
     requested_at: time,
     finished_at: time.nullable(),
     attempts: z.int(),
-    failure: z
-      .enum([
-        ...modelFailureKind.options,
-        "empty",
-        "cut_off",
-        "too_long",
-        "not_smaller",
-        "sections_missing",
-        "lease_expired",
-        "unknown_model",
-        "nothing_to_do",
-        "superseded",
-        "internal",
-      ])
-      .nullable(),
+    failure: compactionFailure.nullable(),
     epoch: z.int().nullable(),
     range: coveredRange.nullable().openapi({ description: "Positions that left the view, or are going to" }),
     keep_recent: z.int().nullable().openapi({ description: "As asked for by hand; so are up_to and instructions" }),
     up_to: z.int().nullable(),
     instructions: z.string().nullable(),
+    rebuild: z.boolean().openapi({ description: "The summaries that stood were to be made anew" }),
+    model: z.string().nullable().openapi({ description: "Who was asked to write it by hand, in place of those that the policy names" }),
+    policy: policyChoiceView.nullable().openapi({ description: "Whose rules for summaries were asked for by hand" }),
+    draft: draftView.nullable().openapi({ description: "Null: it was not asked for as a draft" }),
     summary: z.string().nullable(),
-    receipt: receiptView.nullable(),
+    receipt: receiptView.nullable().openapi({ description: "Of a draft that is read by itself: what committing it now would do" }),
     cache: z
       .object({
         expected: z.number().nullable().openapi({ description: "Tokens of the next request that should still be cached" }),

@@ -6,6 +6,7 @@ import { COMPACTION_TRIGGERS, type Reduction } from "../../domain/compaction-eve
 import { coveredRange } from "./compaction";
 import { documents } from "./documents";
 import { id } from "./ids";
+import { policyChoiceInput } from "./policy";
 import { tokenFigure } from "./session";
 
 const MAX_INSTRUCTIONS = 4_000;
@@ -23,6 +24,15 @@ export const compactInput = z
       .openapi({ description: "What the summary should look after" }),
     keep_recent: z.int().min(1).nullable().optional().openapi({ description: "Tokens that stay verbatim; by default as the policy says" }),
     up_to: z.int().min(1).nullable().optional().openapi({ description: "Nothing after this position is compacted" }),
+    draft: z.boolean().optional().openapi({ description: "It waits to be read, edited, and committed or discarded; one at a time" }),
+    rebuild: z.boolean().optional().openapi({
+      description: "The summaries that stand are made anew, as one, from the messages they stand for; nothing else leaves the view",
+    }),
+    model: z.string().min(1).optional().openapi({ description: "Who writes it, in place of those that the policy names" }),
+    policy: policyChoiceInput.optional().openapi({
+      description:
+        "Over the session's, for this compaction alone: its rules for summaries hold (form, length, attempts), and nothing else of it",
+    }),
   })
   .openapi("Compact");
 
@@ -31,6 +41,10 @@ export const toCompactInput = (input: z.infer<typeof compactInput>): CompactInpu
   instructions: input.instructions ?? null,
   keepRecent: input.keep_recent ?? null,
   upTo: input.up_to ?? null,
+  ...(input.draft && { draft: input.draft }),
+  ...(input.rebuild && { rebuild: input.rebuild }),
+  ...(input.model !== undefined && { model: input.model }),
+  ...(input.policy !== undefined && { policy: input.policy }),
 });
 
 const reductions = z.array(documents<Reduction>()(z.object({ position: z.int(), tokens: z.number() }))).readonly();
@@ -64,7 +78,7 @@ const rung = z.discriminatedUnion("rung", [
 ]);
 const rungs = z.array(rung).readonly();
 
-const reasons = ["unknown_window", "below_threshold", "nothing_older", "fits", "suspended", "not_by_policy"] as const;
+const reasons = ["unknown_window", "below_threshold", "nothing_older", "fits", "suspended", "no_summary", "not_by_policy"] as const;
 const noPlanReason = documents<NoPlanReason>()(z.enum(reasons));
 
 /** The planner's own result. */

@@ -29,7 +29,7 @@ const sums = {
 export const usageSumsView = documents<UsageSums>()(z.object(sums));
 
 const purpose = z.enum(CALL_PURPOSES);
-const source = z.enum(["turn", "context_compaction", "title"]);
+const source = z.enum(["turn", "context_compaction", "title", "comparison"]);
 
 export const callOutcome = z.enum([
   ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),

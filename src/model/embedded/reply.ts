@@ -4,7 +4,7 @@
  */
 import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
-import { type EstimateTokens, extractSummary } from "../extract-summary";
+import { type EstimateTokens, extractSummary, NOTHING, taggedIn, withoutTagged } from "../extract-summary";
 import { sentencesOf } from "../text-matching";
 import { cut, isQuestion, textOf, topicOf } from "./message-text";
 import { type NamedCall, namedCalls } from "./named-calls";
@@ -20,6 +20,8 @@ export interface Reply {
 
 /** A heading that a summary is asked to have. */
 const SECTION = /^## .+$/gm;
+/** How an instruction that is added to the conversation asks for one summary of all (`context/prompts`). */
+const MERGES = /earlier summaries included/;
 
 export const mostTokens = ({ maxOutput, model }: ModelRequest): number => maxOutput ?? model.max_output;
 
@@ -28,7 +30,7 @@ export function replyTo(request: ModelRequest, estimate: EstimateTokens): Reply 
     case "compaction":
       return saying(summaryOf(request, estimate));
     case "title":
-      return saying(topicOf(toldIn(readTurn(request).said)));
+      return saying(topicOf(firstToldIn(readTurn(request).said)));
     default:
       return answerTurn(readTurn(request));
   }
@@ -86,17 +88,23 @@ function answerFromResult(question: string, { name, output, is_error }: ToolResu
 }
 
 /** What the first speaker of the conversation in a question for a title says. */
-const toldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
+const firstToldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
 
 /** From a tagged transcript, or from the conversation itself when the instruction was only added to it. */
 function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
   const asked = textOf(request.messages.at(-1) ?? { role: "user", parts: [] });
-  const sections = `${request.system ?? ""}\n${asked}`.match(SECTION)?.map((line) => line.trim()) ?? [];
+  const sections = sectionsIn(`${request.system ?? ""}\n${withoutTagged(asked)}`);
   const told = request.messages.slice(0, -1).map((message) => `${message.role}: ${textOf(message)}`);
-  const input = told.length > 0 ? told.join("\n\n") : asked;
+  const source = told.length > 0 ? toldIn(told.join("\n\n"), asked) : taggedIn(asked);
   const room = mostTokens(request) - estimate(sections.join("\n")) - 4 * sections.length;
-  const said = extractSummary(input, { maxTokens: room, estimate });
+  const said = extractSummary(source, { maxTokens: room, estimate });
   if (sections.length === 0) return said;
   const last = sections.length - 1;
-  return sections.map((heading, index) => `${heading}\n${index === last ? said : "none"}`).join("\n");
+  return sections.map((heading, index) => `${heading}\n${index === last ? said : NOTHING}`).join("\n");
 }
+
+/** Earlier summaries stand in the conversation between tags, and are repeated only where they are to be merged. */
+const toldIn = (told: string, asked: string): string => (MERGES.test(asked) ? told : withoutTagged(told));
+
+/** Those of the instruction, each once: an earlier summary, which is quoted between tags or in the system prompt, has them too. */
+const sectionsIn = (instruction: string): readonly string[] => [...new Set(instruction.match(SECTION)?.map((line) => line.trim()) ?? [])];

@@ -33,11 +33,12 @@ async function lookUp(runtime: SessionRuntime): Promise<Cast | null | "unreachab
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
-/** While a turn runs an outcome is kept, durably, and takes effect when it ends (docs/design.md §5). A part that is done changes no view. */
+/** While a turn runs an outcome is kept, durably, and takes effect when it ends (docs/design.md §5). A part that is done changes no view, nor does a draft. */
 export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
   const { state } = runtime;
-  const waits = found === "unreachable" || (state.turn !== null && !(found && isPartDone(settled, found.spec, state)));
+  const isDraft = state.compaction.requested?.options?.draft === true;
+  const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isPartDone(settled, found.spec, state)));
   if (waits && isCurrentLease(settled, state)) {
     runtime.hold(settled);
     return ok({ next: "done" });

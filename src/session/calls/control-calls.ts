@@ -1,13 +1,15 @@
 /** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
 import { resolveModel } from "../../app/compaction/resolve-model";
+import { canRead } from "../../app/compaction/summarizers";
 import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/take-back";
 import type { ControlApi } from "../../app/control-api";
-import type { CompactionView, CompactOutcome } from "../../app/control-views";
+import type { CompactInput, CompactionView, CompactOutcome } from "../../app/control-views";
 import { draftText } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import { mergeChoices, parsePolicyText, policyOf } from "../../context/policy-choice";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -18,21 +20,21 @@ import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
 import type { SessionRuntime } from "../runtime";
-import { refusal } from "./lifecycle-calls";
+import { refusal, refusePolicy } from "./lifecycle-calls";
 import { once } from "./once";
 import { describeSession, showCompaction } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 
 type InputOf<M extends keyof ControlApi> = Parameters<ControlApi[M]>[1];
 
-async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
+export async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
   const { model } = runtime.state.settings;
   const found = await resolveModel(model, runtime.ports());
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
   return found.ok ? found : err(refusal(found.error, model));
 }
 
-const portsOf = (runtime: SessionRuntime, writer: Step) => ({
+export const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   writer,
   content: runtime.content,
   clock: runtime.deps.clock,
@@ -44,6 +46,8 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   const spec = await modelOf(runtime);
   if (!spec.ok) return spec;
   const { idempotency, ...asked } = input;
+  const refused = await refuseAsked(runtime, asked, spec.value);
+  if (refused) return refused;
   // A dry run leaves nothing behind, and no key either.
   const key = asked.dryRun ? null : idempotency;
   const done = once<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
@@ -52,6 +56,22 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   const { kind, id, replayed } = done.value;
   const shown = showCompaction(runtime, id);
   return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;
+}
+
+/** What was named for this compaction alone: a summariser that there is and that can read something, a policy that makes sense. */
+async function refuseAsked(
+  runtime: SessionRuntime,
+  { model, policy }: Pick<CompactInput, "model" | "policy">,
+  spec: ModelSpec,
+): Promise<api.Outcome<never> | null> {
+  const { settings } = runtime.state;
+  const misfit = policy === undefined ? null : refusePolicy(mergeChoices(parsePolicyText(settings.policy), policy), policy);
+  if (misfit || model === undefined || model === spec.id) return misfit;
+  const found = await resolveModel(model, runtime.ports());
+  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  if (!found.ok) return err(refusal(found.error, model));
+  if (canRead(found.value, spec, policyOf(settings.policy))) return null;
+  return err({ code: "invalid", field: "model", detail: "its window is too small to write this summary" });
 }
 
 export async function revertFor(

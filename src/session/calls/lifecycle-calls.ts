@@ -56,7 +56,7 @@ function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcom
 }
 
 /** Values that contradict each other are refused at the parameter that the client named. */
-function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outcome<never> | null {
+export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outcome<never> | null {
   const fault = findPolicyFault(whole, named);
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
 }

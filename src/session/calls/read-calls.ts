@@ -102,10 +102,11 @@ export function showCompaction(runtime: SessionRuntime, id: CompactionId): api.O
   return row ? ok(withSummary(runtime, row)) : err({ code: "compaction_not_found", compaction: id });
 }
 
-function withSummary(runtime: SessionRuntime, row: CompactionRow): CompactionView {
+function withSummary(runtime: SessionRuntime, { drafted, ...row }: CompactionRow): CompactionView {
   const made = row.ops.find((op) => op.op === "summarize");
   const { content } = runtime;
-  const summary = made ? content.readText(made.overlay) : null;
+  const summary = made ? content.readText(made.overlay) : content.textOf(drafted);
   const receipt = row.receipt && { ...row.receipt, files: summary === null ? null : fileOpsIn(summary) };
-  return { ...row, instructions: content.textOf(row.instructions), summary, receipt };
+  const policy = row.policy === null ? null : parsePolicyText(row.policy);
+  return { ...row, policy, instructions: content.textOf(row.instructions), summary, receipt };
 }

@@ -17,7 +17,7 @@ export function burnContent(sql: Sql, { item, position }: Redacted): void {
   const made = readCompactions(sql, EVERYTHING).flatMap(({ ops }) =>
     ops.flatMap((op): BodyId[] => (op.op === "summarize" && op.from <= position && position <= op.to ? [op.overlay] : [])),
   );
-  for (const body of [item, ...made, ...artifactsOf(sql, position), ...foldedParts(sql)]) sql.all("DELETE FROM bodies WHERE id = ?", body);
+  for (const body of [item, ...made, ...artifactsOf(sql, position), ...passingTexts(sql)]) sql.all("DELETE FROM bodies WHERE id = ?", body);
   sql.all("DELETE FROM pending_outcomes");
   dropPassages(sql, position);
 }
@@ -29,8 +29,9 @@ function artifactsOf(sql: Sql, position: number): BodyId[] {
   return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
 }
 
-/** Summaries of parts of long ranges, finished or given up. */
-function foldedParts(sql: Sql): BodyId[] {
-  const query = "SELECT json_extract(data, '$.part.summary.body') AS body FROM events WHERE type = 'CompactionProgressed'";
+/** Summaries of parts of long ranges, and of drafts: what was committed of them has a body of its own. */
+function passingTexts(sql: Sql): BodyId[] {
+  const query = `SELECT coalesce(json_extract(data, '$.part.summary.body'), json_extract(data, '$.summary.body')) AS body FROM events
+    WHERE type IN ('CompactionProgressed', 'CompactionDrafted', 'DraftEdited')`;
   return sql.all<{ body: string }>(query).map(({ body }) => body as BodyId);
 }

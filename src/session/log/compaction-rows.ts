@@ -1,5 +1,5 @@
 /** Compactions as they are listed: a table of the object, written in the transaction of the events it comes from. */
-import type { CompactionView, ShownOp } from "../../app/control-views";
+import type { CompactionView, DraftView, ShownOp } from "../../app/control-views";
 import { type CoveredRange, type EpochOp, isSummarized, type Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -8,9 +8,13 @@ import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
 /** Without its texts: the summary, and what the person asked for. */
-export type CompactionRow = Omit<CompactionView, "summary" | "instructions" | "receipt"> & {
+export type CompactionRow = Omit<CompactionView, "summary" | "instructions" | "receipt" | "policy"> & {
   readonly instructions: TextRef | null;
   readonly receipt: Receipt | null;
+  /** As settings store it. */
+  readonly policy: string | null;
+  /** What a draft says now; null: there is none, or it is over. */
+  readonly drafted: TextRef | null;
 };
 
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;
@@ -26,6 +30,11 @@ const emptyRow = {
   keep_recent: null,
   up_to: null,
   instructions: null,
+  rebuild: false,
+  model: null,
+  policy: null,
+  draft: null,
+  drafted: null,
   ops: [],
   receipt: null,
   cache: null,
@@ -65,9 +74,22 @@ const newRow = (
 ): CompactionRow => ({ ...emptyRow, id, seq: event.seq, trigger: event.trigger, requested_at: event.at });
 
 export function requestRow(sql: Sql, event: Of<"CompactionRequested">): void {
-  const { keep_recent = null, up_to = null, instructions = null } = event.options ?? {};
-  writeCompaction(sql, { ...newRow(event.compaction, event), keep_recent, up_to, instructions });
+  const { keep_recent = null, up_to = null, instructions = null, rebuild = false, model = null, policy = null } = event.options ?? {};
+  const draft = event.options?.draft ? NOT_EDITED : null;
+  writeCompaction(sql, { ...newRow(event.compaction, event), keep_recent, up_to, instructions, rebuild, model, policy, draft });
 }
+
+const NOT_EDITED: DraftView = { edits: 0, edited_by: null, edited_at: null };
+
+export const draftRow = (sql: Sql, { compaction, summary }: Of<"CompactionDrafted">): void =>
+  changeCompaction(sql, compaction, (row) => ({ ...row, status: "drafted", failure: null, drafted: summary }));
+
+export const editRow = (sql: Sql, { compaction, summary, by, at }: Of<"DraftEdited">): void =>
+  changeCompaction(sql, compaction, (row) => ({
+    ...row,
+    drafted: summary,
+    draft: { edits: (row.draft?.edits ?? 0) + 1, edited_by: by, edited_at: at },
+  }));
 
 export const startRow = (sql: Sql, event: Of<"CompactionStarted">): void =>
   changeCompaction(sql, event.compaction, (row) => ({ ...row, status: "running", attempts: event.attempt, range: event.range }));
@@ -79,6 +101,7 @@ export function failCompaction(sql: Sql, event: Of<"CompactionFailed">): void {
     status: final ? "failed" : "requested",
     failure,
     finished_at: final ? event.at : null,
+    drafted: null,
   }));
 }
 
@@ -96,6 +119,7 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
     epoch: event.epoch,
     range: rangeOf(event.ops) ?? row.range,
     ops: event.ops.map(toShownOp),
+    drafted: null,
     receipt: event.receipt,
     finished_at: event.at,
     cache: { expected: cache_kept, first_call: null },
@@ -113,7 +137,7 @@ function rangeOf(ops: readonly EpochOp[]): CoveredRange | null {
 }
 
 /** The items that came back would make a row as large as the history: their number is enough. */
-const toShownOp = (op: EpochOp): ShownOp => (op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op);
+export const toShownOp = (op: EpochOp): ShownOp => (op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op);
 
 /** What the provider said of its cache, the first time that it read the new view. */
 export function noteFirstCall(sql: Sql, event: Of<"ModelCallFinished">, { compaction }: SessionState): void {

@@ -13,7 +13,7 @@ import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { branchOff, goOnWith } from "./branch-rows";
 import { burnContent } from "./burn-content";
-import { applyEpoch, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
+import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
@@ -144,6 +144,10 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return startRow(sql, event);
     case "CompactionFailed":
       return failCompaction(sql, event);
+    case "CompactionDrafted":
+      return draftRow(sql, event);
+    case "DraftEdited":
+      return editRow(sql, event);
     case "EpochChanged":
       applyEpoch(sql, event);
       if (isTrim(event)) noteTrim(sql, before);

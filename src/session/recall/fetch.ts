@@ -34,7 +34,16 @@ const FOOTER_TOKENS = 60;
 const MOST_ITEMS = 512;
 const PAGE = 64;
 
-/** As many characters from the front as weigh at most `tokens`; never inside a character, and at least one. */
+/** A page ends with a line where the next one is short, else with a word where that is short: a script without spaces is cut where it is full. */
+const BROKEN_OFF = [/\n[^\n]{1,200}$/, /\s\S{1,100}$/];
+
+/** Half a number is a wrong number, and half a line says nothing of the other half: what a page breaks off is read whole on the next. */
+function withoutBrokenEnd(head: string): string {
+  const end = BROKEN_OFF.map((form) => form.exec(head)?.index ?? 0).find((index) => index > 0) ?? 0;
+  return end === 0 ? head : head.slice(0, end + 1);
+}
+
+/** As many characters from the front as weigh at most `tokens`; never inside a character, seldom inside a line or a word, and at least one. */
 export function cutToTokens(text: string, tokens: number): string {
   if (estimateTokens(text) <= tokens) return text;
   let [fits, over] = [1, text.length];
@@ -43,7 +52,7 @@ export function cutToTokens(text: string, tokens: number): string {
     if (estimateTokens(text.slice(0, middle)) <= tokens) fits = middle;
     else over = middle;
   }
-  return headOf(text, Math.max(2, fits));
+  return withoutBrokenEnd(headOf(text, Math.max(2, fits)));
 }
 
 /** The call with its arguments, and its recorded result. */

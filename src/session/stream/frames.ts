@@ -62,6 +62,8 @@ export type Frame =
     } & ContextNumbers)
   | { readonly type: "message.cancelled"; readonly message_id: ItemId; readonly turn_id: TurnId | null }
   | { readonly type: "compaction.started"; readonly compaction_id: CompactionId; readonly status: string }
+  /** Its summary can be read, edited, and committed or discarded. */
+  | { readonly type: "compaction.drafted"; readonly compaction_id: CompactionId }
   | {
       readonly type: "compaction.completed";
       readonly compaction_id: CompactionId;

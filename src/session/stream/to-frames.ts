@@ -71,6 +71,8 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
         : [];
     case "EpochChanged":
       return epochFrames(event);
+    case "CompactionDrafted":
+      return [{ type: "compaction.drafted", compaction_id: event.compaction }];
     case "SessionOpened":
     case "SettingsChanged":
     case "PinsSet":
@@ -78,6 +80,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "ForkCompleted":
     case "CompactionRequested":
     case "CompactionProgressed":
+    case "DraftEdited":
       return [];
     default:
       return assertNever(event);

@@ -9,18 +9,29 @@ const ARGUMENT_CHARS_PER_DELTA = 24;
 
 type Delta = Readonly<Record<string, unknown>>;
 
-export function refuse(response: ServerResponse, entry: LogEntry, refusal: { readonly status: number; readonly error: WireError }): void {
+interface Refusal {
+  readonly status: number;
+  readonly error: WireError;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function refuse(response: ServerResponse, entry: LogEntry, refusal: Refusal): void {
   entry.status = refusal.status;
-  response.writeHead(refusal.status, { "content-type": "application/json" });
+  response.writeHead(refusal.status, { "content-type": "application/json", ...refusal.headers });
   response.end(JSON.stringify({ error: { param: null, ...refusal.error } }));
 }
 
 export async function respond(response: ServerResponse, entry: LogEntry, reply: Reply): Promise<void> {
   if (isDeltas(reply)) return streamDeltas(response, entry, reply);
   if (reply.hang) return;
-  if (reply.error && reply.status !== undefined) return refuse(response, entry, { status: reply.status, error: reply.error });
+  const { status, error, headers = {} } = reply;
+  if (error && status !== undefined) return refuse(response, entry, { status, error, headers });
   entry.status = reply.status ?? 200;
   entry.completion_tokens = countReply(reply);
+  if (reply.raw !== undefined) {
+    response.writeHead(entry.status, { "content-type": "text/event-stream" });
+    return void response.end(reply.raw);
+  }
   if (entry.body.stream) return streamScript(response, entry, reply);
   response.writeHead(entry.status, { "content-type": "application/json" });
   response.end(JSON.stringify(wholeReply(entry, reply)));

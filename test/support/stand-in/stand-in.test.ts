@@ -56,6 +56,13 @@ describe("the provider stand-in", () => {
     expect(events.filter((event) => event.includes('"content":"') && !event.includes('"content":""'))).toHaveLength(3);
   });
 
+  it("refuses with the headers that it is given, and streams what is no stream", async () => {
+    standIn.enqueue({ status: 429, headers: { "retry-after": "7" }, error: { message: "Slow down." } }, { raw: "data: <html>" });
+    const refused = await say("a");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "7"]);
+    expect(await (await say("b", { stream: true })).text()).toBe("data: <html>");
+  });
+
   it("lets the test decide when a delta goes out", async () => {
     const next = Promise.withResolvers<void>();
     async function* deltas() {

@@ -46,6 +46,10 @@ export interface ScriptedReply {
   /** With `error`: the HTTP status of the refusal; without it the error comes inside the stream, after the text. */
   readonly status?: number;
   readonly error?: WireError;
+  /** With `status` and `error`: headers of the refusal, such as `retry-after`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream of just this, which need not be one. */
+  readonly raw?: string;
   /** Takes the request and never answers. */
   readonly hang?: boolean;
   /** How many deltas the text is split into; default: one for every few words. */

@@ -1,0 +1,48 @@
+/** What the default policy reaches, and must go on reaching. */
+import type { Asked } from "./ask.ts";
+import type { Played } from "./play.ts";
+import { answered, changesOf, ofTopic, percent } from "./report.ts";
+import { type Kind, TOPICS, type Topic } from "./story.ts";
+
+/** Shares of all questions of a kind that must be answered in any conversation; by the words of a call nothing is promised. */
+export const GOALS: Readonly<Partial<Record<Kind, number>>> = {
+  exact: 1,
+  by_execution: 1,
+  asked: 0.95,
+  instruction: 0.95,
+  identifier: 0.95,
+};
+
+/** Questions answered in the conversation that the README speaks of, and not one less. What is reversed or closed is often found with the older first. */
+const REACHED: Readonly<Record<Topic, number>> = { fact: 240, instruction: 32, decision: 24, identifier: 32, task: 23 };
+
+/** A run in which so small a share was looked up shows nothing of it. */
+const LEAST_LOOKED_UP = 0.4;
+/** A conversation whose view changed less often shows little of what compactions do. */
+const LEAST_CHANGES = 20;
+
+/** What is missed of the goals; empty: nothing is. */
+export function missedGoals({ asked }: Pick<Played, "asked">): readonly string[] {
+  const missed = Object.entries(GOALS).flatMap(([kind, goal]) => {
+    const of = asked.filter(({ question }) => question.kind === kind);
+    const share = of.length === 0 ? 0 : answered(of) / of.length;
+    return share >= goal ? [] : [`${kind}: ${percent(answered(of), of.length)} answered, the goal is ${percent(goal, 1)}`];
+  });
+  return [...missed, ...missedLookUps(asked)];
+}
+
+function missedLookUps(asked: readonly Asked[]): readonly string[] {
+  const lookedUp = asked.filter(({ lookUps }) => lookUps > 0).length / Math.max(1, asked.length);
+  return lookedUp >= LEAST_LOOKED_UP ? [] : [`only ${percent(lookedUp, 1)} of the questions were looked up at all`];
+}
+
+/** The same of the conversation that the README speaks of, which must be long enough and reach what it reached. */
+export function missedHere(played: Played): readonly string[] {
+  const less = TOPICS.flatMap((topic) => {
+    const found = answered(ofTopic(played.asked, topic));
+    return found >= REACHED[topic] ? [] : [`${topic}: ${found} answered, ${REACHED[topic]} were before`];
+  });
+  const changes = changesOf(played);
+  const short = changes >= LEAST_CHANGES ? [] : [`the view changed ${changes} times: ${LEAST_CHANGES} compactions are wanted`];
+  return [...missedGoals(played), ...less, ...short];
+}

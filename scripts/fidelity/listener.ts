@@ -1,0 +1,56 @@
+/** Stands between the session and its model: what was asked, what was said, and what it all cost. */
+import type { ChatModel, ModelChunk, ModelRequest } from "../../src/app/ports.ts";
+import { estimateTokens } from "../../src/context/tokens.ts";
+import { costOf, NOTHING, plus, type Spent } from "../../src/evaluate/costs.ts";
+import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
+import { messageText, tokensOf } from "../../src/evaluate/segments.ts";
+import { trueTokens } from "../lab/true-tokens.ts";
+
+export class Listener implements ChatModel {
+  readonly #model: ChatModel;
+  /** A provider that caches by itself, as the lab has it: the embedded model knows none. */
+  readonly #cache = new PromptCache(trueTokens);
+  #spent: Spent = NOTHING;
+  /** Of the newest turn. */
+  requests: ModelRequest[] = [];
+  said = "";
+  /** Off: what is asked from now on is no part of the cost. */
+  counting = true;
+
+  constructor(model: ChatModel) {
+    this.#model = model;
+  }
+
+  /** Of all calls so far, at the lab's prices: as many tokens of plain input. */
+  get cost(): number {
+    return costOf(this.#spent);
+  }
+
+  render(request: ModelRequest) {
+    return this.#model.render(request);
+  }
+
+  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelChunk> {
+    const isTurn = request.purpose === "turn";
+    if (isTurn) this.requests.push(request);
+    let said = "";
+    let output = 0;
+    for await (const chunk of this.#model.stream(request, options)) {
+      if (chunk.type === "text") said += chunk.text;
+      if (chunk.type === "tool_call") output += estimateTokens(`${chunk.call.name} ${chunk.call.arguments}`);
+      yield chunk;
+    }
+    if (isTurn) this.said = said;
+    if (this.counting) this.#count(request, output + estimateTokens(said));
+  }
+
+  #count({ system, messages, tools }: ModelRequest, output: number): void {
+    const shown = tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+    const segments = [
+      ...(tools.length > 0 ? [trueTokens.of("system", JSON.stringify(shown))] : []),
+      ...(system === null ? [] : [trueTokens.of("system", system)]),
+      ...messages.map(({ role, parts }) => trueTokens.of(role, messageText(parts))),
+    ];
+    this.#spent = plus(this.#spent, { input: tokensOf(segments), cached: this.#cache.read(segments), output });
+  }
+}

@@ -1,0 +1,71 @@
+/** Plants what must hold from then on, and says later of half the decisions and tasks what holds instead. */
+import type { FactLanguage } from "./facts.ts";
+import { chinese } from "./plants/chinese.ts";
+import { english } from "./plants/english.ts";
+import { german } from "./plants/german.ts";
+import { japanese } from "./plants/japanese.ts";
+import { PLANTED, type Planted, type Plants } from "./plants/plant.ts";
+import type { Kind, Writing } from "./story.ts";
+import { amidTalk } from "./talk.ts";
+import { newValue } from "./values.ts";
+
+const PLANTS: Readonly<Record<string, Plants>> = { English: english, German: german, Chinese: chinese, Japanese: japanese };
+
+/** One of each kind for so many facts of a language. */
+const FACTS_A_ROUND = 3;
+/** So many facts later it is reversed or closed. */
+const LATER = 6;
+
+const HOLDS: Readonly<Record<Planted, Kind>> = { instruction: "instruction", decision: "decision", identifier: "identifier", task: "open" };
+const NO_MORE: Readonly<Partial<Record<Planted, Kind>>> = { decision: "reversed", task: "closed" };
+
+/** Something that is said when `at` facts were told of each language. */
+export interface Pending {
+  readonly at: number;
+  readonly language: FactLanguage;
+  readonly text: string;
+}
+
+/** After the fact `index` of that language: one of the kinds, two of them in each third place. */
+export function addPlants(writing: Writing, language: FactLanguage, index: number): void {
+  const round = Math.floor(index / FACTS_A_ROUND);
+  for (const [place, planted] of PLANTED.entries()) {
+    if (place % FACTS_A_ROUND === index % FACTS_A_ROUND) addPlant(writing, language, { planted, round, index });
+  }
+}
+
+interface Place {
+  readonly planted: Planted;
+  readonly round: number;
+  readonly index: number;
+}
+
+function addPlant(writing: Writing, language: FactLanguage, { planted, round, index }: Place): void {
+  const n = language.places[round % language.places.length] ?? "";
+  const plants = PLANTS[language.name]?.[planted] ?? [];
+  const plant = plants[(round + Math.floor(round / language.places.length)) % plants.length];
+  if (!plant) return;
+  const fill = (text: string, value: string): string => text.replaceAll("{n}", n).replaceAll("{v}", value);
+  const value = newValue(writing, plant.form ?? "number");
+  say(writing, language, fill(plant.says, value));
+  const question = { language: language.name, text: fill(plant.asked, value), meter: null };
+  const changed = NO_MORE[planted];
+  if (!changed || plant.later === undefined || round % 2 === 0) {
+    writing.questions.push({ ...question, kind: HOLDS[planted], value, outdated: null });
+    return;
+  }
+  const newest = newValue(writing, "number");
+  writing.pending.push({ at: index + LATER, language, text: fill(plant.later, newest) });
+  writing.questions.push({ ...question, kind: changed, value: newest, outdated: value });
+}
+
+/** What was to be said by then. */
+export function addDue(writing: Writing, index: number): void {
+  const due = writing.pending.filter(({ at }) => at <= index);
+  writing.pending.splice(0, writing.pending.length, ...writing.pending.filter(({ at }) => at > index));
+  for (const { language, text } of due) say(writing, language, text);
+}
+
+function say(writing: Writing, language: FactLanguage, text: string): void {
+  writing.steps.push({ type: "say", text: amidTalk(writing.random, language, text) });
+}

@@ -1,0 +1,112 @@
+/** What a person may do with a draft, a rebuild and a comparison. */
+import { DOMAIN, type Mutant } from "./mutant.ts";
+
+const SESSION_DRAFTS = ["test/session/drafts.test.ts"];
+const REBUILDS = ["test/session/rebuild-summary.test.ts"];
+
+export const drafts: readonly Mutant[] = [
+  {
+    name: "an edit overwrites what its editor has not read",
+    breaks: "design §5: an edit names how often the draft had been edited",
+    file: "src/domain/decide-draft.ts",
+    find: "if (found.value.edits !== edits) return",
+    replace: "if (found.value.edits < edits) return",
+    tests: DOMAIN,
+  },
+  {
+    name: "a draft is committed inside a turn",
+    breaks: "design §5: by hand, between turns",
+    file: "src/domain/decide-draft.ts",
+    find: "if (state.turn) return err(",
+    replace: "if (state.turn && state.turn.rounds < 0) return err(",
+    tests: DOMAIN,
+  },
+  {
+    name: "a draft is committed over another range than was leased",
+    breaks: "I28: exactly what was leased",
+    file: "src/domain/decide-draft.ts",
+    find: "if (!isOfDraft(change, draft) || !coversLeasedRange(change, draft.plan, state)) return",
+    replace: "if (!isOfDraft(change, draft)) return",
+    tests: DOMAIN,
+  },
+  {
+    name: "what is committed does not say who edited it",
+    breaks: "I28: its receipt names the key that wrote it",
+    file: "src/domain/decide-draft.ts",
+    find: "edited ? { ...change, receipt: { ...change.receipt, edited } } : change;",
+    replace: "edited ? { ...change, receipt: { ...change.receipt } } : change;",
+    tests: DOMAIN,
+  },
+  {
+    name: "a draft outlives its epoch",
+    breaks: "I28: none outlives its epoch",
+    file: "src/domain/decision.ts",
+    find: 'draft && draft.id !== by ? [endDraft(draft, "superseded")]',
+    replace: 'draft && draft.id !== by && draft.edits < 0 ? [endDraft(draft, "superseded")]',
+    tests: DOMAIN,
+  },
+  {
+    name: "a draft's end ends what is under way beside it",
+    breaks: "design §5: automatic ones go on",
+    file: "src/domain/evolve-compaction.ts",
+    find: "return withCompaction(state, { draft: null });",
+    replace: "return withCompaction(state, { draft: null, requested: null, lease: null });",
+    tests: DOMAIN,
+  },
+  {
+    name: "a turn without room waits for a draft",
+    breaks: "design §5: what is asked for in such words makes no room",
+    file: "src/domain/decide-compaction.ts",
+    find: 'standsApart(options) && trigger !== "threshold" && trigger !== "rent";',
+    replace: 'standsApart(options) && trigger === "manual";',
+    tests: DOMAIN,
+  },
+  {
+    name: "the worker commits a draft by itself",
+    breaks: "I28: a draft changes nothing that is shown",
+    file: "src/app/compaction/settle-compaction.ts",
+    find: "if (requested?.options?.draft) return keepDraft(",
+    replace: "if (requested?.options?.draft && !lease) return keepDraft(",
+    tests: SESSION_DRAFTS,
+  },
+  {
+    name: "a draft that makes nothing smaller is committed",
+    breaks: "design §5: the view must get smaller by it",
+    file: "src/app/compaction/draft-by-hand.ts",
+    find: "if (!isWorthIt && !writer.state.turn",
+    replace: "if (!isWorthIt && writer.state.turn",
+    tests: SESSION_DRAFTS,
+  },
+  {
+    name: "a rebuild goes on from the summary that it replaces",
+    breaks: "design §5: made anew from the messages",
+    file: "src/context/plan-rebuild.ts",
+    find: "merge: false,",
+    replace: "merge: true,",
+    tests: REBUILDS,
+  },
+  {
+    name: "a rebuild takes more out of the view",
+    breaks: "design §5: nothing else leaves the view",
+    file: "src/context/plan-rebuild.ts",
+    find: "keeps: staying.map(({ position }) => position),",
+    replace: "keeps: [],",
+    tests: REBUILDS,
+  },
+  {
+    name: "another model writes in the name of the one that was asked for",
+    breaks: "design §5: nobody else is asked in its place",
+    file: "src/app/compaction/lease-compaction.ts",
+    find: "if (!cast || !isAskedOf(requested, cast)) return giveUp(",
+    replace: "if (!cast) return giveUp(",
+    tests: REBUILDS,
+  },
+  {
+    name: "a question is asked of both summaries at once",
+    breaks: "design §5: from one summary alone",
+    file: "src/app/compaction/ask-summaries.ts",
+    find: "{ each, summary: texts.b },",
+    replace: "{ each, summary: texts.a + texts.b },",
+    tests: ["test/session/compare.test.ts"],
+  },
+];

@@ -1,0 +1,102 @@
+/** One message and its turn, sent as often as it takes: what breaks off is sent again with its key, until the turn has ended. */
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError, type Call, type Connection, callApi } from "../support/api-client.ts";
+import { runTurn, type TurnEnd, type TurnListener } from "../support/turns.ts";
+import type { Latencies } from "./figures.ts";
+
+/** Between attempts, in milliseconds: the server is being killed and started meanwhile. */
+const PAUSE = 100;
+/** A stream that says no more: far above what a turn of a hanging provider takes. */
+const LONGEST = 6 * 60_000;
+
+export interface Measured {
+  readonly ack: Latencies;
+  readonly firstToken: Latencies;
+}
+
+/** What all clients note together. */
+export interface Notes extends Measured {
+  resent: number;
+  /** Ends of turns, by type. */
+  readonly ends: Record<string, number>;
+  /** Refusals that no crash explains. */
+  readonly refused: string[];
+}
+
+export interface Pursuit {
+  readonly connection: Connection;
+  readonly notes: Notes;
+  /** Aborts an attempt: the client leaves. */
+  readonly leaveAfter?: () => number | null;
+  /** A refusal is the end of it, and no fault. */
+  readonly mayBeRefused?: boolean;
+}
+
+/** Null: it was refused, which is noted. */
+export async function pursueTurn(by: Pursuit, call: Call, listener: TurnListener = {}): Promise<TurnEnd | null> {
+  const { connection, notes, leaveAfter } = by;
+  for (;;) {
+    const left = leaveAfter?.() ?? LONGEST;
+    const end = await attempt(by, () => runTurn(connection, { ...call, signal: AbortSignal.timeout(left) }, timed(listener, notes)));
+    if (end === "refused") return null;
+    if (end !== "again") {
+      notes.ends[end.type] = (notes.ends[end.type] ?? 0) + 1;
+      return end;
+    }
+    notes.resent += 1;
+    await delay(PAUSE);
+  }
+}
+
+/** The same for a call without a turn; false: it was refused. */
+export async function pursueCall(by: Pursuit, call: Call): Promise<boolean> {
+  const { connection, notes } = by;
+  for (;;) {
+    const done = await attempt(by, async () => {
+      const sentAt = performance.now();
+      await callApi(connection, { ...call, signal: AbortSignal.timeout(LONGEST) });
+      notes.ack.add(performance.now() - sentAt);
+      return true;
+    });
+    if (done === "refused") return false;
+    if (done !== "again") return true;
+    notes.resent += 1;
+    await delay(PAUSE);
+  }
+}
+
+function timed(listener: TurnListener, { ack, firstToken }: Measured): TurnListener {
+  const sentAt = performance.now();
+  let spoke = false;
+  return {
+    onAccepted: (acknowledgement) => {
+      ack.add(performance.now() - sentAt);
+      listener.onAccepted?.(acknowledgement);
+    },
+    onText: () => {
+      if (!spoke) firstToken.add(performance.now() - sentAt);
+      spoke = true;
+    },
+  };
+}
+
+async function attempt<T>({ notes, mayBeRefused = false }: Pursuit, work: () => Promise<T | null>): Promise<T | "again" | "refused"> {
+  try {
+    return (await work()) ?? "again";
+  } catch (error) {
+    if (error instanceof ApiError) {
+      if (error.status >= 500) return "again";
+      if (mayBeRefused) return "refused";
+      // A conflict is a repetition that came too early.
+      if (error.status === 409) return "again";
+      notes.refused.push(error.message.slice(0, 300));
+      return "refused";
+    }
+    if (isBroken(error)) return "again";
+    throw error;
+  }
+}
+
+/** `fetch` throws a TypeError when it cannot connect or the connection breaks; leaving is an abort or a timeout. */
+const isBroken = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof DOMException || (error instanceof Error && "code" in error);

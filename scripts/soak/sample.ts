@@ -1,0 +1,38 @@
+/** One look at everything that is measured. */
+import type { Told } from "./clients.ts";
+import type { Scene } from "./conduct.ts";
+import type { Sample } from "./curves.ts";
+import { footprintOf, sizeOf } from "./figures.ts";
+import { lagOf } from "./verify.ts";
+
+const MB = 1_024 * 1_024;
+export async function takeSample({ sandbox, told, notes, server, up, kills, startedAt }: Scene): Promise<Sample> {
+  const footprint = up && server.group !== undefined ? footprintOf(server.group) : null;
+  const folder = sizeOf(sandbox.state);
+  const [ack, first] = [notes.ack.takeRecent(), notes.firstToken.takeRecent()];
+  return {
+    at: (performance.now() - startedAt) / 1_000,
+    kills,
+    acknowledged: told.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
+    rss_mb: footprint === null ? null : footprint.rss / MB,
+    fds: footprint === null ? null : footprint.fds,
+    state_mb: folder.bytes / MB,
+    files: folder.files,
+    ack_p50: ack.p50,
+    ack_p95: ack.p95,
+    ack_p99: ack.p99,
+    first_p50: first.p50,
+    first_p95: first.p95,
+    first_p99: first.p99,
+    lag: up ? await knownLag([...new Map(told.map((each) => [each.name, each])).values()]) : null,
+  };
+}
+
+/** Of the sessions in which each client talks now. Null: the server was killed while it was asked. */
+async function knownLag(told: readonly Told[]): Promise<number | null> {
+  try {
+    return await lagOf(told, 1);
+  } catch {
+    return null;
+  }
+}

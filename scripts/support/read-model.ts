@@ -1,0 +1,46 @@
+/** The read model against the logs, as the admin routes compare and repair it. */
+import { z } from "zod";
+import { askAdmin } from "./admin.ts";
+import type { Connection } from "./api-client.ts";
+
+export interface Target {
+  /** The server, with the key of its admin routes. */
+  readonly admin: Connection;
+  readonly tenant: string;
+}
+
+const cell = z.union([z.string(), z.number(), z.null()]);
+export const differences = z.array(
+  z.object({ table: z.string(), key: z.string(), column: z.string().nullable(), before: cell, after: cell }),
+);
+export type Differences = z.infer<typeof differences>;
+
+const sessionStep = z.object({
+  session: z.string(),
+  rows: z.number(),
+  repaired: z.boolean().nullable(),
+  next_cursor: z.string().nullable(),
+  differences,
+});
+
+export const pathOf = ({ tenant }: Target, rest = ""): string => `/v1/admin/tenants/${encodeURIComponent(tenant)}${rest}`;
+
+export interface Comparison {
+  readonly rows: number;
+  readonly repaired: boolean;
+  /** How many were found, all of them repaired if `repaired`. */
+  readonly differences: number;
+}
+
+/** A long session takes many requests: each does a bounded part and says where the next one goes on. */
+export async function compareSession(target: Target, session: string, onFound: (found: Differences) => void): Promise<Comparison> {
+  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
+  let count = 0;
+  for (let cursor = ""; ; ) {
+    const step = sessionStep.parse(await askAdmin(target.admin, "POST", cursor === "" ? path : `${path}?after=${cursor}`));
+    count += step.differences.length;
+    onFound(step.differences);
+    if (step.next_cursor === null) return { rows: step.rows, repaired: step.repaired === true, differences: count };
+    cursor = step.next_cursor;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Questions asked of two summaries: each of a model that sees one of them and nothing else. Beside the turns, as a title is made: nothing waits for
+ * it but whoever asked, the view has no part in it, and the ledger has every call. Bounded in number and in time.
+ */
+import { holds, normalize } from "../../context/kept-terms";
+import { ANSWER_MAX_OUTPUT, buildQuestion } from "../../context/question";
+import type { ModelCall } from "../../domain/commands";
+import type { SessionState } from "../../domain/state";
+import type { AnsweredQuestion, AskedQuestion, SummaryAnswer } from "../comparison-views";
+import type { ModelRequest, ModelSpec } from "../ports";
+import type { SummaryOutcome } from "../session-api";
+import type { SessionPorts } from "../session-ports";
+import { toCallOutcome } from "./compaction-call";
+import { summarize } from "./summarize";
+
+export const MOST_QUESTIONS = 20;
+/** Calls at a time. */
+const AT_ONCE = 4;
+const ANSWER_MS = 30_000;
+/** For all of them: whoever asked waits. */
+const ALL_MS = 90_000;
+
+export type AskPorts = Pick<SessionPorts, "writer" | "model" | "clock" | "schedule" | "log">;
+
+interface Texts {
+  readonly a: string;
+  readonly b: string;
+}
+
+export async function askSummaries(
+  questions: readonly AskedQuestion[],
+  { texts, spec }: { readonly texts: Texts; readonly spec: ModelSpec },
+  ports: AskPorts,
+): Promise<readonly AnsweredQuestion[]> {
+  const deadline = ports.clock() + ALL_MS;
+  const asked = questions.flatMap((each) => [
+    { each, summary: texts.a },
+    { each, summary: texts.b },
+  ]);
+  const answers: SummaryAnswer[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < asked.length; index = next++) {
+      const one = asked[index];
+      if (one) answers[index] = await ask(one.each, { summary: one.summary, spec, deadline }, ports);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return questions.map((each, index) => ({ ...each, a: answers[2 * index] ?? NONE, b: answers[2 * index + 1] ?? NONE }));
+}
+
+const NONE: SummaryAnswer = { text: null, failure: "timeout", holds: null, in_summary: null, usage: null };
+
+async function ask(
+  { question, expect }: AskedQuestion,
+  { summary, spec, deadline }: { readonly summary: string; readonly spec: ModelSpec; readonly deadline: number },
+  ports: AskPorts,
+): Promise<SummaryAnswer> {
+  const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
+  const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
+  const in_summary = has(summary);
+  // No time is left, or nobody's session: no call is made.
+  if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
+  const outcome = await summarize(requestOf(summary, question, spec), { timeoutMs }, ports);
+  ports.writer.execute({ type: "RecordAnswer", at: ports.clock(), call: callOf(outcome, ports.writer.state) });
+  const { usage } = outcome;
+  if (!outcome.ok) return { text: null, failure: outcome.failure, holds: null, in_summary, usage };
+  const text = outcome.text.trim();
+  return text === "" ? { ...NONE, failure: "empty", in_summary, usage } : { text, failure: null, holds: has(text), in_summary, usage };
+}
+
+function requestOf(summary: string, question: string, spec: ModelSpec): ModelRequest {
+  const { system, text } = buildQuestion(summary, question);
+  const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text }] }];
+  const maxOutput = Math.min(ANSWER_MAX_OUTPUT, spec.max_output);
+  return { model: spec, purpose: "comparison", system, messages, tools: [], maxOutput, reasoning: "off" };
+}
+
+function callOf(outcome: SummaryOutcome, { view, next_position }: SessionState): ModelCall {
+  const { model, estimate, usage, ms, cost } = outcome;
+  const ended = outcome.ok ? outcome.finish : toCallOutcome(outcome.failure);
+  const place = { turn: null, epoch: view.epoch, up_to: next_position - 1, lease: null, request_digest: null };
+  return { ...place, purpose: "comparison", model, usage, estimate, outcome: ended, ms, ...(cost === undefined ? {} : { cost }) };
+}

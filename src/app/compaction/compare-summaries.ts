@@ -1,0 +1,55 @@
+/** Two summaries beside each other and beside the messages that they stand for. No model is asked. Synchronous. */
+import { holds, normalize, type Term, TermCounter } from "../../context/kept-terms";
+import type { CoveredRange } from "../../domain/compaction-events";
+import type { Part } from "../../domain/message";
+import { diffLines } from "../../lib/line-diff";
+import type { ComparedSummary, SummaryComparison } from "../comparison-views";
+import type { SessionContent } from "../session-ports";
+
+/** Terms that are shown. */
+const MOST_TERMS = 100;
+/** Units of text that are read, the newest: what a conversation of some thousand messages has. */
+const MOST_UNITS = 4_000_000;
+
+export type ComparedText = Omit<ComparedSummary, "kept">;
+type Compared = Omit<SummaryComparison, "model" | "questions">;
+
+export function compareTexts(a: ComparedText, b: ComparedText, content: Pick<SessionContent, "readBackwards">): Compared {
+  const range = { from: Math.min(a.range.from, b.range.from), to: Math.max(a.range.to, b.range.to) };
+  const said = termsOf(range, content);
+  const [left, right] = [normalize(a.text), normalize(b.text)];
+  const terms = said.terms.map((term) => ({ ...term, in_a: holds(left, term.term), in_b: holds(right, term.term) }));
+  return {
+    a: { ...a, kept: terms.filter(({ in_a }) => in_a).length },
+    b: { ...b, kept: terms.filter(({ in_b }) => in_b).length },
+    terms,
+    terms_complete: said.isComplete,
+    diff: diffLines(a.text, b.text),
+  };
+}
+
+function termsOf(range: CoveredRange, content: Pick<SessionContent, "readBackwards">): { terms: readonly Term[]; isComplete: boolean } {
+  const counter = new TermCounter();
+  let units = 0;
+  for (const { parts } of content.readBackwards(range)) {
+    for (const text of parts.map(textOf)) {
+      units += text.length;
+      counter.add(text);
+    }
+    if (units > MOST_UNITS) return { terms: counter.most(MOST_TERMS), isComplete: false };
+  }
+  return { terms: counter.most(MOST_TERMS), isComplete: true };
+}
+
+function textOf(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "tool_call":
+      return part.arguments;
+    case "tool_result":
+      return part.output;
+    default:
+      return "";
+  }
+}

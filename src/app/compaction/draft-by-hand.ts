@@ -1,0 +1,73 @@
+/** A draft as a person handles it: read, edited, committed, discarded. Synchronous. */
+import { policyOf } from "../../context/policy-choice";
+import { estimateTokens } from "../../context/tokens";
+import type { CompactionId } from "../../domain/ids";
+import { err, ok } from "../../lib/result";
+import type { DraftEdit } from "../draft-api";
+import { draftText } from "../drafts";
+import type { ModelSpec } from "../ports";
+import type { Outcome } from "../session-api";
+import { changeFromSummary, type SummaryChange } from "./change-from-summary";
+import type { DraftPorts } from "./draft-input";
+import { capOf } from "./summary-cap";
+
+/** UTF-16 units that an edited summary may have, whatever the policy's cap: what a person writes is no model's excess. */
+const EDITED_UNITS = 64_000;
+
+/** Letters or digits: dots and rules say nothing (`context/summary-check`). */
+const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
+
+export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: ModelSpec, ports: DraftPorts): Outcome<null> {
+  const { writer, content, clock, ids } = ports;
+  const { draft } = writer.state.compaction;
+  if (draft?.id !== compaction) return err({ code: "not_drafted", compaction });
+  const text = summary.trim();
+  if (text === content.readText(draft.summary.body)) return ok(null);
+  if (!SAYS_SOMETHING.test(text)) return err({ code: "invalid", field: "summary", detail: "must say something" });
+  const cap = capOf(spec, policyOf(writer.state.settings.policy));
+  if (text.length > EDITED_UNITS && estimateTokens(text) > cap)
+    return err({ code: "invalid", field: "summary", detail: `at most ${EDITED_UNITS} characters, or ${cap} tokens` });
+  const { ref, bodies } = draftText(text, ids);
+  if (!ref) return err({ code: "not_drafted", compaction });
+  const edited = writer.execute({ type: "EditDraft", at: clock(), compaction, edits, summary: ref, by }, bodies);
+  return edited.ok ? ok(null) : err(edited.error);
+}
+
+/** What committing it now would do; null: there is no such draft. */
+export function previewDraft(
+  compaction: CompactionId,
+  spec: ModelSpec,
+  ports: DraftPorts,
+): (SummaryChange & { readonly text: string }) | null {
+  const { draft } = ports.writer.state.compaction;
+  const text = draft?.id === compaction ? ports.content.readText(draft.summary.body) : null;
+  if (!draft || text === null) return null;
+  const { plan, overlay, options, spent, attempts } = draft;
+  const summary = { text, tokens: draft.summary.tokens };
+  const made = { summary, plan, overlay, trigger: "manual", options, summarizer: { ...spent, attempts } } as const;
+  return { ...changeFromSummary(made, spec, ports), text };
+}
+
+/** The same compare-and-set as a worker's result; `edits` null: as it stands. */
+export function commitDraft(
+  { compaction, edits }: { readonly compaction: CompactionId; readonly edits: number | null },
+  spec: ModelSpec,
+  ports: DraftPorts,
+): Outcome<CompactionId> {
+  const { writer, clock } = ports;
+  const { draft } = writer.state.compaction;
+  const shown = previewDraft(compaction, spec, ports);
+  if (!draft || !shown) return err({ code: "not_drafted", compaction });
+  const { change, isWorthIt, text } = shown;
+  const command = { type: "CommitDraft", at: clock(), compaction, edits: edits ?? draft.edits, change } as const;
+  const { tokens_before, tokens_after } = change.receipt;
+  // A turn that runs, or an edit in between, is the better reason.
+  if (!isWorthIt && !writer.state.turn && command.edits === draft.edits) return err({ code: "not_smaller", tokens_before, tokens_after });
+  const committed = writer.execute(command, [{ id: draft.overlay, text }]);
+  return committed.ok ? ok(compaction) : err(committed.error);
+}
+
+export function discardDraft(compaction: CompactionId, { writer, clock }: Pick<DraftPorts, "writer" | "clock">): Outcome<null> {
+  const discarded = writer.execute({ type: "DiscardDraft", at: clock(), compaction });
+  return discarded.ok ? ok(null) : err(discarded.error);
+}

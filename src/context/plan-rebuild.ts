@@ -1,0 +1,51 @@
+/**
+ * The summaries that stand, made anew as one from what they stand for: by a better model, or by other rules. Nothing else leaves the view, and
+ * what each of them left standing stays. Asked for by hand, so that no economy speaks for or against it.
+ */
+import { type Measure, measureWithout, ratioOf } from "./budget";
+import type { Plan, PlanInput, SummarizeRung } from "./plan";
+import { FIRST_SUMMARY_SHARE, summaryCap } from "./proposal";
+
+export function planRebuild(input: PlanInput, next: Measure): Plan {
+  const { state, policy } = input;
+  if (policy.summary.form === "none") return { kind: "none", reason: "not_by_policy", next };
+  const rung = rebuildRung(input);
+  if (!rung) return { kind: "none", reason: "no_summary", next };
+  const expected = measureWithout(next, rung.gain);
+  const asked = { kind: "compact", trigger: "manual", base_epoch: state.view.epoch } as const;
+  return { ...asked, next, expected, rungs: [rung], fallback: [], economy: null, breaker_open: false };
+}
+
+function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null {
+  const { overlays, items } = state.view;
+  const newest = overlays.findLast((overlay) => overlay.kind === "summary");
+  if (!newest) return null;
+  // What was trimmed before the newest summary goes into it, as where a chain is merged.
+  const covered = overlays.filter((overlay) => overlay.from <= newest.to);
+  const from = covered.reduce((least, overlay) => Math.min(least, overlay.from), newest.from);
+  const to = covered.reduce((most, overlay) => Math.max(most, overlay.to), newest.to);
+  const chain = covered.reduce((sum, overlay) => sum + overlay.tokens, 0);
+  const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
+  const count = covered.reduce((sum, overlay) => sum + overlay.items, 0);
+  // The state has no weight of what left the view: each item counts as the average of those shown.
+  const tokens = Math.ceil((count * (state.view.tokens - chain)) / Math.max(1, items.length));
+  const expected = Math.ceil(Math.min(summaryCap(limits, policy), tokens * share));
+  const staying = items.filter(({ position }) => position <= to);
+  return {
+    rung: "summarize",
+    range: { from, to },
+    source: { from, to },
+    replaces: covered.map(({ id }) => id),
+    keeps: staying.map(({ position }) => position),
+    merge: false,
+    generation: 0,
+    split: null,
+    mode: "transcript",
+    items: count,
+    tokens,
+    expected,
+    boundary_timestamp: items.find(({ position }) => position > to)?.at ?? staying.at(-1)?.at ?? 0,
+    gain: Math.floor(Math.max(0, chain - expected) * ratioOf(state, limits.model)),
+    reason: "made anew from the record",
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * What may become of a draft. It is committed by the same compare-and-set as a worker's summary: base epoch, covered range and replaced
+ * overlays as they were leased. Messages that are appended leave it as it is; what moves the epoch has ended it (`voidCompaction`).
+ */
+import { assertNever } from "../lib/assert-never";
+import { err, ok, type Result } from "../lib/result";
+import type { Command, DraftCommand, EpochDraft } from "./commands";
+import { coversLeasedRange, epochChanged, finished, staleLease } from "./decide-compaction";
+import { type Decision, endDraft, endRequested, voidCompaction } from "./decision";
+import type { CompactionId } from "./ids";
+import type { OpenDraft } from "./open-draft";
+import type { Rejection } from "./rejection";
+import type { SessionState } from "./state";
+
+type Of<T extends DraftCommand["type"]> = Command & Extract<DraftCommand, { type: T }>;
+
+export function decideDraft(command: Command & DraftCommand, state: SessionState): Decision {
+  switch (command.type) {
+    case "RecordDraft":
+      return decideRecord(command, state);
+    case "EditDraft":
+      return decideEdit(command, state);
+    case "CommitDraft":
+      return decideCommit(command, state);
+    case "DiscardDraft":
+      return decideDiscard(command, state);
+    case "RecordAnswer":
+      return ok(finished(command.call));
+    default:
+      return assertNever(command);
+  }
+}
+
+/** It changes nothing that is shown, so a running turn does not mind. */
+function decideRecord(command: Of<"RecordDraft">, state: SessionState): Decision {
+  const reason = staleLease(command, state);
+  if (reason) return err({ code: "stale", reason });
+  const { requested, lease } = state.compaction;
+  // What was asked for without a draft is committed, or fails.
+  if (!requested?.options?.draft || !lease) return err({ code: "stale", reason: "lease_lost" });
+  if (lease.base_epoch !== state.view.epoch) return err({ code: "stale", reason: "epoch_moved" });
+  const { compaction, token, overlay, summary } = command;
+  return ok([...finished(command.call), { type: "CompactionDrafted", compaction, token, overlay, summary }]);
+}
+
+function draftOf(id: CompactionId, { compaction: { draft } }: SessionState): Result<OpenDraft, Rejection> {
+  return draft?.id === id ? ok(draft) : err({ code: "not_drafted", compaction: id });
+}
+
+/** Nobody overwrites what they have not read. */
+function decideEdit({ compaction, edits, summary, by }: Of<"EditDraft">, state: SessionState): Decision {
+  const found = draftOf(compaction, state);
+  if (!found.ok) return found;
+  if (found.value.edits !== edits) return err({ code: "draft_edited", edits: found.value.edits });
+  return ok([{ type: "DraftEdited", compaction, summary, by }]);
+}
+
+/** By hand, so between turns. A compaction that was asked for meanwhile was planned on the epoch that ends here. */
+function decideCommit({ compaction, edits, change }: Of<"CommitDraft">, state: SessionState): Decision {
+  const found = draftOf(compaction, state);
+  if (!found.ok) return found;
+  const draft = found.value;
+  if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
+  if (draft.edits !== edits) return err({ code: "draft_edited", edits: draft.edits });
+  const { epoch } = state.view;
+  if (change.base_epoch !== epoch || draft.base_epoch !== epoch) return err({ code: "stale", reason: "epoch_moved" });
+  if (!isOfDraft(change, draft) || !coversLeasedRange(change, draft.plan, state)) return err({ code: "stale", reason: "range_changed" });
+  return ok([...voidCompaction(state, compaction), epochChanged(signed(change, draft), { trigger: "manual", compaction })]);
+}
+
+const isOfDraft = ({ ops }: EpochDraft, { overlay }: OpenDraft): boolean =>
+  ops.filter((op) => op.op === "summarize" && op.overlay === overlay).length === 1;
+
+/** The receipt says by whom it was edited, whoever drafted the change. */
+const signed = (change: EpochDraft, { edited }: OpenDraft): EpochDraft =>
+  edited ? { ...change, receipt: { ...change.receipt, edited } } : change;
+
+function decideDiscard({ compaction }: Of<"DiscardDraft">, { compaction: { requested, lease, draft } }: SessionState): Decision {
+  if (draft?.id === compaction) return ok([endDraft(draft, "discarded")]);
+  const isMade = requested?.id === compaction && requested.options?.draft;
+  return isMade ? ok([endRequested(requested, lease, "discarded")]) : err({ code: "not_drafted", compaction });
+}

@@ -1,0 +1,44 @@
+/** What a refusal says, before it is a document: its status and words. The tables of reasons are in `problem` and beside it. */
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
+export interface FieldError {
+  readonly field: string;
+  readonly detail: string;
+}
+
+export interface Answer {
+  readonly status: ContentfulStatusCode;
+  readonly title: string;
+  readonly detail: string;
+  readonly errors?: readonly FieldError[];
+  /** Further members of the document. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const NOT_FOUND = { status: 404, title: "Not found" } as const;
+/** The parameter of the path that names nothing the caller may know. */
+export const unknown = (what: string, field = `${what}_id`): Answer => {
+  const detail = `no such ${what}`;
+  return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
+};
+export const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
+  status: 409,
+  title,
+  detail,
+  ...(extra && { extra }),
+});
+export const toText = (errors: readonly FieldError[]): string => errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
+export const invalid = (errors: readonly FieldError[]): Answer => ({
+  status: 400,
+  title: "Invalid request",
+  detail: toText(errors),
+  errors,
+});
+export const retryLater = (detail: string): Answer => ({
+  status: 503,
+  title: "Temporarily unavailable",
+  detail,
+  headers: { "Retry-After": "1" },
+});

@@ -1,0 +1,22 @@
+/** Why a draft is refused: part of the table in `problem`. */
+import type { SessionError } from "../app/session-api";
+import { type Answer, conflict } from "./answer";
+
+type Code = "draft_open" | "not_drafted" | "draft_edited" | "not_smaller";
+
+export const draftAnswers: { readonly [C in Code]: (error: Extract<SessionError, { code: C }>) => Answer } = {
+  draft_open: ({ compaction }) =>
+    conflict("Draft open", "Another draft of this session waits: commit or discard it first.", { compaction_id: compaction }),
+  not_drafted: ({ compaction }) =>
+    conflict("Not a draft", "This compaction is no draft that waits: read it to see what became of it.", { compaction_id: compaction }),
+  draft_edited: ({ edits }) => {
+    const detail = `the draft has been edited ${edits} times: read it again`;
+    return { ...conflict("Draft edited", `edits: ${detail}.`, { edits }), errors: [{ field: "edits", detail }] };
+  },
+  not_smaller: ({ tokens_before, tokens_after }) => ({
+    status: 422,
+    title: "Not smaller",
+    detail: `With this summary the next request would be about ${tokens_after} tokens, and it is ${tokens_before}: a shorter one is needed.`,
+    extra: { tokens_before, tokens_after },
+  }),
+};

@@ -1,0 +1,94 @@
+/** A draft of a compaction: edited, committed, discarded. It is asked for, and read, as any compaction is. And two summaries, compared. */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { principalOf } from "../auth";
+import type { HttpDeps, HttpEnv } from "../deps";
+import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { sendProblem } from "../problem";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { compactionView } from "../schemas/compaction";
+import { compareInput, comparisonView, toCompareInput } from "../schemas/comparison";
+import { commitInput, draftEdit } from "../schemas/draft";
+import { id, sessionPath } from "../schemas/ids";
+import { sessionCalls } from "../session-calls";
+
+const tag = "context";
+const scope = "sessions:write";
+const path = "/v1/sessions/{session_id}/compactions/{compaction_id}";
+const params = sessionPath.extend({ compaction_id: id("cmp") });
+
+const edit = tenantRoute({
+  method: "patch",
+  path,
+  tag,
+  scope,
+  summary: "Edit a draft's summary",
+  request: { params, body: jsonBody(draftEdit) },
+  responses: { 200: json("The draft, with what committing it now would do", compactionView) },
+});
+
+const commit = tenantRoute({
+  method: "post",
+  path: `${path}/commit`,
+  tag,
+  scope,
+  summary: "Commit a draft: its summary takes effect",
+  request: { params, headers: idempotencyHeaders, body: jsonBody(commitInput, false) },
+  responses: { 200: json("The compaction, completed; its receipt says by whom it was edited", compactionView) },
+});
+
+const discard = tenantRoute({
+  method: "delete",
+  path,
+  tag,
+  scope,
+  summary: "Discard a draft, or one that is being made",
+  request: { params },
+  responses: { 204: { description: "It is gone, and the view was never changed" } },
+});
+
+const compare = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/compactions/compare",
+  tag,
+  scope,
+  summary: "Compare two summaries by their text, by what they keep of the messages, and by questions",
+  request: { params: sessionPath, body: jsonBody(compareInput) },
+  responses: { 200: json("Both side by side; without questions no model was asked", comparisonView) },
+});
+
+export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
+  app.openapi(edit, async (c) => {
+    const { session_id, compaction_id: compaction } = c.req.valid("param");
+    const input = { compaction, ...c.req.valid("json"), by: principalOf(c).key };
+    // Sent again it finds its own text there.
+    const edited = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
+    return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);
+  });
+
+  app.openapi(commit, async (c) => {
+    const { session_id, compaction_id: compaction } = c.req.valid("param");
+    const { edits = null } = c.req.valid("json");
+    const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
+    const calls = sessionCalls(deps, c, session_id);
+    const send = idempotency ? calls.repeatable : calls.once;
+    const committed = await send((api, caller) => api.commitDraft(caller, { compaction, edits, idempotency }));
+    if (!committed.ok) return sendProblem(c, committed.error);
+    if (committed.value.replayed) c.header("idempotent-replayed", "true");
+    return c.json(committed.value.compaction, 200);
+  });
+
+  app.openapi(compare, async (c) => {
+    const input = toCompareInput(c.req.valid("json"));
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    // Asked twice, a model is paid for twice.
+    const send = input.questions.length > 0 ? calls.once : calls.repeatable;
+    const comparison = await send((api, caller) => api.compareSummaries(caller, input));
+    return comparison.ok ? c.json(comparison.value, 200) : sendProblem(c, comparison.error);
+  });
+
+  app.openapi(discard, async (c) => {
+    const { session_id, compaction_id } = c.req.valid("param");
+    const gone = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.discardDraft(caller, compaction_id));
+    return gone.ok ? c.body(null, 204) : sendProblem(c, gone.error);
+  });
+}

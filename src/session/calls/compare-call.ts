@@ -1,0 +1,48 @@
+/** Two summaries of the session, compared. Model calls are made beside its turns, never in a transaction. */
+import { askSummaries } from "../../app/compaction/ask-summaries";
+import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
+import { resolveModel } from "../../app/compaction/resolve-model";
+import type { CompareInput, SummaryComparison, SummaryRef } from "../../app/comparison-views";
+import type * as api from "../../app/session-api";
+import { SUMMARY_JOIN } from "../../context/placement";
+import { estimateTokens } from "../../context/tokens";
+import { err, ok } from "../../lib/result";
+import type { SessionRuntime } from "../runtime";
+import { refusal } from "./lifecycle-calls";
+import { showCompaction } from "./read-calls";
+
+export async function compareFor(runtime: SessionRuntime, input: CompareInput): Promise<api.Outcome<SummaryComparison>> {
+  const [a, b] = [textOf(runtime, input.a, "a"), textOf(runtime, input.b, "b")];
+  if (!a.ok) return a;
+  if (!b.ok) return b;
+  const compared = compareTexts(a.value, b.value, runtime.content);
+  if (input.questions.length === 0) return ok({ ...compared, model: null, questions: [] });
+  const id = input.model ?? runtime.state.settings.model;
+  const found = await resolveModel(id, runtime.ports());
+  if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
+  if (!found.ok) return err(refusal(found.error, id));
+  const texts = { a: a.value.text, b: b.value.text };
+  const questions = await askSummaries(input.questions, { texts, spec: found.value }, runtime.ports());
+  return ok({ ...compared, model: id, questions });
+}
+
+function textOf(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api.Outcome<ComparedText> {
+  if (ref === "current") return currentOf(runtime, field);
+  const shown = showCompaction(runtime, ref);
+  if (!shown.ok) return err({ code: "invalid", field, detail: "no such compaction" });
+  const { summary: text, range, receipt, draft } = shown.value;
+  if (text === null || range === null) return err({ code: "invalid", field, detail: "this compaction has no summary" });
+  const edited = draft?.edited_by && draft.edited_at !== null ? { by: draft.edited_by, at: draft.edited_at } : null;
+  const model = receipt?.model ?? runtime.state.compaction.draft?.spent.model ?? null;
+  return ok({ summary: ref, text, tokens: estimateTokens(text), range, model, edited });
+}
+
+/** The chain as one: what it stands for goes from its first position to its last. */
+function currentOf({ state, content }: SessionRuntime, field: "a" | "b"): api.Outcome<ComparedText> {
+  const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
+  const [first, last] = [chain[0], chain.at(-1)];
+  if (!first || !last) return err({ code: "invalid", field, detail: "no summary stands" });
+  const text = chain.map((overlay) => content.readText(overlay.id) ?? "").join(SUMMARY_JOIN);
+  const range = { from: first.from, to: last.to };
+  return ok({ summary: "current", text, tokens: estimateTokens(text), range, model: null, edited: null });
+}

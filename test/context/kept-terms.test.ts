@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { holds, normalize, TermCounter } from "../../src/context/kept-terms";
+
+function termsOf(...texts: readonly string[]) {
+  const counter = new TermCounter();
+  for (const text of texts) counter.add(text);
+  return counter.most(50);
+}
+const namesOf = (...texts: readonly string[]): string[] => termsOf(...texts).map(({ term }) => term);
+
+describe("what nobody can guess", () => {
+  test.each([
+    ["an address", "write to mia.li@example.org today", "mia.li@example.org", "identifier"],
+    ["a path", "it is in src/app/run-turn.ts now", "src/app/run-turn.ts", "identifier"],
+    ["a name in code", "call readItems twice", "readItems", "identifier"],
+    ["a number with letters", "seat HAT069 is free", "HAT069", "identifier"],
+    ["a date", "on 2026-11-22 we met", "2026-11-22", "number"],
+    ["an amount", "it cost 1420 in all", "1420", "number"],
+    ["a person", "then we asked Ada about it", "Ada", "name"],
+  ])("%s is counted", (_what, text, term, kind) => {
+    expect(termsOf(text)).toContainEqual({ term, kind, count: 1 });
+  });
+
+  test("ordinary words, single digits and the first word of a sentence are none", () => {
+    expect(namesOf("Then they rode 3 horses. Nobody fell, well-known as it was.")).toEqual([]);
+  });
+
+  test("is told by how often it was said, whatever its case", () => {
+    expect(termsOf("the file HAT069 of Ada", "again hat069", "so Ada said", "and HAT069")).toMatchObject([
+      { term: "HAT069", count: 3 },
+      { term: "Ada", count: 2 },
+    ]);
+  });
+});
+
+describe("a text holds what it says in words of its own", () => {
+  test.each([
+    ["the seat is HAT069.", "hat069", true],
+    ["room 1420", "42", false],
+    ["Ärger mit Müller", "muller", true],
+    ["it  was\nAda  Lovelace", "ada lovelace", true],
+    ["他住在北京市", "北京", true],
+    ["Adalbert", "Ada", false],
+    ["anything", "  ", false],
+  ])("%j, %j: %s", (text, wanted, expected) => {
+    expect(holds(normalize(text), wanted)).toBe(expected);
+  });
+});

@@ -1,0 +1,77 @@
+/** Two summaries compared over HTTP: what is asked of the session's object. */
+import { describe, expect, it } from "vitest";
+import type { CompareInput, SummaryComparison } from "../../src/app/comparison-views";
+import { err, ok } from "../../src/lib/result";
+import { makeId, problemOf, SESSION, world } from "./support";
+
+const path = `/v1/sessions/${SESSION}/compactions/compare`;
+const draft = makeId("cmp");
+const side = { text: "They spoke.", tokens: 3, range: { from: 1, to: 4 }, model: null, edited: null, kept: 0 };
+const comparison: SummaryComparison = {
+  a: { summary: "current", ...side },
+  b: { summary: draft, ...side },
+  terms: [{ term: "Bella", kind: "name", count: 3, in_a: false, in_b: true }],
+  terms_complete: true,
+  diff: [{ in: "both", line: "They spoke." }],
+  model: null,
+  questions: [],
+};
+
+function comparing() {
+  const seen: CompareInput[] = [];
+  const compareSummaries = async (_: unknown, input: CompareInput) => {
+    seen.push(input);
+    return ok(comparison);
+  };
+  return { ...world({ session: { compareSummaries } }), seen };
+}
+
+describe("a comparison", () => {
+  it("hands on what is said; what is not said is nobody's question", async () => {
+    const { call, seen } = comparing();
+
+    const response = await call("POST", path, { body: { a: "current", b: draft } });
+    await call("POST", path, {
+      body: { a: draft, b: draft, questions: [{ question: "Who?" }, { question: "Where?", expect: "B-17" }], model: "m" },
+    });
+
+    expect([response.status, await response.json()]).toEqual([200, comparison]);
+    expect(seen).toEqual([
+      { a: "current", b: draft, questions: [], model: null },
+      {
+        a: draft,
+        b: draft,
+        questions: [
+          { question: "Who?", expect: null },
+          { question: "Where?", expect: "B-17" },
+        ],
+        model: "m",
+      },
+    ]);
+  });
+
+  it.each([
+    [{ b: draft }, "a"],
+    [{ a: "newest", b: draft }, "a"],
+    [{ a: "current", b: draft, questions: [{ question: " " }] }, "questions.0.question"],
+    [{ a: "current", b: draft, questions: [{ question: "Who?", expect: "" }] }, "questions.0.expect"],
+    [{ a: "current", b: draft, questions: Array.from({ length: 21 }, () => ({ question: "Who?" })) }, "questions"],
+    [{ a: "current", b: draft, model: "" }, "model"],
+  ])("%# is refused by the field's name", async (body, field) => {
+    const { call, seen } = comparing();
+
+    const response = await call("POST", path, { body });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);
+    expect(seen).toEqual([]);
+  });
+
+  it("with a model that nobody knows is 400 at its name", async () => {
+    const { call } = world({ session: { compareSummaries: async () => err({ code: "unknown_model", model: "m" }) } });
+
+    const response = await call("POST", path, { body: { a: "current", b: draft, questions: [{ question: "Who?" }], model: "m" } });
+
+    expect([response.status, (await problemOf(response)).errors?.[0]?.field]).toEqual([400, "model"]);
+  });
+});
