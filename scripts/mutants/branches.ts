@@ -19,8 +19,8 @@ export const branches: readonly Mutant[] = [
     name: "what came between an earlier view and the step back is not shown",
     breaks: "I11: the view hides nothing silently",
     file: "src/context/rewind.ts",
-    find: "shown: [...shown, ...since]",
-    replace: "shown",
+    find: "shown: [...shown, ...since], continues: false",
+    replace: "shown, continues: false",
     tests: ANY,
   },
   {
@@ -30,6 +30,14 @@ export const branches: readonly Mutant[] = [
     find: "const end = Math.min(to, then.sharedTo);",
     replace: "const end = to;",
     tests: ANY,
+  },
+  {
+    name: "what is answered again is hidden behind a summary",
+    breaks: "I23: the question that is being answered is in the request",
+    file: "src/context/rewind.ts",
+    find: "position === null || (isElsewhere",
+    replace: "position !== -1 || (isElsewhere",
+    tests: BRANCHES,
   },
   {
     name: "what was said since a branch was left is taken for its own",

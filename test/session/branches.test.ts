@@ -4,7 +4,7 @@ import type { BranchView } from "../../src/app/branch-views";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
-import { compact, cutOff, newLife, ROOMY, requestOf, say, useTools } from "./talk";
+import { ask, compact, cutOff, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -230,6 +230,21 @@ describe("having it answered again", () => {
     expect(asked(life)).toEqual(["user: one"]);
     expect(await textsOf(life)).toEqual(["one", "better"]);
     expect(await textsOf(life, 1)).toEqual(["one", "reply one"]);
+  });
+
+  test("shows the message that is answered, also where a summary stands for it", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const message = life.runtime.state.view.items.find(({ position }) => position === 7)?.id;
+    await ask(life, { upTo: 7, keepRecent: 256 });
+    await work(life);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", to: 7 }]);
+    if (!message) throw new Error("nobody asked");
+
+    await life.service.regenerate(CALLER, { message, ...keyless });
+    await settle();
+
+    expect(asked(life).at(-1)).toContain("user: question 4");
   });
 
   test("offers the tools that the turn was offered", async () => {

@@ -23,15 +23,19 @@ interface Run {
   readonly log: LogRules;
 }
 
+const PLAYED_AGAIN = 5;
+
 export async function checkAtRest(run: Run): Promise<void> {
   checkNothingLeft(run);
   checkMessages(run);
   checkLedger(run);
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
+  await checkReadModel(run);
+  // Both play the log again: of so many stories a part says it.
+  if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
   await checkEvaluation(run);
-  await checkReadModel(run);
 }
 
 /** I3, I14: every turn has ended, and nothing waits. */

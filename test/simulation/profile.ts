@@ -154,7 +154,7 @@ export function drawProfile(random: Random): Profile {
     typist: random.chance(0.2),
     readers: random.pick([0, 0, 1, 2]),
     polite: random.chance(0.6),
-    actions: random.pick([15, 25, 35, 50]),
+    actions: random.pick([15, 25, 30, 40]),
     erases: random.chance(0.25),
     startModel: random.weighted({ big: 2, small: 5, tiny: 4, stingy: 1.5, endless: 0.7 }),
     startPolicy: drawPolicy(random),

@@ -73,7 +73,7 @@ export class World {
   #lives = 0;
 
   constructor(
-    seed: number,
+    readonly seed: number,
     readonly d1: SimD1,
   ) {
     this.random = new Random(seed);
