@@ -35,7 +35,7 @@ export const compareInput = z
   })
   .openapi("CompareSummaries");
 
-export const toCompareInput = ({ a, b, questions = [], model = undefined }: z.infer<typeof compareInput>): CompareInput => ({
+export const toCompareInput = ({ a, b, questions = [], model }: z.infer<typeof compareInput>): CompareInput => ({
   a,
   b,
   questions: questions.map(({ question, expect = null }) => ({ question, expect })),
