@@ -88,6 +88,22 @@ export const branches: readonly Mutant[] = [
     tests: REDACTION,
   },
   {
+    name: "a summary that a fork began with outlives a redaction",
+    breaks: "what was redacted is nowhere",
+    file: "src/session/log/burn-content.ts",
+    find: "...broughtOver(sql, position), ",
+    replace: "",
+    tests: FORKS,
+  },
+  {
+    name: "what is answered again may be out of the view",
+    breaks: "I5: a request says something",
+    file: "src/app/branch/go-back.ts",
+    find: 'then.do === "answer" ? to - 1 : to',
+    replace: "to",
+    tests: ["test/session/branches.test.ts"],
+  },
+  {
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",

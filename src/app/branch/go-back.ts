@@ -3,7 +3,7 @@
  * so that an edited message and the step back to it are one. Synchronous.
  */
 import { startsGroup } from "../../context/groups";
-import { viewAt } from "../../context/rewind";
+import { type GoingBack, viewAt } from "../../context/rewind";
 import { MAX_RESTORED_UNITS } from "../../context/take-back";
 import { isElsewhere, rangesWithin, toRanges, withRange } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
@@ -23,7 +23,7 @@ export function goBack(to: number, then: RewindHistory["then"], { writer, clock,
   const { state } = writer;
   const misplaced = refusePosition(to, state, past);
   if (misplaced) return misplaced;
-  const { line, items } = lineAt(to, state, past);
+  const { line, items } = lineAt({ to, coveredTo: then.do === "answer" ? to - 1 : to }, state, past);
   if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
   const rewound = writer.execute({ type: "RewindHistory", at: clock(), to, items, line, then });
   return rewound.ok ? ok(line.branch) : err(rewound.error);
@@ -44,11 +44,11 @@ export interface LineAt {
   readonly items: readonly ItemMeta[];
 }
 
-/** The line that ends at `to`, as the model would read it. */
-export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
+/** The line that ends at `to`, as the model would read it; `coveredTo` as in `context/rewind`. */
+export function lineAt({ to, coveredTo }: Pick<GoingBack, "to" | "coveredTo">, state: SessionState, past: BranchPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
-  const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to) });
+  const { overlays, reduced, shown, continues } = viewAt({ state, to, coveredTo, elsewhere, earlier: past.earlierViews(to) });
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
   const ended = newest?.turn ? past.turn(newest.turn) : null;

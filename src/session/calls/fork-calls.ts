@@ -27,7 +27,7 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   const past = createBranchPast(deps.sql, state);
   const misplaced = refuseAt(at, runtime);
   if (misplaced) return misplaced;
-  const { line, items } = lineAt(at, state, past);
+  const { line, items } = lineAt({ to: at, coveredTo: at }, state, past);
   const kept = state.view.items.filter(({ position }) => line.keeps.some(({ from, to }) => position >= from && position <= to));
   const shown = toRanges([...kept, ...items].map(({ position }) => position).sort((one, other) => one - other));
   const count = createCount(runtime, line.elsewhere, at);
