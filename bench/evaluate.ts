@@ -10,6 +10,8 @@ import type { BenchResult, Figure } from "./support/report.ts";
 import { timed } from "./support/timed.ts";
 
 const MESSAGES = 10_000;
+/** A session of so many: the newest `MESSAGES` are evaluated, and the rest is passed over. */
+const LONG = 100_000;
 const PAGE_EVENTS = 1_000;
 const WINDOWS = [16_000, 200_000, 1_000_000] as const;
 /** A tenth of what an invocation may take, in milliseconds (wrangler.toml, `cpu_ms`). */
@@ -66,22 +68,22 @@ class LogWriter {
   }
 }
 
-function buildLog(): readonly EvaluatedPage[] {
+function buildLog(messages: number): readonly EvaluatedPage[] {
   const log = new LogWriter();
   log.open();
-  for (let n = 0; n < MESSAGES / 2; n++) log.turn(n);
+  for (let n = 0; n < messages / 2; n++) log.turn(n);
   log.flush();
   return log.pages;
 }
 
-function evaluate(pages: readonly EvaluatedPage[], window: number): unknown {
+function evaluate(pages: readonly EvaluatedPage[], { window, messages }: { readonly window: number; readonly messages: number }): unknown {
   const named = (choice: "balanced" | "economy") => ({ choice, policy: resolvePolicy(choice) });
   const evaluation = new LogEvaluation({
     session: id("ses", 1),
     current: named("balanced"),
     proposed: named("economy"),
     limits: { model: "bench", window, maxOutput: 4_096, prices: null },
-    messages: MESSAGES,
+    messages,
     last: MESSAGES,
     summaries: new RecordedSummaries(),
   });
@@ -90,16 +92,26 @@ function evaluate(pages: readonly EvaluatedPage[], window: number): unknown {
 }
 
 export function benchEvaluate(): BenchResult {
-  const pages = buildLog();
+  const pages = buildLog(MESSAGES);
   const figures = WINDOWS.map(
     (window): Figure =>
-      timed(`${MESSAGES} messages, window ${window}`, () => evaluate(pages, window), { samples: 3, warmUp: 1, goal: GOAL }),
+      timed(`${MESSAGES} messages, window ${window}`, () => evaluate(pages, { window, messages: MESSAGES }), {
+        samples: 3,
+        warmUp: 1,
+        goal: GOAL,
+      }),
   );
+  const long = buildLog(LONG);
+  const newest = timed(`the newest ${MESSAGES} of ${LONG}`, () => evaluate(long, { window: 200_000, messages: LONG }), {
+    samples: 1,
+    warmUp: 0,
+    goal: GOAL,
+  });
   return {
     title: "Evaluating a policy on a session's log",
     notes: [
       `${MESSAGES} messages of about ${estimateParts([{ type: "text", text: TEXT.repeat(3) }])} tokens, two policies, in this process; the log itself is read in pages beforehand.`,
     ],
-    figures,
+    figures: [...figures, newest],
   };
 }

@@ -3,7 +3,7 @@ import type { ModelRequest } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import type { SessionHost } from "../support/session-host.ts";
 import type { Listener } from "./listener.ts";
-import type { Question } from "./story.ts";
+import type { Question } from "./writing.ts";
 
 /**
  * Where the model had the answer from: messages that the request showed; else the summary that it read; else what it looked up. `lost`: the

@@ -2,7 +2,7 @@
 import type { Asked } from "./ask.ts";
 import type { Played } from "./play.ts";
 import { answered, changesOf, ofTopic, percent } from "./report.ts";
-import { type Kind, TOPICS, type Topic } from "./story.ts";
+import { type Kind, TOPICS, type Topic } from "./writing.ts";
 
 /** Shares of all questions of a kind that must be answered in any conversation; by the words of a call nothing is promised. */
 export const GOALS: Readonly<Partial<Record<Kind, number>>> = {

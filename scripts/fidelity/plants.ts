@@ -5,9 +5,9 @@ import { english } from "./plants/english.ts";
 import { german } from "./plants/german.ts";
 import { japanese } from "./plants/japanese.ts";
 import { PLANTED, type Planted, type Plants } from "./plants/plant.ts";
-import type { Kind, Writing } from "./story.ts";
 import { amidTalk } from "./talk.ts";
 import { newValue } from "./values.ts";
+import type { Kind, Writing } from "./writing.ts";
 
 const PLANTS: Readonly<Record<string, Plants>> = { English: english, German: german, Chinese: chinese, Japanese: japanese };
 
@@ -18,13 +18,6 @@ const LATER = 6;
 
 const HOLDS: Readonly<Record<Planted, Kind>> = { instruction: "instruction", decision: "decision", identifier: "identifier", task: "open" };
 const NO_MORE: Readonly<Partial<Record<Planted, Kind>>> = { decision: "reversed", task: "closed" };
-
-/** Something that is said when `at` facts were told of each language. */
-export interface Pending {
-  readonly at: number;
-  readonly language: FactLanguage;
-  readonly text: string;
-}
 
 /** After the fact `index` of that language: one of the kinds, two of them in each third place. */
 export function addPlants(writing: Writing, language: FactLanguage, index: number): void {

@@ -8,7 +8,8 @@ import { readEvents } from "../../src/session/log/event-log.ts";
 import { type HostWorld, SessionHost } from "../support/session-host.ts";
 import { type Asked, ask } from "./ask.ts";
 import { Listener } from "./listener.ts";
-import { METER, type Step, type Story } from "./story.ts";
+import { METER, type Story } from "./story.ts";
+import type { Step } from "./writing.ts";
 
 export interface Played {
   readonly policy: string;

@@ -1,7 +1,7 @@
 /** What fidelity runs found, as text: a row for each policy, and one policy in full. */
 import { type Asked, SOURCES, type Source } from "./ask.ts";
 import type { Played } from "./play.ts";
-import { KINDS, type Kind, TOPICS, type Topic } from "./story.ts";
+import { KINDS, type Kind, TOPICS, type Topic } from "./writing.ts";
 
 export const kindNames = Object.keys(KINDS) as readonly Kind[];
 

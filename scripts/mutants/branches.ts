@@ -96,6 +96,14 @@ export const branches: readonly Mutant[] = [
     tests: REDACTION,
   },
   {
+    name: "a summary that a fork began with outlives a redaction",
+    breaks: "what was redacted is nowhere",
+    file: "src/session/log/burn-content.ts",
+    find: "...broughtOver(sql, position), ",
+    replace: "",
+    tests: FORKS,
+  },
+  {
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",

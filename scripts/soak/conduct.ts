@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { tenantOf } from "../support/admin.ts";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { createTenant } from "../support/connection.ts";
-import type { LocalServer } from "../support/local-server.ts";
 import { startProgress } from "../support/progress.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import type { Target } from "../support/read-model.ts";
@@ -14,6 +13,7 @@ import type { Sample } from "./curves.ts";
 import type { FaultyProvider } from "./faulty-provider.ts";
 import { Latencies } from "./figures.ts";
 import { takeSample } from "./sample.ts";
+import type { Scene } from "./scene.ts";
 import type { ToolService } from "./tool-service.ts";
 import { examine, type Findings } from "./verify.ts";
 
@@ -48,19 +48,6 @@ const SAMPLE_MS = 5_000;
 const LEAST_SAMPLES = 60;
 /** A server may live at least so long after it was ready, in milliseconds. */
 const LEAST_LIFE = 200;
-
-/** What the parts of a run share. */
-export interface Scene {
-  readonly sandbox: Sandbox;
-  readonly told: Told[];
-  readonly notes: Notes;
-  readonly startedAt: number;
-  server: LocalServer;
-  /** Ready, and not being killed. */
-  up: boolean;
-  kills: number;
-  isOver: boolean;
-}
 
 export async function conduct({ sandbox, provider, tools }: Stage, size: Size): Promise<Run> {
   const server = await sandbox.start();

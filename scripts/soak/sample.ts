@@ -1,11 +1,12 @@
 /** One look at everything that is measured. */
 import type { Told } from "./clients.ts";
-import type { Scene } from "./conduct.ts";
 import type { Sample } from "./curves.ts";
 import { footprintOf, sizeOf } from "./figures.ts";
+import type { Scene } from "./scene.ts";
 import { lagOf } from "./verify.ts";
 
 const MB = 1_024 * 1_024;
+
 export async function takeSample({ sandbox, told, notes, server, up, kills, startedAt }: Scene): Promise<Sample> {
   const footprint = up && server.group !== undefined ? footprintOf(server.group) : null;
   const folder = sizeOf(sandbox.state);

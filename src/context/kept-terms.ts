@@ -15,8 +15,13 @@ export interface Term {
   readonly count: number;
 }
 
+/** Written without spaces: there a word has no edges, and what stands beside such a letter has one. */
+const NO_EDGES = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+const IN_WORD = /[\p{L}\p{N}\p{M}]/u;
+const LETTERS = `(?:(?!${NO_EDGES.source})${IN_WORD.source})+`;
+
 /** Paths, addresses, dates, versions, `snake_case`, `HAT069`: words joined by signs, or letters with digits. */
-const WORDS = /[\p{L}\p{N}\p{M}]+(?:[._@:/\\#+-]+[\p{L}\p{N}\p{M}]+)*/gu;
+const WORDS = new RegExp(`${LETTERS}(?:[._@:/\\\\#+-]+${LETTERS})*`, "gu");
 const HAS_DIGIT = /\p{N}/u;
 const HAS_LETTER = /\p{L}/u;
 const IS_NUMBER = /^\p{N}[\p{N}.,:/-]*$/u;
@@ -59,9 +64,6 @@ function kindOf(word: string): TermKind | null {
 }
 
 const BLANKS = /\s+/gu;
-const IN_WORD = /[\p{L}\p{N}\p{M}]/u;
-/** Written without spaces: there a word has no edges. */
-const NO_EDGES = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
 export const normalize = (text: string): string => foldWord(text.normalize("NFKC")).replace(BLANKS, " ").trim();
 
@@ -76,4 +78,5 @@ export function holds(normalized: string, wanted: string): boolean {
   return false;
 }
 
-const isEdge = (beside: string, own: string): boolean => !IN_WORD.test(beside) || !IN_WORD.test(own) || NO_EDGES.test(own);
+const isEdge = (beside: string, own: string): boolean =>
+  !IN_WORD.test(beside) || !IN_WORD.test(own) || NO_EDGES.test(own) || NO_EDGES.test(beside);

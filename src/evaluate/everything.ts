@@ -2,10 +2,10 @@
 import { CACHE_TTL_MS, type Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import { cutOffReply } from "../domain/evolve-turn";
+import { itemsOf } from "../domain/items-of";
 import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
-import { itemsOf } from "./log-record";
 import { cachedOf } from "./prompt-cache";
 
 export class Everything {

@@ -1,7 +1,6 @@
 /** A session's own record as it is gone through: what each item weighs, and the content that a policy may still ask for. */
 import { isElsewhere } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
-import type { StoredEvent } from "../domain/events";
 import type { ItemId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Weighed } from "./measures";
@@ -46,21 +45,5 @@ export class LogRecord {
   /** Lets go of the content that no view shows any more. */
   keepOnly(shown: ReadonlySet<ItemId>): void {
     for (const id of this.#results.keys()) if (!shown.has(id)) this.#results.delete(id);
-  }
-}
-
-/** The items that enter the conversation by an event. */
-export function itemsOf(event: StoredEvent): readonly ItemMeta[] {
-  switch (event.type) {
-    case "MessagesAppended":
-      return event.items;
-    case "TurnStarted":
-      return event.item ? [event.item] : [];
-    case "AssistantReplied":
-    case "ToolCalled":
-    case "ToolResultRecorded":
-      return [event.item];
-    default:
-      return [];
   }
 }

@@ -78,6 +78,8 @@ export class LogRun {
       case "CompactionRequested":
       case "CompactionStarted":
       case "CompactionProgressed":
+      case "CompactionDrafted":
+      case "DraftEdited":
       case "CompactionFailed":
       case "EpochChanged":
         return;

@@ -4,11 +4,15 @@ import type { StoredEvent } from "../domain/events";
 import { evolve } from "../domain/evolve";
 import { generatedOf } from "../domain/model-call";
 import { initialState, type SessionState } from "../domain/state";
+import { viewOf } from "../domain/view";
 import { NOTHING, plus, type Spent } from "./costs";
 import type { Recorded } from "./evaluation";
 import { type CallEvent, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { ViewChanges } from "./view-changes";
+
+/** Items of a view that is only passed over: what a retry or a late result may still look at. */
+const PASSED_OVER = 500;
 
 export class RecordedRun {
   state: SessionState = initialState;
@@ -23,12 +27,13 @@ export class RecordedRun {
   /** `counts`: it is of the part that is evaluated. */
   take(event: StoredEvent, counts: boolean): void {
     if (counts) this.#count(event);
-    this.state = evolve(this.state, event);
+    const next = evolve(this.state, event);
+    this.state = counts ? next : forgetOld(next);
   }
 
   #count(event: StoredEvent): void {
     if (event.type === "TurnStarted" && event.attempt === 1) this.#turns += 1;
-    if (event.type === "ModelCallFinished" && event.purpose !== "title") this.#call(event);
+    if (event.type === "ModelCallFinished" && (event.purpose === "turn" || event.purpose === "compaction")) this.#call(event);
     if (event.type !== "EpochChanged") return;
     const when = { after_position: this.state.next_position - 1, turn: this.#turns, at: event.at, expected: null };
     this.#changes.add(event, when);
@@ -62,4 +67,14 @@ export class RecordedRun {
       ...this.#changes.figures(record, this.state),
     };
   }
+}
+
+/**
+ * What was said before the part that is evaluated is in no figure. A view that was never compacted is copied with each message, so that to pass
+ * over 90,000 of them would take minutes.
+ */
+function forgetOld(state: SessionState): SessionState {
+  const { view } = state;
+  if (view.items.length <= 2 * PASSED_OVER) return state;
+  return { ...state, view: viewOf({ ...view, items: view.items.slice(-PASSED_OVER) }) };
 }

@@ -14,6 +14,7 @@ import { decide } from "../domain/decide";
 import type { Event } from "../domain/events";
 import { evolve } from "../domain/evolve";
 import type { IdKinds, IdPrefix, OverlayId, TurnId } from "../domain/ids";
+import { itemsOf } from "../domain/items-of";
 import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../domain/message";
 import { initialState, isRecallOffered, type SessionState } from "../domain/state";
 import { filler } from "./filler";
@@ -172,18 +173,3 @@ const { runs: _, ...TOLD_OF_RECALL } = RECALL_TOOL;
 
 const utf8 = new TextEncoder();
 const utf8Length = (text: string): number => utf8.encode(text).byteLength;
-
-function itemsOf(event: Event): readonly ItemMeta[] {
-  switch (event.type) {
-    case "MessagesAppended":
-      return event.items;
-    case "TurnStarted":
-      return event.item ? [event.item] : [];
-    case "AssistantReplied":
-    case "ToolCalled":
-    case "ToolResultRecorded":
-      return [event.item];
-    default:
-      return [];
-  }
-}

@@ -17,12 +17,18 @@ describe("what nobody can guess", () => {
     ["a date", "on 2026-11-22 we met", "2026-11-22", "number"],
     ["an amount", "it cost 1420 in all", "1420", "number"],
     ["a person", "then we asked Ada about it", "Ada", "name"],
+    ["a number in Chinese", "我的电话是13800138000，请记住", "13800138000", "number"],
+    ["an identifier in Japanese", "注文番号はHAT069です", "HAT069", "identifier"],
   ])("%s is counted", (_what, text, term, kind) => {
     expect(termsOf(text)).toContainEqual({ term, kind, count: 1 });
   });
 
   test("ordinary words, single digits and the first word of a sentence are none", () => {
     expect(namesOf("Then they rode 3 horses. Nobody fell, well-known as it was.")).toEqual([]);
+  });
+
+  test("a sentence that is written without spaces is no identifier for the number in it", () => {
+    expect(namesOf("订单号12345已经发货，下午3点到。", "サーバー42番と、ตั๋ว987ใบ")).toEqual(["12345", "42", "987"]);
   });
 
   test("is told by how often it was said, whatever its case", () => {
@@ -40,6 +46,8 @@ describe("a text holds what it says in words of its own", () => {
     ["Ärger mit Müller", "muller", true],
     ["it  was\nAda  Lovelace", "ada lovelace", true],
     ["他住在北京市", "北京", true],
+    ["电话是13800138000请记住", "13800138000", true],
+    ["房间1420号", "42", false],
     ["Adalbert", "Ada", false],
     ["anything", "  ", false],
   ])("%j, %j: %s", (text, wanted, expected) => {

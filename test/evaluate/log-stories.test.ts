@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { CALLER, failure, type Life, settle } from "../session/life";
-import { append, cutOff, newLife, retry, say, useTools } from "../session/talk";
+import { append, cutOff, ask as draft, newest, newLife, retry, SUMMARY, say, useTools, work } from "../session/talk";
 import { evaluate, lived, SMALL, words } from "./support";
 
 const CLEARS: PolicyChoice = "odincode";
@@ -133,6 +133,34 @@ describe("another policy than the session's", () => {
   });
 });
 
+describe("what was asked about summaries", () => {
+  test("is no cost of the session's: neither a draft that waits nor a comparison's calls change what a policy comes to", async () => {
+    const life = await lived("oneclaw", 20);
+    await draft(life, { keepRecent: 300, draft: true });
+    await work(life, SUMMARY);
+    const before = await evaluate(life, { policy: "balanced" });
+    const compaction = newest(life);
+    if (!compaction) throw new Error("no summary stands");
+
+    const compared = life.service.compareSummaries(CALLER, {
+      a: compaction,
+      b: "current",
+      questions: [{ question: "What of it?", expect: null }],
+      model: null,
+    });
+    for (const _side of ["a", "b"]) await settle();
+    for (const call of life.calls.filter(({ request }) => request.purpose === "comparison")) {
+      call.say(
+        { type: "text", text: "Nothing." },
+        { type: "finish", finish: "stop", usage: { input: 500, output: 9, cached: 0, reasoning: 0 } },
+      );
+    }
+    expect(await compared).toMatchObject({ ok: true });
+
+    expect(await evaluate(life, { policy: "balanced" })).toEqual(before);
+  });
+});
+
 describe("the newest part alone", () => {
   test("begins between two turns, and the rest is as if it had not been said", async () => {
     const life = await lived("oneclaw", 20);
@@ -146,5 +174,19 @@ describe("the newest part alone", () => {
     expect(part.current.turns).toBeLessThan(whole.current.turns);
     expect(part.current.peak_tokens).toBeLessThan(whole.everything.peak_tokens);
     expect(part.recorded.turns).toBe(part.current.turns);
+  });
+
+  test("of a long session that was never compacted is all there is in the figures", async () => {
+    const life = await newLife({ policy: "verbatim" });
+    for (let n = 0; n < 1_100; n++) await append(life, "user", [{ type: "text", text: `line ${n}` }]);
+    await say(life, "and now?", "well");
+
+    const { messages_left_out, messages, recorded } = await evaluate(life, { policy: "balanced", last: 10, window: 200_000 });
+
+    expect([messages, messages_left_out]).toEqual([10, 1_092]);
+    const { verbatim, ...rest } = recorded.record;
+    expect(verbatim).toBe(sumOf(recorded.record));
+    expect(verbatim).toBeGreaterThan(0);
+    expect(sumOf(rest)).toBe(0);
   });
 });

@@ -266,6 +266,21 @@ describe("having it answered again", () => {
 
     expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
   });
+
+  test("shows the question again that a summary stood for", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const question = `the last question ${"word ".repeat(300).trim()}`;
+    await say(life, question, `the last reply ${"word ".repeat(60)}`);
+    await compact(life, 40);
+    expect(life.runtime.state.view.overlays.at(-1)?.to).toBe(9);
+    expect(life.runtime.state.view.items).toHaveLength(1);
+
+    await life.service.regenerate(CALLER, { message: await idOf(life, question), ...keyless });
+    await settle();
+
+    expect(asked(life).at(-1)).toBe(`user: ${question}`);
+  });
 });
 
 describe("going on with a branch that was left", () => {

@@ -61,6 +61,19 @@ describe("a comparison", () => {
     expect((await compare(life, { a: committed, b: committed })).a.text).toContain("a mare");
   });
 
+  test("of one that was made on a branch that was left has beside it what that shares with the branch that goes on", async () => {
+    const { life } = await summarized();
+    const left = newest(life);
+    if (!left) throw new Error("nothing stands");
+    await life.service.rewind(CALLER, { to: 2, idempotency: null });
+    await settle();
+
+    const { a, terms } = await compare(life, { a: left, b: left });
+
+    expect(a.text).toContain("1420");
+    expect(terms.map(({ term }) => term).sort()).toEqual(["B-17", "Bella"]);
+  });
+
   test.each([
     ["of what nobody knows", { a: id("cmp", 999) }, "a"],
     ["of what has no summary", { b: "discarded" }, "b"],

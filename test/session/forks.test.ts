@@ -5,7 +5,7 @@ import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
 import { countingIds, id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
-import { compact, cutOff, newLife, ROOMY, requestOf, say, useTools } from "./talk";
+import { compact, cutOff, ask as draft, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
 
 const FORK = id("ses", 77);
 const FORK_CALLER = { tenant: TENANT, session: FORK } as const;
@@ -104,6 +104,38 @@ describe("a fork", () => {
     expect(await textsOf(life, FORK_CALLER)).toHaveLength(12);
     expect(life.runtime.state.view.items.length).toBeLessThan(12);
     expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("in which a message is redacted loses the summaries that came with it and had read that", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(source, 200);
+    const { life } = await fork(source, null);
+    const [brought] = life.runtime.state.view.overlays;
+    const page = await life.service.items(FORK_CALLER, { after: null, limit: 1, order: "asc" });
+    const [first] = page.ok ? page.value.data : [];
+    if (!brought || !first) throw new Error("nothing was copied");
+    expect(life.sql.all("SELECT id FROM bodies WHERE id = ?", brought.id)).toHaveLength(1);
+
+    const redacted = await life.service.redact(FORK_CALLER, first.id);
+    await settle();
+
+    expect(redacted).toMatchObject({ ok: true, value: { position: 1 } });
+    expect(life.sql.all("SELECT id FROM bodies WHERE id = ?", brought.id)).toEqual([]);
+  });
+
+  test("has nothing of a draft that waits in its source", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await draft(source, { keepRecent: 200, draft: true });
+    await work(source, "A draft of what was said.");
+    expect(source.runtime.state.compaction.draft).not.toBeNull();
+
+    const { life } = await fork(source, null);
+
+    expect(life.runtime.state.compaction).toMatchObject({ requested: null, lease: null, draft: null });
+    expect(await life.service.compactions(FORK_CALLER, { after: null, limit: 10, order: "asc" })).toMatchObject({ value: { data: [] } });
+    expect(source.runtime.state.compaction.draft).not.toBeNull();
   });
 
   test("of a branch counts its own positions, without gaps", async () => {

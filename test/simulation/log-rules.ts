@@ -4,6 +4,7 @@ import { PADDING, rawViewTokens } from "../../src/context/budget";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
+import { itemsOf } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
 import { readEvents } from "../../src/session/log/event-log";
@@ -152,18 +153,3 @@ export class LogRules {
 }
 
 const nameOf = (op: EpochOp): string => (op.op === "summarize" ? `summarize by ${op.mode}${op.generation > 0 ? ", folded" : ""}` : op.op);
-
-export function itemsOf(event: StoredEvent): readonly ItemMeta[] {
-  switch (event.type) {
-    case "MessagesAppended":
-      return event.items;
-    case "TurnStarted":
-      return event.item ? [event.item] : [];
-    case "AssistantReplied":
-    case "ToolCalled":
-    case "ToolResultRecorded":
-      return [event.item];
-    default:
-      return [];
-  }
-}

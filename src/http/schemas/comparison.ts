@@ -35,7 +35,7 @@ export const compareInput = z
   })
   .openapi("CompareSummaries");
 
-export const toCompareInput = ({ a, b, questions = [], model = undefined }: z.infer<typeof compareInput>): CompareInput => ({
+export const toCompareInput = ({ a, b, questions = [], model }: z.infer<typeof compareInput>): CompareInput => ({
   a,
   b,
   questions: questions.map(({ question, expect = null }) => ({ question, expect })),
@@ -72,7 +72,10 @@ export const comparisonView = documents<SummaryComparison>()(
       terms: z
         .array(z.object({ term: z.string(), kind: z.enum(TERM_KINDS), count: z.int(), in_a: z.boolean(), in_b: z.boolean() }))
         .readonly()
-        .openapi({ description: "Names, numbers and identifiers that the messages say most often, at most 100" }),
+        .openapi({
+          description:
+            "Names, numbers and identifiers that the messages of these ranges say most often, at most 100; messages of branches that were left are not read",
+        }),
       terms_complete: z.boolean(),
       diff: z.array(z.object({ in: z.enum(["a", "b", "both"]), line: z.string() })).readonly(),
       model: z.string().nullable(),

@@ -118,7 +118,7 @@ const recorded = documents<Recorded>()(
       cost: z.object({ usd: z.number(), summaries_usd: z.number(), unpriced_calls: z.int() }),
       ...changes,
     })
-    .openapi({ description: "What really happened, summaries included, titles not" }),
+    .openapi({ description: "What really happened, summaries included, titles and comparisons not" }),
 );
 
 export const evaluationView = documents<Evaluation>()(

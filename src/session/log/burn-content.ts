@@ -17,9 +17,17 @@ export function burnContent(sql: Sql, { item, position }: Redacted): void {
   const made = readCompactions(sql, EVERYTHING).flatMap(({ ops }) =>
     ops.flatMap((op): BodyId[] => (op.op === "summarize" && op.from <= position && position <= op.to ? [op.overlay] : [])),
   );
-  for (const body of [item, ...made, ...artifactsOf(sql, position), ...passingTexts(sql)]) sql.all("DELETE FROM bodies WHERE id = ?", body);
+  for (const body of [item, ...made, ...broughtOver(sql, position), ...artifactsOf(sql, position), ...passingTexts(sql)])
+    sql.all("DELETE FROM bodies WHERE id = ?", body);
   sql.all("DELETE FROM pending_outcomes");
   dropPassages(sql, position);
+}
+
+/** Summaries that a fork began with: no compaction of its own made them. */
+function broughtOver(sql: Sql, position: number): BodyId[] {
+  const query = `SELECT json_extract(brought.value, '$.id') AS body FROM events, json_each(events.data, '$.view.overlays') AS brought
+    WHERE events.type = 'SessionForked' AND ? BETWEEN json_extract(brought.value, '$.from') AND json_extract(brought.value, '$.to')`;
+  return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
 }
 
 /** What came beside a tool's output. */

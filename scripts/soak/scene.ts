@@ -1,0 +1,18 @@
+/** A run as it goes on. */
+import type { LocalServer } from "../support/local-server.ts";
+import type { Sandbox } from "../support/sandbox.ts";
+import type { Notes } from "./attempt.ts";
+import type { Told } from "./clients.ts";
+
+/** What the parts of a run share. */
+export interface Scene {
+  readonly sandbox: Sandbox;
+  readonly told: Told[];
+  readonly notes: Notes;
+  readonly startedAt: number;
+  server: LocalServer;
+  /** Ready, and not being killed. */
+  up: boolean;
+  kills: number;
+  isOver: boolean;
+}
