@@ -146,6 +146,7 @@ function unknownSession(): WholeSessionApi {
     redact: no,
     forkHead: no,
     forkPage: no,
+    findFork: no,
     beginFork: no,
     copyIntoFork: no,
     completeFork: no,

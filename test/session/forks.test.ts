@@ -157,6 +157,16 @@ describe("a fork", () => {
   });
 });
 
+/** A copy whose first request died before its first page. */
+async function beginOnly(source: Life): Promise<Life> {
+  const life = new Life(undefined, "fork-1", countingIds());
+  life.models = { resolve: async () => ROOMY };
+  const head = await source.service.forkHead(CALLER, null);
+  if (!head.ok) throw new Error(head.error.code);
+  await life.service.beginFork(FORK_CALLER, { from: SESSION, head: head.value });
+  return life;
+}
+
 describe("a copy that was broken off", () => {
   test("says nothing until it is whole, and goes on where it came to", async () => {
     const source = await newLife();
@@ -191,6 +201,46 @@ describe("a copy that was broken off", () => {
     expect(outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
     expect(again.outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
     expect(into.runtime.state.next_position).toBe(301);
+  });
+
+  test("goes on with what it began with, though its source has grown, been compacted and gone back since", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const whole = await fork(source, null);
+    const into = await beginOnly(source);
+    await compact(source, 200);
+    await say(source, "more", "reply more");
+    await source.service.rewind(CALLER, { to: 4, idempotency: null });
+
+    const { outcome } = await fork(source, null, into);
+
+    expect(outcome).toMatchObject({ ok: true, value: { message_count: 12, forked_from: { at: 12 } } });
+    expect(requestOf(into)).toBe(requestOf(whole.life));
+    expect(into.runtime.state).toEqual(fold(into.events()));
+  });
+
+  test("that is whole is found again, whatever became of its source", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    const { life } = await fork(source, null);
+    await say(source, "two", "reply two");
+
+    const grown = await fork(source, null, life);
+    await source.service.erase(CALLER);
+    const erased = await fork(source, null, life);
+
+    for (const { outcome } of [grown, erased]) expect(outcome).toMatchObject({ ok: true, value: { id: FORK, message_count: 2 } });
+  });
+
+  test("is not asked for at another place", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+    const { life } = await fork(source, 2);
+
+    const { outcome } = await fork(source, 4, life);
+
+    expect(outcome).toMatchObject({ ok: false, error: { code: "session_exists" } });
   });
 
   test("is not taken for the copy of another session", async () => {

@@ -1,7 +1,7 @@
 /** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
 import { lineAt } from "../../app/branch/go-back";
 import { draftText, draftTools } from "../../app/drafts";
-import type { ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
@@ -118,19 +118,30 @@ function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: numb
   return { ...rest, position, turn: null, ...(continues && { continues: true }) };
 }
 
+/** The copy that was begun here. Its source may have grown, gone back, been compacted or erased since: none of that is asked again. */
+export function findFork(
+  { state }: SessionRuntime,
+  caller: api.Caller,
+  { from, at }: { readonly from: api.Caller["session"]; readonly at: number | null },
+): api.Outcome<ForkBegun | null> {
+  const { lifecycle, fork } = state;
+  if (lifecycle === "new") return ok(null);
+  if (lifecycle === "erased") return err({ code: "session_erased" });
+  if (state.tenant !== caller.tenant || state.session !== caller.session) return err({ code: "session_not_found" });
+  if (fork?.from !== from || (at !== null && at !== fork.at)) return err({ code: "session_exists" });
+  return ok({ line: { at: fork.at, ...(fork.line ?? NOTHING_LEFT) }, done: fork.done });
+}
+
+const NOTHING_LEFT = { elsewhere: [], shown: [] } as const;
+
 export function beginFork(
   runtime: SessionRuntime,
   caller: api.Caller,
   { from, head }: { readonly from: api.Caller["session"]; readonly head: ForkHead },
-): api.Outcome<{ readonly copied: number; readonly done: boolean }> {
-  const { state } = runtime;
-  if (state.lifecycle !== "new") {
-    const { fork } = state;
-    if (state.lifecycle === "erased") return err({ code: "session_erased" });
-    if (state.tenant !== caller.tenant || state.session !== caller.session) return err({ code: "session_not_found" });
-    if (fork?.from !== from || fork.at !== head.at) return err({ code: "session_exists" });
-    return ok({ copied: state.next_position - 1, done: fork.done });
-  }
+): api.Outcome<ForkBegun> {
+  const found = findFork(runtime, caller, { from, at: null });
+  if (!found.ok) return found;
+  if (found.value) return ok(found.value);
   const { clock, ids } = runtime.deps;
   const texts = [draftText(head.system, ids), draftTools(head.tools, ids), draftText(head.title, ids)] as const;
   const metadata = draftText(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
@@ -142,6 +153,7 @@ export function beginFork(
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced };
   const at = clock();
+  const line = { elsewhere: head.elsewhere, shown: head.shown };
   runtime.content.learn([...bodies, ...summaries]);
   return runtime.store.transact((step) => {
     step.execute({ type: "OpenSession", at, ...caller, settings }, bodies);
@@ -151,8 +163,8 @@ export function beginFork(
         { type: "SetPins", at, pins: refs },
         pins.flatMap((pin) => pin.bodies),
       );
-    const begun = step.execute({ type: "BeginFork", at, from, position: head.at, view }, summaries);
-    return begun.ok ? ok({ copied: 0, done: false }) : err(begun.error);
+    const begun = step.execute({ type: "BeginFork", at, from, position: head.at, view, line }, summaries);
+    return begun.ok ? ok({ line: { at: head.at, ...line }, done: false }) : err(begun.error);
   });
 }
 
