@@ -18,7 +18,8 @@ export function burnContent(sql: Sql, { item, position }: Redacted): void {
     ops.flatMap((op): BodyId[] => (op.op === "summarize" && op.from <= position && position <= op.to ? [op.overlay] : [])),
   );
   for (const body of [item, ...made, ...artifactsOf(sql, position), ...passingTexts(sql)]) sql.all("DELETE FROM bodies WHERE id = ?", body);
-  sql.all("DELETE FROM pending_outcomes");
+  // The call was made, and the ledger is yet to hear of it.
+  sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
   dropPassages(sql, position);
 }
 
