@@ -11,7 +11,7 @@ import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { readBranchItems } from "../log/branch-items";
+import { backwards, readBranchItems } from "../log/branch-items";
 import { createBranchPast, createStands } from "../log/branch-past";
 import { readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
@@ -54,13 +54,14 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   });
 }
 
-/** Behind the last turn that is over: what is under way is not shared. */
-function endOf({ state, deps }: SessionRuntime): number {
-  const { turn, branch, next_position } = state;
-  const opened = turn && state.view.items.find((item) => item.turn === turn.id)?.position;
-  const last = { from: 1, to: (opened ?? next_position) - 1, limit: 1, order: "desc" } as const;
-  return readBranchItems(deps.sql, branch.elsewhere, last)[0]?.position ?? 0;
+/** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
+function endOf({ state: { turn, branch }, deps }: SessionRuntime): number {
+  for (const item of backwards(deps.sql, branch.elsewhere, LOOKED_AT)) if (turn === null || item.turn !== turn.id) return item.position;
+  return 0;
 }
+
+/** Items read at a time on the way back. */
+const LOOKED_AT = 64;
 
 function refuseAt(at: number, { state, deps }: SessionRuntime): api.Outcome<never> | null {
   const refuse = (detail: string): api.Outcome<never> => err({ code: "invalid", field: "at", detail });
