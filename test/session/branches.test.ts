@@ -253,6 +253,42 @@ describe("having it answered again", () => {
   });
 });
 
+describe("a turn that waits for tools", () => {
+  const waiting = async (): Promise<Life> => {
+    const life = await newLife();
+    const tools = [{ name: "look", parameters: {} }];
+    const said = { role: "user", parts: [{ type: "text", text: "one" }], run: true, onBusy: "queue", tools, idempotency: null } as const;
+    await life.service.submit(CALLER, said);
+    await settle();
+    life.call.say({ type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+    return life;
+  };
+
+  test("is offered the same tools when it is answered again, and its calls take no results any more", async () => {
+    const life = await waiting();
+
+    await life.service.regenerate(CALLER, { message: await idOf(life, "one"), ...keyless });
+    await settle();
+
+    expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
+    const results = [{ execution_id: null, call_id: "c", output: "late", is_error: false }];
+    expect(await life.service.toolResults(CALLER, { results, idempotency: null })).toMatchObject({ error: { code: "call_not_open" } });
+    await life.answer("better");
+    expect(await textsOf(life)).toEqual(["one", "better"]);
+  });
+
+  test("is the last one where the conversation goes back into it, and can be retried", async () => {
+    const life = await waiting();
+
+    await rewind(life, 2);
+
+    expect(life.runtime.state.last_turn).toMatchObject({ status: "stopped", stop_reason: "superseded" });
+    expect(await life.service.retry(CALLER, keyless)).toMatchObject({ ok: true });
+    expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+});
+
 describe("going on with a branch that was left", () => {
   test("finds the view that it was left with, and gets what is said now", async () => {
     const life = await newLife();
