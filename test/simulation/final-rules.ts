@@ -9,6 +9,7 @@ import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
 import { checkEvaluation } from "./evaluation-rules";
+import { checkFork } from "./fork-rules";
 import type { LogRules } from "./log-rules";
 import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
@@ -31,6 +32,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkReplayedView(run);
   checkPast(run.world, run.log.events);
   await checkEvaluation(run);
+  await checkFork(run.world);
   await checkReadModel(run);
 }
 
