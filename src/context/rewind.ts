@@ -25,20 +25,22 @@ export interface GoingBack {
   readonly state: Pick<SessionState, "view">;
   /** The last position that stays. */
   readonly to: number;
+  /** The last position that an overlay may stand for: a question at `to` is shown, whoever answers it. */
+  readonly covered: number;
   /** Positions of other lines, those that are left now included. */
   readonly elsewhere: readonly CoveredRange[];
   /** Views of the past, the newest first; read only as far as it is needed. The last one fits: it is of when `to` was the newest. */
   readonly earlier: Iterable<ViewThen>;
 }
 
-export function viewAt({ state: { view }, to, elsewhere, earlier }: GoingBack): RewoundView {
-  if (endsBy(view.overlays, to)) {
+export function viewAt({ state: { view }, to, covered, elsewhere, earlier }: GoingBack): RewoundView {
+  if (endsBy(view.overlays, covered)) {
     const shown = toRanges(view.items.flatMap(({ position }) => (position <= to ? [position] : [])));
     return { overlays: view.overlays, reduced: upTo(view.reduced, to), shown, continues: true };
   }
   for (const then of earlier) {
     const end = Math.min(to, then.sharedTo);
-    if (!endsBy(then.overlays, end)) continue;
+    if (!endsBy(then.overlays, Math.min(covered, end))) continue;
     const known = Math.min(end, then.to);
     const shown = then.shown.flatMap((range) => (range.from <= known ? [{ from: range.from, to: Math.min(range.to, known) }] : []));
     const since = rangesWithin(elsewhere, { from: known + 1, to });

@@ -4,7 +4,7 @@ import type { BranchView } from "../../src/app/branch-views";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
-import { compact, cutOff, newLife, ROOMY, requestOf, say, useTools } from "./talk";
+import { ask as askFor, compact, cutOff, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -250,6 +250,22 @@ describe("having it answered again", () => {
     await settle();
 
     expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
+  });
+});
+
+describe("a question that has left the view", () => {
+  test("is shown to whoever answers it again, though the summary ends with it", async () => {
+    const life = await newLife();
+    for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await askFor(life, { upTo: 5, keepRecent: 1 });
+    await work(life);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ to: 5 }]);
+    const message = await idOf(life, `question 3 ${"word ".repeat(60)}`);
+
+    await life.service.regenerate(CALLER, { message, ...keyless });
+    await settle();
+
+    expect(asked(life).at(-1)).toMatch(/^user: question 3/);
   });
 });
 

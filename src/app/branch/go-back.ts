@@ -48,9 +48,10 @@ export interface LineAt {
 export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
-  const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to) });
-  const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
+  const covered = newest?.kind === "user" ? newest.position - 1 : to;
+  const { overlays, reduced, shown, continues } = viewAt({ state, to, covered, elsewhere, earlier: past.earlierViews(to) });
+  const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
   const ended = newest?.turn ? past.turn(newest.turn) : null;
   const at = { branch: state.branch.count + 1, elsewhere, messages: state.messages - past.countMessages(left) };
   const seen = { overlays, reduced, shown };
