@@ -107,8 +107,8 @@ export const branches: readonly Mutant[] = [
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",
-    find: "runtime.buffer.burn(runtime.state.turn?.id ?? null);",
-    replace: "",
+    find: "runtime.buffer.burn(step.state.turn?.id ?? null);",
+    replace: "void 0;",
     tests: REDACTION,
   },
   {

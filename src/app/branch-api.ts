@@ -2,7 +2,7 @@
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { BranchComparison, BranchView } from "./branch-views";
-import type { ForkHead, ForkPage, ForkPlace } from "./fork-parts";
+import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "./fork-parts";
 import type { Caller, Idempotency, Once, Outcome } from "./session-api";
 import type { Accepted, SessionDescription } from "./session-views";
 
@@ -33,11 +33,10 @@ export interface BranchApi {
   /** What a fork at position `at` begins with. Null: at the newest, without a turn under way. */
   forkHead(caller: Caller, at: number | null): Promise<Outcome<ForkHead>>;
   forkPage(caller: Caller, place: ForkPlace): Promise<Outcome<ForkPage>>;
-  /** The same session begun again by a client that never heard the answer: where its copy stands. */
-  beginFork(
-    caller: Caller,
-    input: { readonly from: SessionId; readonly head: ForkHead },
-  ): Promise<Outcome<{ readonly copied: number; readonly done: boolean }>>;
+  /** Of the new session: the copy that was begun in it, whatever became of its source since. Null: none was. */
+  findFork(caller: Caller, input: { readonly from: SessionId; readonly at: number | null }): Promise<Outcome<ForkBegun | null>>;
+  /** Begun twice it is the first one that counts. */
+  beginFork(caller: Caller, input: { readonly from: SessionId; readonly head: ForkHead }): Promise<Outcome<ForkBegun>>;
   copyIntoFork(caller: Caller, page: ForkPage): Promise<Outcome<null>>;
   completeFork(caller: Caller): Promise<Outcome<SessionDescription>>;
 }

@@ -5,14 +5,24 @@
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { ItemMeta, ToolDefinition } from "../domain/message";
 
-/** What the source was like when the copy began: its later changes are not the copy's. */
-export interface ForkHead {
+/** Which items are copied: settled when the copy begins, and kept by it, so that one that was broken off goes on with the same ones. */
+export interface ForkLine {
   /** The last position that is shared, as the source counts. */
   readonly at: number;
   /** Positions of the source's other branches. */
   readonly elsewhere: readonly CoveredRange[];
   /** What the source's view showed, as the source counts. */
   readonly shown: readonly CoveredRange[];
+}
+
+/** A copy that was begun. */
+export interface ForkBegun {
+  readonly line: ForkLine;
+  readonly done: boolean;
+}
+
+/** What the source was like when the copy began: its later changes are not the copy's. */
+export interface ForkHead extends ForkLine {
   readonly model: string;
   readonly policy: string;
   readonly recall: boolean;
@@ -27,7 +37,7 @@ export interface ForkHead {
 }
 
 /** Where the next page begins. */
-export interface ForkPlace extends Pick<ForkHead, "at" | "elsewhere" | "shown"> {
+export interface ForkPlace extends ForkLine {
   /** The last position of the source that is copied. */
   readonly after: number;
   /** Items copied so far: the last position of the copy. */

@@ -12,7 +12,7 @@ import type {
   Receipt,
   SummaryPlan,
 } from "./compaction-events";
-import type { BranchLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
+import type { BranchLine, ForkedLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
@@ -215,7 +215,13 @@ export type BranchCommand =
   | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
   | { readonly type: "RedactMessage"; readonly item: ItemId; readonly position: number }
   /** The first thing said in a session that is going to share another one's past. */
-  | { readonly type: "BeginFork"; readonly from: SessionId; readonly position: number; readonly view: ForkedView }
+  | {
+      readonly type: "BeginFork";
+      readonly from: SessionId;
+      readonly position: number;
+      readonly view: ForkedView;
+      readonly line: ForkedLine;
+    }
   /** `aside`: something in the view stands for them. */
   | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean }
   | { readonly type: "CompleteFork" };

@@ -72,8 +72,8 @@ function decideFork(
 ): Decision {
   if (command.type === "BeginFork") {
     if (state.fork || state.next_position > 1) return err({ code: "session_exists" });
-    const { from, position, view } = command;
-    return ok([{ type: "SessionForked", from, position, view }]);
+    const { from, position, view, line } = command;
+    return ok([{ type: "SessionForked", from, position, view, line }]);
   }
   if (!state.fork || state.fork.done) return err({ code: "session_exists" });
   if (command.type === "CompleteFork") return ok([{ type: "ForkCompleted" }]);

@@ -67,7 +67,7 @@ function decideRequest(command: Of<"RequestCompaction">, state: SessionState): D
 }
 
 /** A turn that has no room needs the view changed now, and by the policy: neither a draft nor a rebuild does that. */
-const isInTheWay = ({ options }: RequestedCompaction, trigger: CompactionTrigger): boolean =>
+export const isInTheWay = ({ options }: Pick<RequestedCompaction, "options">, trigger: CompactionTrigger): boolean =>
   standsApart(options) && trigger !== "threshold" && trigger !== "rent";
 
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */

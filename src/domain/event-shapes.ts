@@ -24,7 +24,7 @@ const shapes: Shapes = {
   SessionOpened: { tenant: "string", session: "string", settings: "object" },
   SettingsChanged: { changes: "object" },
   PinsSet: { pins: "array" },
-  SessionForked: { from: "string", position: "number", view: "object~" },
+  SessionForked: { from: "string", position: "number", view: "object~", line: "object~" },
   ForkCompleted: {},
   SessionErased: {},
   MessagesAppended: { items: "array", dequeued: "array", aside: "boolean~" },

@@ -87,8 +87,14 @@ export type SessionEvent =
   | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "PinsSet"; readonly pins: readonly TextRef[] }
-  /** What follows of `from` was said there, up to its `position`. `view`: what already stood for the oldest of it; absent: nothing. */
-  | { readonly type: "SessionForked"; readonly from: SessionId; readonly position: number; readonly view?: ForkedView }
+  /** What follows of `from` was said there, up to its `position`. `view`: what already stood for the oldest of it; absent: nothing. `line`: which items; absent: all, and all are shown. */
+  | {
+      readonly type: "SessionForked";
+      readonly from: SessionId;
+      readonly position: number;
+      readonly view?: ForkedView;
+      readonly line?: ForkedLine;
+    }
   /** All of it is copied: from here on the session is one like any other. */
   | { readonly type: "ForkCompleted" }
   | { readonly type: "SessionErased" };
@@ -113,6 +119,12 @@ export type MessageEvent =
 export interface ForkedView {
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
+}
+
+/** As the source counts, when the copy began. */
+export interface ForkedLine {
+  readonly elsewhere: readonly CoveredRange[];
+  readonly shown: readonly CoveredRange[];
 }
 
 export type TurnEvent =

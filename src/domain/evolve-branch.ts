@@ -60,13 +60,17 @@ const withoutCommitted = (state: SessionState): SessionState => ({
 const isIn = (ranges: readonly CoveredRange[], position: number): boolean =>
   ranges.some(({ from, to }) => position >= from && position <= to);
 
-export function beginFork(state: SessionState, { from, position, view }: Forked): SessionState {
+export function beginFork(state: SessionState, { from, position, view, line }: Forked): SessionState {
   const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };
-  return { ...state, fork: { from, at: position, done: false }, view: viewOf({ ...state.view, overlays, reduced }) };
+  return {
+    ...state,
+    fork: { from, at: position, done: false, line: line ?? { elsewhere: [], shown: [{ from: 1, to: position }] } },
+    view: viewOf({ ...state.view, overlays, reduced }),
+  };
 }
 
 /** What was signed was signed in another session: none of it goes back. */
 export const completeFork = (state: SessionState): SessionState => {
   const view = viewOf({ ...state.view, signed_from: state.next_position });
-  return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true }, imported_calls: [] }, view);
+  return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null }, imported_calls: [] }, view);
 };

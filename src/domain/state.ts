@@ -5,7 +5,7 @@
 import { type BranchState, FIRST_BRANCH } from "./branch";
 import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
-import type { LastTurn, QueuedMessage, SessionSettings } from "./events";
+import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
@@ -169,6 +169,8 @@ export interface ForkSource {
   readonly at: number;
   /** All of it is copied: before that nothing is said in it. */
   readonly done: boolean;
+  /** Of what; null: it is done. */
+  readonly line: ForkedLine | null;
 }
 
 export interface SessionState {

@@ -23,7 +23,7 @@ import { diffContexts } from "./calls/context-diff";
 import { compactSession, resetFor, revertFor, setPins } from "./calls/control-calls";
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
-import { beginFork, completeFork, copyIntoFork, forkHead, forkPage } from "./calls/fork-calls";
+import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
 import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
@@ -109,6 +109,8 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => forkHead(runtime, at));
   forkPage = (caller: api.Caller, place: ForkPlace): ReturnType<BranchApi["forkPage"]> =>
     this.#in(caller, (runtime) => ok(forkPage(runtime, place)));
+  findFork = async (caller: api.Caller, input: InputOf<"findFork">): ReturnType<BranchApi["findFork"]> =>
+    findFork(this.runtime, caller, input);
   beginFork = async (caller: api.Caller, input: InputOf<"beginFork">): ReturnType<BranchApi["beginFork"]> =>
     beginFork(this.runtime, caller, input);
   copyIntoFork = (caller: api.Caller, page: ForkPage): ReturnType<BranchApi["copyIntoFork"]> =>

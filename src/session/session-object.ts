@@ -249,6 +249,9 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   forkPage(caller: api.Caller, input: Parameters<BranchApi["forkPage"]>[1]): ReturnType<BranchApi["forkPage"]> {
     return this.#service.forkPage(caller, input);
   }
+  findFork(caller: api.Caller, input: Parameters<BranchApi["findFork"]>[1]): ReturnType<BranchApi["findFork"]> {
+    return this.#service.findFork(caller, input);
+  }
   beginFork(caller: api.Caller, input: Parameters<BranchApi["beginFork"]>[1]): ReturnType<BranchApi["beginFork"]> {
     return this.#service.beginFork(caller, input);
   }

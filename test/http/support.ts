@@ -146,6 +146,8 @@ function unknownSession(): WholeSessionApi {
     redact: no,
     forkHead: no,
     forkPage: no,
+    // Asked of the session that is about to be made: nothing is copied there yet.
+    findFork: async () => ({ ok: true, value: null }),
     beginFork: no,
     copyIntoFork: no,
     completeFork: no,

@@ -4,7 +4,7 @@ import type { BranchView } from "../../src/app/branch-views";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
-import { ask, compact, cutOff, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
+import { ask as askFor, compact, cutOff, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -236,7 +236,7 @@ describe("having it answered again", () => {
     const life = await newLife({ policy: "oneclaw" });
     for (let n = 1; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
     const message = life.runtime.state.view.items.find(({ position }) => position === 7)?.id;
-    await ask(life, { upTo: 7, keepRecent: 256 });
+    await askFor(life, { upTo: 7, keepRecent: 256 });
     await work(life);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", to: 7 }]);
     if (!message) throw new Error("nobody asked");
@@ -280,6 +280,58 @@ describe("having it answered again", () => {
     await settle();
 
     expect(asked(life).at(-1)).toBe(`user: ${question}`);
+  });
+});
+
+describe("a question that has left the view", () => {
+  test("is shown to whoever answers it again, though the summary ends with it", async () => {
+    const life = await newLife();
+    for (let n = 1; n <= 4; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await askFor(life, { upTo: 5, keepRecent: 1 });
+    await work(life);
+    expect(life.runtime.state.view.overlays).toMatchObject([{ to: 5 }]);
+    const message = await idOf(life, `question 3 ${"word ".repeat(60)}`);
+
+    await life.service.regenerate(CALLER, { message, ...keyless });
+    await settle();
+
+    expect(asked(life).at(-1)).toMatch(/^user: question 3/);
+  });
+});
+
+describe("a turn that waits for tools", () => {
+  const waiting = async (): Promise<Life> => {
+    const life = await newLife();
+    const tools = [{ name: "look", parameters: {} }];
+    const said = { role: "user", parts: [{ type: "text", text: "one" }], run: true, onBusy: "queue", tools, idempotency: null } as const;
+    await life.service.submit(CALLER, said);
+    await settle();
+    life.call.say({ type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: "{}" } });
+    await life.say({ type: "finish", finish: "tool_calls", usage: null });
+    return life;
+  };
+
+  test("is offered the same tools when it is answered again, and its calls take no results any more", async () => {
+    const life = await waiting();
+
+    await life.service.regenerate(CALLER, { message: await idOf(life, "one"), ...keyless });
+    await settle();
+
+    expect(life.call.request.tools.map(({ name }) => name)).toEqual(["look"]);
+    const results = [{ execution_id: null, call_id: "c", output: "late", is_error: false }];
+    expect(await life.service.toolResults(CALLER, { results, idempotency: null })).toMatchObject({ error: { code: "call_not_open" } });
+    await life.answer("better");
+    expect(await textsOf(life)).toEqual(["one", "better"]);
+  });
+
+  test("is the last one where the conversation goes back into it, and can be retried", async () => {
+    const life = await waiting();
+
+    await rewind(life, 2);
+
+    expect(life.runtime.state.last_turn).toMatchObject({ status: "stopped", stop_reason: "superseded" });
+    expect(await life.service.retry(CALLER, keyless)).toMatchObject({ ok: true });
+    expect(life.runtime.state).toEqual(fold(life.events()));
   });
 });
 

@@ -5,7 +5,7 @@ import { fold } from "../../src/domain/evolve";
 import type { SessionId } from "../../src/domain/ids";
 import { countingIds, id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
-import { compact, cutOff, ask as draft, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
+import { compact, cutOff, ask as draft, newLife, ROOMY, requestOf, say, trim, useTools, work } from "./talk";
 
 const FORK = id("ses", 77);
 const FORK_CALLER = { tenant: TENANT, session: FORK } as const;
@@ -177,6 +177,74 @@ describe("a fork", () => {
     expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "reply one"]);
   });
 
+  test("while a turn runs whose beginning has left the view shares what came before it", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await source.send("two");
+    for (let n = 1; n <= 2; n++) {
+      source.call.say({ type: "tool_call", call: { type: "tool_call", call_id: `c${n}`, name: "look", arguments: "{}" } });
+      await source.say({ type: "finish", finish: "tool_calls", usage: null });
+      const results = [{ execution_id: null, call_id: `c${n}`, output: "found", is_error: false }];
+      await source.service.toolResults(CALLER, { results, idempotency: null });
+      await settle();
+    }
+    trim(source);
+    trim(source);
+    trim(source);
+    expect(source.runtime.state.view.items[0]?.position).toBeGreaterThan(3);
+
+    const { outcome } = await fork(source, null);
+
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { at: 2 } } });
+  });
+
+  test("of a fork, with messages that wait in its source's queue, is the same copy again", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await compact(source, 200);
+    const { life: first } = await fork(source, null);
+    const second = new Life(undefined, "fork-2", countingIds());
+    second.models = { resolve: async () => ROOMY };
+    const AGAIN = { tenant: TENANT, session: id("ses", 78) } as const;
+    await ask(first, "running");
+    await ask(first, "waiting");
+
+    const outcome = await copySession({
+      source: (work) => work(first.service, FORK_CALLER),
+      target: (work) => work(second.service, AGAIN),
+      from: FORK,
+      to: AGAIN.session,
+      at: null,
+      title: null,
+    });
+
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { session: FORK, at: 12 }, queued: [] } });
+    expect(requestOf(second).replaceAll(AGAIN.session, SESSION)).toBe(requestOf(source));
+  });
+
+  test("of a session in which nothing was said is one in which nothing was said", async () => {
+    const source = await newLife({ system: "Be brief." });
+
+    const { life, outcome } = await fork(source, 0);
+    await ask(life, "first");
+
+    expect(outcome).toMatchObject({ ok: true, value: { forked_from: { at: 0 }, message_count: 0 } });
+    expect(life.call.messages).toEqual(["user: first"]);
+  });
+
+  test("has of what was redacted no more than its place", async () => {
+    const source = await newLife();
+    await say(source, "hunter2", "reply one");
+    const item = source.runtime.state.view.items[0]?.id;
+    if (!item) throw new Error("nothing was said");
+    await source.service.redact(CALLER, item);
+
+    const { life } = await fork(source, null);
+
+    expect(requestOf(life).replaceAll(FORK, SESSION)).toBe(requestOf(source));
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["[redacted]", "reply one"]);
+  });
+
   test.each([[9], [1]])("at %i, where no cut can be, is refused and nothing is made", async (at) => {
     const source = await newLife();
     await useTools(source, "look", ["found"]);
@@ -188,6 +256,16 @@ describe("a fork", () => {
     expect(into.runtime.state.lifecycle).toBe("new");
   });
 });
+
+/** A copy whose first request died before its first page. */
+async function beginOnly(source: Life): Promise<Life> {
+  const life = new Life(undefined, "fork-1", countingIds());
+  life.models = { resolve: async () => ROOMY };
+  const head = await source.service.forkHead(CALLER, null);
+  if (!head.ok) throw new Error(head.error.code);
+  await life.service.beginFork(FORK_CALLER, { from: SESSION, head: head.value });
+  return life;
+}
 
 describe("a copy that was broken off", () => {
   test("says nothing until it is whole, and goes on where it came to", async () => {
@@ -223,6 +301,46 @@ describe("a copy that was broken off", () => {
     expect(outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
     expect(again.outcome).toMatchObject({ ok: true, value: { message_count: 300 } });
     expect(into.runtime.state.next_position).toBe(301);
+  });
+
+  test("goes on with what it began with, though its source has grown, been compacted and gone back since", async () => {
+    const source = await newLife({ policy: "oneclaw" });
+    for (let n = 1; n <= 6; n++) await say(source, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    const whole = await fork(source, null);
+    const into = await beginOnly(source);
+    await compact(source, 200);
+    await say(source, "more", "reply more");
+    await source.service.rewind(CALLER, { to: 4, idempotency: null });
+
+    const { outcome } = await fork(source, null, into);
+
+    expect(outcome).toMatchObject({ ok: true, value: { message_count: 12, forked_from: { at: 12 } } });
+    expect(requestOf(into)).toBe(requestOf(whole.life));
+    expect(into.runtime.state).toEqual(fold(into.events()));
+  });
+
+  test("that is whole is found again, whatever became of its source", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    const { life } = await fork(source, null);
+    await say(source, "two", "reply two");
+
+    const grown = await fork(source, null, life);
+    await source.service.erase(CALLER);
+    const erased = await fork(source, null, life);
+
+    for (const { outcome } of [grown, erased]) expect(outcome).toMatchObject({ ok: true, value: { id: FORK, message_count: 2 } });
+  });
+
+  test("is not asked for at another place", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    await say(source, "two", "reply two");
+    const { life } = await fork(source, 2);
+
+    const { outcome } = await fork(source, 4, life);
+
+    expect(outcome).toMatchObject({ ok: false, error: { code: "session_exists" } });
   });
 
   test("is not taken for the copy of another session", async () => {

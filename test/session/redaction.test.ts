@@ -27,6 +27,25 @@ async function redact(life: Life, text = SECRET): Promise<void> {
   await settle();
 }
 
+/** The types of what is stored behind an offset, as a client that resumes there hears them. */
+async function hear(life: Life, after: number): Promise<string[]> {
+  const opened = await life.service.stream(CALLER, { after, turn: null });
+  if (!opened.ok) throw new Error(opened.error.code);
+  const reader = opened.value.getReader();
+  let text = "";
+  const listen = (async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += new TextDecoder().decode(value);
+    }
+  })();
+  await settle();
+  await reader.cancel();
+  await listen;
+  return [...text.matchAll(/^event: (.+)$/gm)].map(([, type]) => type ?? "");
+}
+
 const find = async (life: Life): Promise<number> => {
   const found = await life.service.recall(CALLER, { query: SECRET, execution: null, from: null, to: null, offset: 0, limit: 10 });
   return found.ok ? found.value.data.length : -1;
@@ -54,6 +73,67 @@ describe("a redacted message", () => {
     await redact(life);
 
     expect(everything(life)).not.toContain(SECRET);
+  });
+
+  test("a reply leaves the live stream also when the next message was sent while it was written", async () => {
+    const life = await newLife();
+    await life.send("tell me");
+    await life.send("and then?");
+    await life.answer(`it is ${SECRET}`);
+    expect(life.runtime.state.turn).not.toBeNull();
+
+    await redact(life);
+    await life.answer("that is all");
+
+    expect(everything(life)).not.toContain(SECRET);
+  });
+
+  test("a reply leaves the live stream also when the next message interrupted it", async () => {
+    const life = await newLife();
+    await life.send("tell me");
+    await life.say({ type: "text", text: `it is ${SECRET}` });
+    await life.send("enough", "interrupt");
+    const before = life.runtime.buffer.offset;
+    expect(life.runtime.state.turn).not.toBeNull();
+
+    await redact(life);
+
+    expect(everything(life)).not.toContain(SECRET);
+    expect(await hear(life, before - 1)).toEqual(["turn.started", "message.redacted"]);
+  });
+
+  test("is told on the stream, and whoever resumes from before it hears that there is a gap", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}`, "noted");
+    const before = life.runtime.buffer.offset;
+
+    await redact(life);
+
+    expect(await hear(life, before)).toEqual(["message.redacted"]);
+    expect(await hear(life, 1)).toEqual(["stream.gap", "message.redacted"]);
+  });
+
+  test("leaves the call in the ledger whose summary waited for the end of a turn", async () => {
+    const life = await newLife({ policy: "oneclaw" });
+    await say(life, `my password is ${SECRET}`, "noted");
+    for (let n = 2; n <= 6; n++) await say(life, `question ${n} ${"word ".repeat(60)}`, `reply ${n} ${"word ".repeat(60)}`);
+    await ask(life, { keepRecent: 200 });
+    const id = life.runtime.state.compaction.requested?.id;
+    if (!id) throw new Error("nothing was asked for");
+    const leased = await life.service.leaseCompaction(CALLER, id);
+    if (!leased.ok || leased.value.kind !== "leased") throw new Error("not leased");
+    await life.send("meanwhile");
+    const outcome = { ok: true, text: SECRET, finish: "stop", model: "m", estimate: 1, usage: null, ms: 1 } as const;
+    await life.service.recordCompaction(CALLER, { compaction: id, token: leased.value.token, outcome, part: 0, next: null });
+    expect(everything(life)).toContain(`"text":"${SECRET}"`.replaceAll('"', '\\"'));
+
+    await redact(life);
+    expect(everything(life)).not.toContain(SECRET);
+    await life.answer("done");
+
+    const calls = life.events().filter((event) => event.type === "ModelCallFinished" && event.purpose === "compaction");
+    expect(calls).toMatchObject([{ outcome: "stale", lease: leased.value.token }]);
+    expect(life.sql.all("SELECT 1 FROM pending_outcomes")).toEqual([]);
   });
 
   test("takes the summary with it that has read it; the next compaction reads the rest anew", async () => {

@@ -1,4 +1,4 @@
-/** Who goes back in a conversation, has something answered again, and goes on with what was left. */
+/** Who goes back in a conversation, has something answered again, goes on with what was left, and takes out what should not have been said. */
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
 
@@ -32,4 +32,15 @@ export async function answerAgain(world: World): Promise<void> {
   const message = world.random.pick(asked).id;
   const done = await attempt(world, "regenerate", (service) => service.regenerate(CALLER, { message, ...KEYLESS }));
   world.stats.count(`regenerate: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
+}
+
+/** On whatever branch it stands. */
+export async function redact(world: World): Promise<void> {
+  const page = { after: null, limit: 20, order: "desc", branch: "all" } as const;
+  const listed = await attempt(world, "items", (service) => service.items(CALLER, page));
+  const said = listed?.ok ? listed.value.data : [];
+  if (said.length === 0) return;
+  const message = world.random.pick(said).id;
+  const done = await attempt(world, "redact", (service) => service.redact(CALLER, message));
+  world.stats.count(`redact: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
 }

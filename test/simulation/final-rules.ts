@@ -9,6 +9,7 @@ import { createRebuildRows } from "../../src/read-model/rebuild";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
 import { checkEvaluation } from "./evaluation-rules";
+import { checkFork } from "./fork-rules";
 import type { LogRules } from "./log-rules";
 import { checkPast } from "./past-rules";
 import { MODELS } from "./profile";
@@ -36,6 +37,7 @@ export async function checkAtRest(run: Run): Promise<void> {
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
   await checkEvaluation(run);
+  await checkFork(run.world);
 }
 
 /** I3, I14: every turn has ended, and nothing waits. */
@@ -109,10 +111,12 @@ function checkMessages({ world, users, log }: Run): void {
     () => "positions of the record have gaps",
   );
   const cancelled = new Set(log.events.flatMap((event) => (event.type === "QueuedMessageCancelled" ? [event.message] : [])));
+  const redacted = new Set(log.replayed.redacted);
   const placed = new Map<Send, number>();
   for (const send of users.sends) {
     const found = items.filter((item) => textOf(item) === send.text);
-    const wanted = send.ackedAt !== null && !cancelled.has(send.message ?? ("" as ItemId)) ? 1 : 0;
+    const message = send.message ?? ("" as ItemId);
+    const wanted = send.ackedAt !== null && !cancelled.has(message) && !redacted.has(message) ? 1 : 0;
     violations.check(found.length <= 1, "I1", () => `"${send.text.slice(0, 12)}" is in the record ${found.length} times`);
     const lost = wanted === 1 && (found.length === 0 || found[0]?.id !== send.message);
     violations.check(!lost, "I1", () => `"${send.text.slice(0, 12)}" was acknowledged as ${send.message} and is not in the record`);
@@ -124,7 +128,7 @@ function checkMessages({ world, users, log }: Run): void {
   }
   checkOrder(world, placed);
   const asked = new Set(users.sends.map((send) => send.text));
-  const invented = items.filter((item) => item.kind === "user" && !asked.has(textOf(item)));
+  const invented = items.filter((item) => item.kind === "user" && !asked.has(textOf(item)) && !redacted.has(item.id));
   violations.check(invented.length === 0, "I1", () => `nobody sent ${invented.map((item) => item.id)}`);
 }
 

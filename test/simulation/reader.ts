@@ -126,6 +126,9 @@ export class Reader {
   compare(life: Life): void {
     const last = this.#last ?? 0;
     const stored = new Map<number, string>();
+    // What a redaction has burnt since it was heard is compared with nothing.
+    const { kind, offset: oldest } = life.runtime.buffer.locate(this.#from);
+    if (kind === "pruned") this.#from = oldest;
     for (let at = this.#from; at < last; ) {
       const lines = life.runtime.buffer.read(at, 500);
       for (const line of lines) if (line.offset <= last) stored.set(line.offset, `${line.type} ${line.json}`);

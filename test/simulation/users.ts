@@ -2,7 +2,7 @@
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted, ToolCallView } from "../../src/app/session-views";
 import type { SessionService } from "../../src/session/service";
-import { answerAgain, goBack, goOnElsewhere } from "./brancher";
+import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
 import { type Send, toSaid } from "./send";
@@ -33,6 +33,7 @@ const ORDINARY = {
   rewind: 0.6,
   switch: 0.5,
   again: 0.5,
+  redact: 0.3,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -54,6 +55,7 @@ const TYPIST: typeof ORDINARY = {
   rewind: 0,
   switch: 0,
   again: 0,
+  redact: 0,
 };
 
 export class Users {
@@ -131,6 +133,8 @@ export class Users {
         return goOnElsewhere(this.world);
       case "again":
         return answerAgain(this.world);
+      case "redact":
+        return redact(this.world);
       case "draft":
         return handleDraft(this.world);
       case "revert":

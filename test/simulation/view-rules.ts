@@ -24,7 +24,7 @@ const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position:
 });
 
 /** Whatever may change which positions the view has. */
-const CHECKED_AFTER: ReadonlySet<string> = new Set(["EpochChanged", "TurnStarted", "HistoryRewound", "BranchSwitched"]);
+const CHECKED_AFTER: ReadonlySet<string> = new Set(["EpochChanged", "TurnStarted", "HistoryRewound", "BranchSwitched", "MessageRedacted"]);
 
 export class ViewRules {
   /** Positions that an overlay stands for. */
@@ -46,6 +46,8 @@ export class ViewRules {
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const item of after.view.items) this.#items[item.position] = item.id;
     if (event.type === "TurnStarted" && event.retry_of) this.#noteRetracted(before, after);
+    // Nothing reads it any more.
+    if (event.type === "MessageRedacted") this.#marks.set(event.position, null);
     if (event.type === "CompactionDrafted") this.#partsOfDraft = before.compaction.requested?.folded?.parts ?? 0;
     if (event.type === "EpochChanged") this.#noteEpoch(event, before, after);
     if (CHECKED_AFTER.has(event.type)) this.#checkCover(after);

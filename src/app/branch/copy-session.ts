@@ -7,7 +7,7 @@ import type { ItemMeta } from "../../domain/message";
 import { ok } from "../../lib/result";
 import type { BranchApi } from "../branch-api";
 import { deriveId } from "../derived-id";
-import type { ForkHead, ForkPage } from "../fork-parts";
+import type { ForkBegun, ForkHead, ForkLine, ForkPage } from "../fork-parts";
 import type { Caller, Outcome } from "../session-api";
 import type { SessionDescription } from "../session-views";
 
@@ -25,26 +25,31 @@ export interface Copying {
   readonly title: string | null;
 }
 
-export async function copySession({ source, target, from, to, at, title }: Copying): Promise<Outcome<SessionDescription>> {
-  const read = await source((api, caller) => api.forkHead(caller, at));
-  if (!read.ok) return read;
-  const { value: original } = read;
-  const head = await renameHead(title === null ? original : { ...original, title }, to);
-  const begun = await target((api, caller) => api.beginFork(caller, { from, head }));
+export async function copySession(copying: Copying): Promise<Outcome<SessionDescription>> {
+  const { target, from, at } = copying;
+  const found = await target((api, caller) => api.findFork(caller, { from, at }));
+  if (!found.ok) return found;
+  const begun = found.value ? ok(found.value) : await begin(copying);
   if (!begun.ok) return begun;
   if (!begun.value.done) {
-    const copied = await copyPages({ source, target, to }, original);
+    const copied = await copyPages(copying, begun.value.line);
     if (!copied.ok) return copied;
   }
   return target((api, caller) => api.completeFork(caller));
 }
 
+async function begin({ source, target, from, to, at, title }: Copying): Promise<Outcome<ForkBegun>> {
+  const read = await source((api, caller) => api.forkHead(caller, at));
+  if (!read.ok) return read;
+  const head = await renameHead(title === null ? read.value : { ...read.value, title }, to);
+  return target((api, caller) => api.beginFork(caller, { from, head }));
+}
+
 /** From the start: what is there already is passed over where it arrives. */
-async function copyPages({ source, target, to }: Pick<Copying, "source" | "target" | "to">, head: ForkHead): Promise<Outcome<null>> {
-  const { at, elsewhere, shown } = head;
+async function copyPages({ source, target, to }: Pick<Copying, "source" | "target" | "to">, line: ForkLine): Promise<Outcome<null>> {
   let [after, copied] = [0, 0];
   for (;;) {
-    const place = { at, elsewhere, shown, after, copied };
+    const place = { ...line, after, copied };
     const page = await source((api, caller) => api.forkPage(caller, place));
     if (!page.ok) return page;
     const renamed = await renamePage(page.value, to);

@@ -23,7 +23,7 @@ export function goBack(to: number, then: RewindHistory["then"], { writer, clock,
   const { state } = writer;
   const misplaced = refusePosition(to, state, past);
   if (misplaced) return misplaced;
-  const { line, items } = lineAt(to, state, past, then.do === "answer" ? to : null);
+  const { line, items } = lineAt(to, state, past);
   if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
   const rewound = writer.execute({ type: "RewindHistory", at: clock(), to, items, line, then });
   return rewound.ok ? ok(line.branch) : err(rewound.error);
@@ -44,13 +44,14 @@ export interface LineAt {
   readonly items: readonly ItemMeta[];
 }
 
-/** The line that ends at `to`, as the model would read it. `mustShow`: what it is going to answer. */
-export function lineAt(to: number, state: SessionState, past: BranchPast, mustShow: number | null = null): LineAt {
+/** The line that ends at `to`, as the model would read it. A question at its end is shown, whoever answers it. */
+export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
+  const newest = past.newestUpTo(to);
+  const mustShow = newest?.kind === "user" ? newest.position : null;
   const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to), mustShow });
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
-  const newest = past.newestUpTo(to);
   const ended = newest?.turn ? past.turn(newest.turn) : null;
   const at = { branch: state.branch.count + 1, elsewhere, messages: state.messages - past.countMessages(left) };
   const seen = { overlays, reduced, shown };

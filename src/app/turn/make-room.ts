@@ -10,6 +10,7 @@ import type { CompactPlan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { policyOf } from "../../context/policy-choice";
 import { type CompactionTrigger, standsApart } from "../../domain/compaction-events";
+import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
@@ -85,7 +86,11 @@ export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" 
   const policy = policyOf(state.settings.policy);
   const trigger = roomTrigger(state, spec, policy);
   const plan = trigger && mayMakeRoom(policy, trigger) ? planSession(spec, { trigger }, ports) : null;
-  return plan?.kind === "compact" ? plan : null;
+  if (plan?.kind !== "compact") return null;
+  const { requested } = state.compaction;
+  // A draft or a rebuild that is being made gives way to a turn without room alone: for any other no summary will be asked for.
+  const waits = requested !== null && standsApart(requested.options) && !isInTheWay(requested, plan.trigger);
+  return waits && summarizes(plan) ? null : plan;
 }
 
 function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {

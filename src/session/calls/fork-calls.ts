@@ -1,7 +1,7 @@
 /** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
 import { lineAt } from "../../app/branch/go-back";
 import { draftText, draftTools } from "../../app/drafts";
-import type { ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
@@ -11,7 +11,7 @@ import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { readBranchItems } from "../log/branch-items";
+import { backwards, readBranchItems } from "../log/branch-items";
 import { createBranchPast, createStands } from "../log/branch-past";
 import { readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
@@ -54,13 +54,14 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   });
 }
 
-/** Behind the last turn that is over: what is under way is not shared. */
-function endOf({ state, deps }: SessionRuntime): number {
-  const { turn, branch, next_position } = state;
-  const opened = turn && state.view.items.find((item) => item.turn === turn.id)?.position;
-  const last = { from: 1, to: (opened ?? next_position) - 1, limit: 1, order: "desc" } as const;
-  return readBranchItems(deps.sql, branch.elsewhere, last)[0]?.position ?? 0;
+/** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
+function endOf({ state: { turn, branch }, deps }: SessionRuntime): number {
+  for (const item of backwards(deps.sql, branch.elsewhere, LOOKED_AT)) if (turn === null || item.turn !== turn.id) return item.position;
+  return 0;
 }
+
+/** Items read at a time on the way back. */
+const LOOKED_AT = 64;
 
 function refuseAt(at: number, { state, deps }: SessionRuntime): api.Outcome<never> | null {
   const refuse = (detail: string): api.Outcome<never> => err({ code: "invalid", field: "at", detail });
@@ -118,19 +119,30 @@ function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: numb
   return { ...rest, position, turn: null, ...(continues && { continues: true }) };
 }
 
+/** The copy that was begun here. Its source may have grown, gone back, been compacted or erased since: none of that is asked again. */
+export function findFork(
+  { state }: SessionRuntime,
+  caller: api.Caller,
+  { from, at }: { readonly from: api.Caller["session"]; readonly at: number | null },
+): api.Outcome<ForkBegun | null> {
+  const { lifecycle, fork } = state;
+  if (lifecycle === "new") return ok(null);
+  if (lifecycle === "erased") return err({ code: "session_erased" });
+  if (state.tenant !== caller.tenant || state.session !== caller.session) return err({ code: "session_not_found" });
+  if (fork?.from !== from || (at !== null && at !== fork.at)) return err({ code: "session_exists" });
+  return ok({ line: { at: fork.at, ...(fork.line ?? NOTHING_LEFT) }, done: fork.done });
+}
+
+const NOTHING_LEFT = { elsewhere: [], shown: [] } as const;
+
 export function beginFork(
   runtime: SessionRuntime,
   caller: api.Caller,
   { from, head }: { readonly from: api.Caller["session"]; readonly head: ForkHead },
-): api.Outcome<{ readonly copied: number; readonly done: boolean }> {
-  const { state } = runtime;
-  if (state.lifecycle !== "new") {
-    const { fork } = state;
-    if (state.lifecycle === "erased") return err({ code: "session_erased" });
-    if (state.tenant !== caller.tenant || state.session !== caller.session) return err({ code: "session_not_found" });
-    if (fork?.from !== from || fork.at !== head.at) return err({ code: "session_exists" });
-    return ok({ copied: state.next_position - 1, done: fork.done });
-  }
+): api.Outcome<ForkBegun> {
+  const found = findFork(runtime, caller, { from, at: null });
+  if (!found.ok) return found;
+  if (found.value) return ok(found.value);
   const { clock, ids } = runtime.deps;
   const texts = [draftText(head.system, ids), draftTools(head.tools, ids), draftText(head.title, ids)] as const;
   const metadata = draftText(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
@@ -142,6 +154,7 @@ export function beginFork(
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced };
   const at = clock();
+  const line = { elsewhere: head.elsewhere, shown: head.shown };
   runtime.content.learn([...bodies, ...summaries]);
   return runtime.store.transact((step) => {
     step.execute({ type: "OpenSession", at, ...caller, settings }, bodies);
@@ -151,8 +164,8 @@ export function beginFork(
         { type: "SetPins", at, pins: refs },
         pins.flatMap((pin) => pin.bodies),
       );
-    const begun = step.execute({ type: "BeginFork", at, from, position: head.at, view }, summaries);
-    return begun.ok ? ok({ copied: 0, done: false }) : err(begun.error);
+    const begun = step.execute({ type: "BeginFork", at, from, position: head.at, view, line }, summaries);
+    return begun.ok ? ok({ line: { at: head.at, ...line }, done: false }) : err(begun.error);
   });
 }
 

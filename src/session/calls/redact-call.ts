@@ -14,9 +14,13 @@ export function redactMessage(
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
-  const redacted = runtime.execute({ type: "RedactMessage", at: clock(), item: message, position });
+  const redacted = runtime.store.transact((step) => {
+    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position });
+    // Before the stream tells of it: that is heard by whoever listens, and what it has burnt is a gap to whoever comes back.
+    if (done.ok && done.value.length > 0) runtime.buffer.burn(step.state.turn?.id ?? null);
+    return done;
+  });
   if (!redacted.ok) return err(redacted.error);
   runtime.content.forget();
-  runtime.buffer.burn(runtime.state.turn?.id ?? null);
   return ok({ message_id: message, position });
 }

@@ -4,7 +4,7 @@ import type { ViewThen } from "../../context/rewind";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import type { SessionState } from "../../domain/state";
+import type { OpenTurn, SessionState } from "../../domain/state";
 import { readBodies } from "./bodies";
 import { backwards, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
@@ -12,7 +12,7 @@ import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "./log-tables";
 import type { Sql } from "./sql";
 import { earlierViews, viewWhenNewest } from "./views-before";
 
-export function createBranchPast(sql: Sql, { branch }: Pick<SessionState, "branch">): BranchPast {
+export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): BranchPast {
   const { elsewhere, number } = branch;
   const one = (range: { readonly from: number; readonly to: number; readonly order: "asc" | "desc" }): ItemMeta | null =>
     readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
@@ -30,6 +30,7 @@ export function createBranchPast(sql: Sql, { branch }: Pick<SessionState, "branc
     },
     countMessages: (ranges) => ranges.reduce((sum, range) => sum + countMessages(sql, range), 0),
     turn: (id) => {
+      if (id === turn?.id) return toSuperseded(turn);
       const row = readTurn(sql, id);
       return row && toEnded(row);
     },
@@ -61,6 +62,12 @@ function countMessages(sql: Sql, { from, to }: CoveredRange): number {
     WHERE position BETWEEN ? AND ? AND json_extract(meta, '$.kind') NOT IN ('tool_call', 'tool_result')`;
   return sql.all<{ found: number }>(query, from, to)[0]?.found ?? 0;
 }
+
+/** The turn that waits for tools ends when the conversation goes elsewhere. */
+const toSuperseded = ({ id, tools }: OpenTurn): EndedTurn => ({
+  last: { id, status: "stopped", failure: null, stop_reason: "superseded", tools },
+  tools,
+});
 
 function toEnded(row: TurnRow): EndedTurn | null {
   const { id, status, failure } = row;

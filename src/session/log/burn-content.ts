@@ -19,7 +19,8 @@ export function burnContent(sql: Sql, { item, position }: Redacted): void {
   );
   for (const body of [item, ...made, ...broughtOver(sql, position), ...artifactsOf(sql, position), ...passingTexts(sql)])
     sql.all("DELETE FROM bodies WHERE id = ?", body);
-  sql.all("DELETE FROM pending_outcomes");
+  // The call was made, and the ledger is yet to hear of it.
+  sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
   dropPassages(sql, position);
 }
 

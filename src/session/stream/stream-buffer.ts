@@ -63,6 +63,9 @@ export interface StreamBufferDeps {
 
 export const createStreamBuffer = (deps: StreamBufferDeps): StreamBuffer => new Buffer(deps);
 
+/** A row: lines of the offsets from `first` to `last`. */
+type Pack = { readonly first: number; readonly last: number; readonly at: number; readonly lines: string };
+
 class Buffer implements StreamBuffer {
   #offset: number | null = null;
   /** Where this life began: every offset from here on is its own. */
@@ -192,9 +195,8 @@ class Buffer implements StreamBuffer {
   #store(lines: readonly FrameLine[]): FrameLine[] {
     const [first, last] = [lines[0], lines.at(-1)];
     if (!first || !last) return [];
-    const query = "INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)";
     try {
-      this.sql.all(query, first.offset, last.offset, this.now(), lines.map(formatLine).join("\n"));
+      this.#insert({ first: first.offset, last: last.offset, at: this.now(), lines: lines.map(formatLine).join("\n") });
     } catch (error) {
       const fields = { first: first.offset, last: last.offset, error: error instanceof Error ? error.name : "unknown" };
       this.log.error("frames_not_stored", fields);
@@ -202,6 +204,10 @@ class Buffer implements StreamBuffer {
     }
     this.#unpruned++;
     return [];
+  }
+
+  #insert({ first, last, at, lines }: Pack): void {
+    this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first, last, at, lines);
   }
 
   read(after: number, limit: number): FrameLine[] {
@@ -230,10 +236,15 @@ class Buffer implements StreamBuffer {
   }
 
   startOf(turn: string): number | null {
+    return this.#find(`\t${turn}\t`);
+  }
+
+  /** The offset before the first line that holds it. */
+  #find(what: string): number | null {
     if (!hasSchema(this.sql)) return null;
     const query = "SELECT first, lines FROM frames WHERE instr(lines, ?) > 0 ORDER BY first LIMIT 1";
-    const [pack] = this.sql.all<{ first: number; lines: string }>(query, `\t${turn}\t`);
-    return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(`\t${turn}\t`)) - 1 : null;
+    const [pack] = this.sql.all<{ first: number; lines: string }>(query, what);
+    return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(what)) - 1 : null;
   }
 
   forget(): void {
@@ -267,9 +278,13 @@ class Buffer implements StreamBuffer {
 
   burn(turn: string | null): void {
     this.#showAndStore();
-    const from = (turn === null ? null : this.startOf(turn)) ?? this.offset;
-    this.sql.all("DELETE FROM frames WHERE last <= ?", from);
-    this.#recent = this.#recent.filter(({ offset }) => offset > from);
+    // Not from where the turn's message was taken in: while it waited, the turn before it spoke.
+    const to = (turn === null ? null : this.#find(`turn.started\t${turn}\t`)) ?? this.offset;
+    const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", to, to)[0];
+    this.sql.all("DELETE FROM frames WHERE first <= ?", to);
+    const rest = torn?.lines.split("\n").slice(to + 1 - torn.first) ?? [];
+    if (torn) this.#insert({ ...torn, first: to + 1, lines: rest.join("\n") });
+    this.#recent = this.#recent.filter(({ offset }) => offset > to);
   }
 
   prune(): void {
