@@ -189,6 +189,21 @@ describe("the view that a step back finds", () => {
   });
 });
 
+test("a reply that was cut off, and is taken back on one branch, stands on the other", async () => {
+  const life = await newLife();
+  await cutOff(life, "one", "half a");
+  await rewind(life, 2);
+  await life.service.retry(CALLER, keyless);
+  await settle();
+  await life.answer("whole");
+  expect(asked(life)).toEqual(["user: one"]);
+
+  await goOnWith(life, 1);
+  await life.send("two");
+
+  expect(asked(life)).toEqual(["user: one", "assistant: half a", "user: two"]);
+});
+
 describe("saying it differently", () => {
   test("goes back to before the message, and is answered, in one step", async () => {
     const life = await newLife();

@@ -7,7 +7,7 @@ import { viewAt } from "../../context/rewind";
 import { MAX_RESTORED_UNITS } from "../../context/take-back";
 import { isElsewhere, rangesWithin, toRanges, withRange } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
-import type { CoveredRange, Overlay } from "../../domain/compaction-events";
+import type { Overlay } from "../../domain/compaction-events";
 import type { BranchLine } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -54,23 +54,28 @@ export function lineAt(to: number, state: SessionState, past: BranchPast): LineA
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
   const ended = newest?.turn ? past.turn(newest.turn) : null;
   const at = { branch: state.branch.count + 1, elsewhere, messages: state.messages - past.countMessages(left) };
-  const seen = { overlays, reduced, shown };
-  return toLine({ ...at, last_turn: newest?.kind === "user" ? null : (ended?.last ?? null), continues }, seen, { state, past });
+  const seen = { overlays, reduced };
+  const wanted = continues ? past.everyItemAt(shown) : past.itemsAt(shown);
+  return toLine(
+    { ...at, last_turn: newest?.kind === "user" ? null : (ended?.last ?? null), continues },
+    { ...seen, wanted },
+    { state, past },
+  );
 }
 
 export interface SeenThen {
   readonly overlays: readonly Overlay[];
   readonly reduced: BranchLine["reduced"];
-  readonly shown: readonly CoveredRange[];
+  /** What is shown. */
+  readonly wanted: readonly ItemMeta[];
 }
 
 /** What of it is in the view already stays; the rest is read back. */
 export function toLine(
   by: Omit<BranchLine, "overlays" | "reduced" | "keeps">,
-  { overlays, reduced, shown }: SeenThen,
+  { overlays, reduced, wanted }: SeenThen,
   { state, past }: { readonly state: SessionState; readonly past: BranchPast },
 ): LineAt {
-  const wanted = past.itemsAt(shown);
   const present = new Set(state.view.items.map(({ position }) => position));
   const keeps = toRanges(wanted.flatMap(({ position }) => (present.has(position) ? [position] : [])));
   const items = wanted.filter(({ position }) => !present.has(position));

@@ -23,6 +23,8 @@ export interface EndedTurn {
 export interface BranchPast {
   /** Items of these positions, in order, without what a retry took back. */
   itemsAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
+  /** The same, with what one took back: of what a branch that was left has shown, nothing is. */
+  everyItemAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /** The newest item of the present branch up to `position`. */
   newestUpTo(position: number): ItemMeta | null;
   /** The first one behind it. */

@@ -13,7 +13,11 @@ export function switchBranch(branch: number, { writer, clock, past }: BranchPort
   if (!left) return err({ code: "branch_not_found", branch });
   const elsewhere = withRange(left.elsewhere, { from: left.view.to + 1, to: state.next_position - 1 });
   const { messages, last_turn, view } = left;
-  const { line, items } = toLine({ branch, elsewhere, messages, last_turn, continues: false }, view, { state, past });
+  const { line, items } = toLine(
+    { branch, elsewhere, messages, last_turn, continues: false },
+    { ...view, wanted: past.everyItemAt(view.shown) },
+    { state, past },
+  );
   if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
   const switched = writer.execute({ type: "SwitchBranch", at: clock(), items, line });
   return switched.ok ? ok(branch) : err(switched.error);

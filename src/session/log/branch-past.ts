@@ -18,6 +18,7 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
     readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
   return {
     itemsAt: (ranges) => itemsAt(sql, ranges),
+    everyItemAt: (ranges) => ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" })),
     newestUpTo: (position) => one({ from: 1, to: position, order: "desc" }),
     nextAfter: (position) => one({ from: position + 1, to: ALL_POSITIONS, order: "asc" }),
     *earlierViews(to) {
