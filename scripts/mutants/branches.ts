@@ -21,7 +21,7 @@ export const branches: readonly Mutant[] = [
     file: "src/context/rewind.ts",
     find: "shown: [...shown, ...since], continues: false",
     replace: "shown, continues: false",
-    tests: ANY,
+    tests: ["test/context/rewind.test.ts"],
   },
   {
     name: "an earlier view of another line is taken as it is",
@@ -29,7 +29,7 @@ export const branches: readonly Mutant[] = [
     file: "src/context/rewind.ts",
     find: "const end = Math.min(to, then.sharedTo);",
     replace: "const end = to;",
-    tests: ANY,
+    tests: ["test/context/rewind.test.ts"],
   },
   {
     name: "what is answered again is hidden behind a summary",
@@ -92,7 +92,7 @@ export const branches: readonly Mutant[] = [
     breaks: "what was redacted is nowhere",
     file: "src/domain/evolve-branch.ts",
     find: 'overlay.kind === "summary" && from <= position && position <= to',
-    replace: 'overlay.kind === "summary" && from === position',
+    replace: 'overlay.kind === "summary" && to === position',
     tests: REDACTION,
   },
   {

@@ -343,6 +343,29 @@ describe("a copy that was broken off", () => {
     expect(outcome).toMatchObject({ ok: false, error: { code: "session_exists" } });
   });
 
+  test("takes a page that is sent twice, for the answer was lost, as the same page", async () => {
+    const source = await newLife();
+    await say(source, "one", "reply one");
+    const into = new Life(undefined, "fork-1");
+    into.models = { resolve: async () => ROOMY };
+
+    const outcome = await copySession({
+      source: (work) => work(source.service, CALLER),
+      // As a call is repeated whose answer never came.
+      target: async (work) => {
+        await work(into.service, FORK_CALLER);
+        return work(into.service, FORK_CALLER);
+      },
+      from: SESSION,
+      to: FORK,
+      at: null,
+      title: null,
+    });
+
+    expect(outcome).toMatchObject({ ok: true, value: { message_count: 2 } });
+    expect(await textsOf(into, FORK_CALLER)).toEqual(["one", "reply one"]);
+  });
+
   test("is not taken for the copy of another session", async () => {
     const source = await newLife();
     await say(source, "one", "reply one");
