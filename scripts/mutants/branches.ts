@@ -1,5 +1,5 @@
 /** Going back, going on elsewhere, copying, taking out. */
-import type { Mutant } from "./mutant.ts";
+import { DOMAIN, type Mutant } from "./mutant.ts";
 
 const BRANCHES = ["test/session/branches.test.ts"];
 const ANY = ["test/session/any-branching.test.ts"];
@@ -122,10 +122,10 @@ export const branches: readonly Mutant[] = [
   {
     name: "a page of a copy that comes twice is taken twice",
     breaks: "a copy that was broken off goes on",
-    file: "src/session/calls/fork-calls.ts",
-    find: "items.filter(({ meta }) => meta.position >= runtime.state.next_position)",
-    replace: "items.filter(() => true)",
-    tests: FORKS,
+    file: "src/domain/decide-branch.ts",
+    find: "command.items.filter(({ position }) => position >= state.next_position)",
+    replace: "command.items.filter(() => true)",
+    tests: DOMAIN,
   },
   {
     name: "something is said in a copy that is not whole",

@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { commonTo, isElsewhere, rangesWithin, toRanges, withRange } from "../../src/domain/branch";
+import { decide } from "../../src/domain/decide";
+import { fold } from "../../src/domain/evolve";
+import { given, id, item, stored } from "../support/builders";
 
 const positions = fc.uniqueArray(fc.integer({ min: 1, max: 40 })).map((all) => [...all].sort((one, other) => one - other));
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
@@ -43,4 +46,30 @@ test("two lines part behind the last position that neither has alone", () => {
       expect(commonTo(toRanges(one), toRanges(other), 40)).toBe((apart ?? 41) - 1);
     }),
   );
+});
+
+describe("copying into a fork", () => {
+  const fork = { type: "SessionForked", from: id("ses", 9), position: 2, view: { overlays: [], reduced: [] } } as const;
+  const copy = { type: "CopyMessages", at: 1, items: [item(1, "user"), item(2, "assistant")], aside: false } as const;
+
+  test("a page that comes twice is the same page", () => {
+    const begun = given(fork);
+    const once = decide(copy, begun);
+    if (!once.ok) throw new Error(once.error.code);
+
+    const then = fold(stored(once.value, begun.seq), begun);
+
+    expect(then.next_position).toBe(3);
+    expect(decide(copy, then)).toEqual({ ok: true, value: [] });
+  });
+
+  test("nothing is said in it before it is whole, and nothing is copied into it afterwards", () => {
+    const begun = given(fork);
+    const whole = given(fork, { type: "ForkCompleted" });
+    const pins = { type: "SetPins", at: 1, pins: [] } as const;
+
+    expect(decide(pins, begun)).toMatchObject({ ok: false, error: { code: "fork_unfinished" } });
+    expect(decide(pins, whole)).toMatchObject({ ok: true });
+    expect(decide(copy, whole)).toMatchObject({ ok: false, error: { code: "session_exists" } });
+  });
 });
