@@ -188,7 +188,11 @@ async function checkFork({ life }: Story): Promise<void> {
     title: null,
   });
   expect(outcome).toMatchObject({ ok: true });
-  const renamed = (request: string): string => request.replaceAll(to, SESSION).replace(/exe_[0-9A-Z]{26}/g, "exe");
+  const renamed = (request: string): string =>
+    request
+      .replaceAll(to, SESSION)
+      .replace(/exe_[0-9A-Z]{26}/g, "exe")
+      .replace(/from \d+ and to \d+ has all/g, "has all");
   expect(renamed(requestOf(into))).toBe(renamed(requestOf(life)));
   expect(into.runtime.state).toEqual(fold(into.events()));
 }

@@ -40,7 +40,9 @@ export async function checkFork(world: World): Promise<void> {
 
 /** Without what is signed, which goes back to nobody but whom it was signed for, and without names of the session's own. */
 function plain({ system, messages }: ReturnType<typeof buildRequest>) {
-  const named = (text: string): string => text.replace(/\b(ses|exe)_[0-9A-Z]{26}/g, "$1");
+  // A copy counts its own positions: the way back to what is shown as less names them.
+  const named = (text: string): string =>
+    text.replace(/\b(ses|exe)_[0-9A-Z]{26}/g, "$1").replace(/from \d+ and to \d+ has all/g, "has all");
   const shown = messages.map(({ role, parts }) => ({ role, parts: parts.filter(({ type }) => type !== "reasoning") }));
   const text = JSON.stringify(shown, (key, value: unknown) => (key === "provider_metadata" ? undefined : value));
   return { system: system && named(system), messages: JSON.parse(named(text)) as unknown[] };
