@@ -5,10 +5,10 @@ import { copySession } from "../../app/branch/copy-session";
 import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
+import { registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchNumber, branchView, comparisonView, forkInput, redactedView, rewindInput } from "../schemas/branch";
 import { id, sessionPath } from "../schemas/ids";
@@ -168,21 +168,11 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
   });
 }
 
-/** The new session's place in the tenant's directory; with a key the same one again. */
-async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
-  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
-  const registered = await callTwice(
-    () => deps.tenants(principalOf(c).tenant),
-    (api) => api.registerSession(input),
-  );
-  return { registered, isKeyed: input.idempotency !== null };
-}
-
 function registerFork(app: App, deps: HttpDeps): void {
   app.openapi(fork, async (c) => {
     const { session_id: from } = c.req.valid("param");
     const { at = null, title = null } = c.req.valid("json");
-    const { registered, isKeyed } = await register(deps, c, c.req.valid("header")["Idempotency-Key"]);
+    const { registered, isKeyed } = await registerSession(deps, c, c.req.valid("header")["Idempotency-Key"]);
     if (!registered.ok) return sendProblem(c, registered.error);
     const { session: to, replayed } = registered.value;
     const [source, target] = [sessionCalls(deps, c, from), sessionCalls(deps, c, to)];

@@ -9,9 +9,10 @@ import { ok, type Result } from "../../lib/result";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
-import { idempotencyHeaders, readIdempotency } from "../idempotency";
+import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
+import { registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
 import { limitQuery, listOf } from "../schemas/page";
@@ -86,18 +87,14 @@ const erase = tenantRoute({
 /** The first half of a creation: the tenant's defaults, and the session's place in its directory. */
 async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const { tenant } = principalOf(c);
-  const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
-  const [settings, registered] = await Promise.all([
+  const [settings, place] = await Promise.all([
     callTwice(
       () => deps.tenants(tenant),
       (api) => api.settings(),
     ),
-    callTwice(
-      () => deps.tenants(tenant),
-      (api) => api.registerSession(input),
-    ),
+    registerSession(deps, c, key),
   ]);
-  return { tenant, settings, registered, isKeyed: input.idempotency !== null };
+  return { tenant, settings, ...place };
 }
 
 function registerCreate(app: App, deps: HttpDeps): void {
