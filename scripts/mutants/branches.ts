@@ -35,8 +35,8 @@ export const branches: readonly Mutant[] = [
     name: "what is answered again is hidden behind a summary",
     breaks: "I23: the question that is being answered is in the request",
     file: "src/context/rewind.ts",
-    find: "position === null || (isElsewhere",
-    replace: "position !== -1 || (isElsewhere",
+    find: "position === null || (isAmong",
+    replace: "position !== -1 || (isAmong",
     tests: BRANCHES,
   },
   {

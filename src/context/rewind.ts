@@ -2,7 +2,7 @@
  * What the model reads where a conversation goes back to a position: the newest overlay that fits applies, which is one that stands for
  * nothing behind it. Pure; what the view was at which time is handed in.
  */
-import { isElsewhere, rangesWithin, toRanges } from "../domain/branch";
+import { isAmong, rangesWithin, toRanges } from "../domain/branch";
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import type { ViewBefore } from "./take-back";
@@ -62,7 +62,7 @@ function cutEarlier(then: ViewThen, { to, elsewhere }: Pick<GoingBack, "to" | "e
 }
 
 const shows = ({ shown, reduced }: RewoundView, position: number | null): boolean =>
-  position === null || (isElsewhere(shown, position) && reduced.every((entry) => entry.position !== position));
+  position === null || (isAmong(shown, position) && reduced.every((entry) => entry.position !== position));
 
 const endsBy = (overlays: readonly Overlay[], to: number): boolean => overlays.every((overlay) => overlay.to <= to);
 

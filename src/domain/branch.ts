@@ -44,9 +44,9 @@ export function rangesWithin(elsewhere: readonly CoveredRange[], range: CoveredR
   return from <= range.to ? [...found, { from, to: range.to }] : found;
 }
 
-/** Whether a position is of another line. */
-export const isElsewhere = (elsewhere: readonly CoveredRange[], position: number): boolean =>
-  elsewhere.some(({ from, to }) => position >= from && position <= to);
+/** Whether a position is in one of the ranges: of a branch's left-out ones, whether it is of another line. */
+export const isAmong = (ranges: readonly CoveredRange[], position: number): boolean =>
+  ranges.some(({ from, to }) => position >= from && position <= to);
 
 /** Positions that follow one another, as ranges. */
 export function toRanges(positions: Iterable<number>): readonly CoveredRange[] {
@@ -63,6 +63,6 @@ export function toRanges(positions: Iterable<number>): readonly CoveredRange[] {
 export function commonTo(one: readonly CoveredRange[], other: readonly CoveredRange[], last: number): number {
   const firstApart = [...one, ...other]
     .flatMap(({ from, to }) => [from, to + 1])
-    .filter((position) => position <= last && isElsewhere(one, position) !== isElsewhere(other, position));
+    .filter((position) => position <= last && isAmong(one, position) !== isAmong(other, position));
   return firstApart.length > 0 ? Math.min(...firstApart) - 1 : last;
 }

@@ -1,10 +1,10 @@
 /** What becomes of the state where a conversation goes back, goes on on another line, or is a copy of another session's. */
-import { withRange } from "./branch";
-import type { CoveredRange, Overlay } from "./compaction-events";
+import { isAmong, withRange } from "./branch";
+import type { Overlay } from "./compaction-events";
 import type { BranchLine, ForkedView, MessageEvent, SessionEvent, StoredEvent } from "./events";
 import type { ItemMeta } from "./message";
 import type { SessionState, UsageAnchor, View } from "./state";
-import { viewOf } from "./view";
+import { toDropped, viewOf } from "./view";
 
 type Rewound = StoredEvent & Extract<MessageEvent, { type: "HistoryRewound" }>;
 type Switched = StoredEvent & Extract<MessageEvent, { type: "BranchSwitched" }>;
@@ -32,7 +32,7 @@ export const switchBranch = (state: SessionState, { items, line }: Switched): Se
 
 function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
   const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
-  const stays = state.view.items.filter(({ position }) => isIn(line.keeps, position));
+  const stays = state.view.items.filter(({ position }) => isAmong(line.keeps, position));
   const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
   const signed_from = line.continues ? state.view.signed_from : state.next_position;
   const view = viewOf({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
@@ -43,9 +43,9 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
 /** A summary that has read it is gone with it: what it covered is out of the view without one, until the next compaction. */
 export function redact(state: SessionState, { item, position }: Redacted): SessionState {
   const overlays = state.view.overlays.map((overlay): Overlay => {
-    const { id, from, to, items } = overlay;
+    const { from, to } = overlay;
     const hasRead = overlay.kind === "summary" && from <= position && position <= to;
-    return hasRead ? { id, kind: "dropped", from, to, items, tokens: 0 } : overlay;
+    return hasRead ? toDropped(overlay) : overlay;
   });
   const next = withoutCommitted({ ...state, redacted: [...state.redacted, item] });
   return newEpoch(next, viewOf({ ...state.view, overlays }));
@@ -56,9 +56,6 @@ const withoutCommitted = (state: SessionState): SessionState => ({
   ...state,
   compaction: { ...state.compaction, committed: [], changed_by: null, quiet_until: null },
 });
-
-const isIn = (ranges: readonly CoveredRange[], position: number): boolean =>
-  ranges.some(({ from, to }) => position >= from && position <= to);
 
 export function beginFork(state: SessionState, { from, position, view, line }: Forked): SessionState {
   const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };

@@ -44,6 +44,9 @@ export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
   return appended(empty, parts.items, (item) => weights.get(item.position) ?? null);
 }
 
+/** Nothing stands for what it covers any more. */
+export const toDropped = ({ id, from, to, items }: Overlay): Overlay => ({ id, kind: "dropped", from, to, items, tokens: 0 });
+
 export const overlayTokens = (overlays: readonly Overlay[]): number => overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
 
 /** What the view sends of an item beside its own content: thinking that its provider signed. */

@@ -1,5 +1,5 @@
 /** A conversation that goes back, or on on another line: what the view of another policy then shows of it. */
-import { isElsewhere, rangesWithin, withRange } from "../domain/branch";
+import { isAmong, rangesWithin, withRange } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
 import type { SessionState } from "../domain/state";
@@ -16,8 +16,8 @@ export function onOwnLine(event: LineEvent, state: SessionState, record: LogReco
   const covered = overlays.map(({ from, to }) => ({ from, to }));
   const shown = new Set(view.items.map(({ position }) => position));
   const items = record.items.flatMap(({ meta }) => {
-    const stays = shown.has(meta.position) || !isElsewhere(covered, meta.position);
-    return stays && !isElsewhere(elsewhere, meta.position) ? [meta] : [];
+    const stays = shown.has(meta.position) || !isAmong(covered, meta.position);
+    return stays && !isAmong(elsewhere, meta.position) ? [meta] : [];
   });
   if (!event.line) return { ...event, items };
   const there = new Set(items.map(({ position }) => position));

@@ -1,5 +1,5 @@
 /** A session's own record as it is gone through: what each item weighs, and the content that a policy may still ask for. */
-import { isElsewhere } from "../domain/branch";
+import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { ItemId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
@@ -39,7 +39,7 @@ export class LogRecord {
 
   /** Estimated tokens of all that is on a line. */
   tokensOn(elsewhere: readonly CoveredRange[]): number {
-    return this.items.reduce((sum, { meta, tokens }) => sum + (isElsewhere(elsewhere, meta.position) ? 0 : tokens), 0);
+    return this.items.reduce((sum, { meta, tokens }) => sum + (isAmong(elsewhere, meta.position) ? 0 : tokens), 0);
   }
 
   /** Lets go of the content that no view shows any more. */

@@ -4,7 +4,7 @@
  */
 import { ratioOf } from "../context/budget";
 import type { SummaryText } from "../context/epoch-draft";
-import { isElsewhere } from "../domain/branch";
+import { isAmong } from "../domain/branch";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
 import { decide } from "../domain/decide";
@@ -78,7 +78,7 @@ export class LogSession implements Played {
   transcript(range: CoveredRange): readonly number[] {
     const { perToken } = this;
     const { elsewhere } = this.state.branch;
-    const said = this.#record.slice(range).filter(({ meta }) => !isElsewhere(elsewhere, meta.position));
+    const said = this.#record.slice(range).filter(({ meta }) => !isAmong(elsewhere, meta.position));
     return said.map(({ transcript }) => Math.round(transcript * perToken));
   }
 

@@ -1,5 +1,5 @@
 /** How much of the newest history a request shows word for word. */
-import { isElsewhere } from "../domain/branch";
+import { isAmong } from "../domain/branch";
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
@@ -25,7 +25,7 @@ export function verbatimShare(record: readonly Weighed[], { view, branch }: Show
     const item = record[index];
     if (!item) break;
     const { position } = item.meta;
-    if (isElsewhere(branch.elsewhere, position)) continue;
+    if (isAmong(branch.elsewhere, position)) continue;
     const tokens = Math.min(item.tokens, last - looked);
     looked += tokens;
     while ((view.items[shown]?.position ?? 0) > position) shown--;

@@ -1,6 +1,6 @@
 /** Where a conversation says its identifiers, and what it comes back to that a view does not show. By position, never by text. */
 
-import { isElsewhere } from "../domain/branch";
+import { isAmong } from "../domain/branch";
 import type { Part } from "../domain/message";
 import type { SessionState, View } from "../domain/state";
 import { identifiersIn } from "./identifiers";
@@ -38,7 +38,7 @@ export class Mentions {
     let needed = 0;
     const missed: Missed[] = [];
     for (const word of words) {
-      const positions = (this.#known.get(word) ?? []).filter((position) => !isElsewhere(branch.elsewhere, position));
+      const positions = (this.#known.get(word) ?? []).filter((position) => !isAmong(branch.elsewhere, position));
       const last = positions.at(-1);
       if (last === undefined) continue;
       needed += 1;

@@ -1,6 +1,6 @@
 /** The changes of a view, as far as an answer holds them, and what became of the record at the end. */
 
-import { isElsewhere } from "../domain/branch";
+import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
 import type { SessionState, View } from "../domain/state";
@@ -51,7 +51,7 @@ function sharesOf({ items }: LogRecord, { items: shown, reduced, overlays }: Vie
   const stateOf = (position: number): keyof RecordShares => {
     if (verbatim.has(position)) return less.has(position) ? "reduced" : "verbatim";
     const covering = overlays.find(({ from, to }) => position >= from && position <= to);
-    if (!covering || isElsewhere(elsewhere, position)) return "withdrawn";
+    if (!covering || isAmong(elsewhere, position)) return "withdrawn";
     return covering.kind === "summary" ? "summarized" : "dropped";
   };
   for (const { meta, tokens } of items) sums[stateOf(meta.position)] += tokens;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { commonTo, isElsewhere, rangesWithin, toRanges, withRange } from "../../src/domain/branch";
+import { commonTo, isAmong, rangesWithin, toRanges, withRange } from "../../src/domain/branch";
 import { decide } from "../../src/domain/decide";
 import { fold } from "../../src/domain/evolve";
 import { given, id, item, stored } from "../support/builders";
@@ -14,7 +14,7 @@ describe("ranges of positions", () => {
       fc.property(positions, (all) => {
         const ranges = toRanges(all);
         expect(ranges.flatMap(({ from, to }) => upTo(to - from + 1).map((n) => from + n - 1))).toEqual(all);
-        expect(upTo(40).filter((position) => isElsewhere(ranges, position))).toEqual(all);
+        expect(upTo(40).filter((position) => isAmong(ranges, position))).toEqual(all);
       }),
     );
   });

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { copySession } from "../../src/app/branch/copy-session";
 import { buildView } from "../../src/context/view";
-import { isElsewhere } from "../../src/domain/branch";
+import { isAmong } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { viewOf as weighed } from "../../src/domain/view";
@@ -60,7 +60,7 @@ class Story {
   get items(): ItemMeta[] {
     const { state } = this.life.runtime;
     return itemsAt(this.life.sql, [{ from: 1, to: state.next_position }]).filter(
-      ({ position }) => !isElsewhere(state.branch.elsewhere, position),
+      ({ position }) => !isAmong(state.branch.elsewhere, position),
     );
   }
 
@@ -135,16 +135,16 @@ function check({ life }: Story): void {
   expect(findMalformed(buildView({ ...content.readView(), model: ROOMY.id }))).toBeNull();
   const shown = view.items.map(({ position }) => position);
   expect(shown).toEqual([...new Set(shown)].sort((one, other) => one - other));
-  expect(shown.filter((position) => isElsewhere(branch.elsewhere, position) || position >= next_position)).toEqual([]);
+  expect(shown.filter((position) => isAmong(branch.elsewhere, position) || position >= next_position)).toEqual([]);
   for (const [index, overlay] of view.overlays.entries()) {
     // What a summary keeps beside it is part of the next one's range.
     expect(overlay.to).toBeGreaterThanOrEqual(view.overlays[index - 1]?.to ?? 0);
-    expect(isElsewhere(branch.elsewhere, overlay.to) && overlay.kind === "summary").toBe(false);
+    expect(isAmong(branch.elsewhere, overlay.to) && overlay.kind === "summary").toBe(false);
   }
   const covered = (position: number): boolean => view.overlays.some(({ from, to }) => position >= from && position <= to);
   const stands = createStands(life.sql);
   const all = itemsAt(life.sql, [{ from: 1, to: next_position }]).filter(stands);
-  const hidden = all.filter(({ position }) => !isElsewhere(branch.elsewhere, position) && !shown.includes(position) && !covered(position));
+  const hidden = all.filter(({ position }) => !isAmong(branch.elsewhere, position) && !shown.includes(position) && !covered(position));
   expect(hidden).toEqual([]);
   expect(weighed(view)).toEqual(view);
   expect(state.messages).toBe(countOnBranch(life));
@@ -154,7 +154,7 @@ const countOnBranch = ({ runtime, sql }: Life): number => {
   const { branch, next_position } = runtime.state;
   const rows = sql.all<{ position: number; kind: string }>("SELECT position, json_extract(meta, '$.kind') AS kind FROM items");
   const said = rows.filter(
-    ({ position, kind }) => position < next_position && !isElsewhere(branch.elsewhere, position) && !kind.startsWith("tool_"),
+    ({ position, kind }) => position < next_position && !isAmong(branch.elsewhere, position) && !kind.startsWith("tool_"),
   );
   return said.length;
 };

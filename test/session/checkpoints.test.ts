@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
-import { CHECKPOINT_EVERY_EVENTS, readCheckpoint, stateAt, writeCheckpoint } from "../../src/session/log/checkpoints";
+import { CHECKPOINT_EVERY_EVENTS, readCheckpoint, stateAt, viewWhenNewest, writeCheckpoint } from "../../src/session/log/checkpoints";
 import { readTurnCalls } from "../../src/session/log/turn-calls";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { change, hear, policies, steps } from "./script";
@@ -60,6 +60,19 @@ describe("a long session", () => {
       expect(life.sql.transaction(() => stateAt(life.sql, seq))).toEqual(fold(events.slice(0, seq)));
     }
     expect(seqsOf(life)).toEqual(seqs);
+  });
+
+  test("tells of each position the view of when it was the newest, with checkpoints as without", async () => {
+    const life = await longLife(EVERY * 3);
+    const last = life.runtime.state.next_position - 1;
+    const positions = [1, 2, EVERY - 1, EVERY, EVERY + 1, EVERY * 2, last - 1, last];
+    const told = () => positions.map((position) => viewWhenNewest(life.sql, position));
+
+    const near = told();
+    life.sql.all("DELETE FROM checkpoints");
+
+    expect(near).toEqual(told());
+    expect(near.map(({ to }) => to)).toEqual(positions);
   });
 
   test("of an older build has none: whoever asks leaves them behind, as far as was asked for", async () => {

@@ -1,6 +1,6 @@
 /** What must hold of the view: nothing is hidden silently or stands twice, and what was taken back is as it was (I11, I19, I22, I24). */
 import { isDeepStrictEqual } from "node:util";
-import { isElsewhere } from "../../src/domain/branch";
+import { isAmong } from "../../src/domain/branch";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, ItemId, OverlayId } from "../../src/domain/ids";
@@ -110,7 +110,7 @@ export class ViewRules {
   #hidden({ view, branch, next_position }: SessionState, shown: ReadonlySet<number>): number[] {
     const known = new Set(view.overlays.flatMap((overlay) => [...(this.#stands.get(overlay.id) ?? [])]));
     const positions = Array.from({ length: next_position - 1 }, (_, index) => index + 1);
-    const isGone = (position: number): boolean => this.#retracted.has(position) || isElsewhere(branch.elsewhere, position);
+    const isGone = (position: number): boolean => this.#retracted.has(position) || isAmong(branch.elsewhere, position);
     return positions.filter((position) => !shown.has(position) && !known.has(position) && !isGone(position));
   }
 
@@ -153,10 +153,8 @@ export class ViewRules {
     const sorted = view.items.every((item, index) => index === 0 || item.position > (view.items[index - 1]?.position ?? 0));
     violations.check(sorted, "I11", () => "the items of the view are out of order");
     for (let position = 1; position < next_position; position++) {
-      const isGone = this.#retracted.has(position) || isElsewhere(branch.elsewhere, position);
-      const fine = isElsewhere(branch.elsewhere, position)
-        ? times[position] === 0
-        : times[position] === 1 || (times[position] === 0 && isGone);
+      const isGone = this.#retracted.has(position) || isAmong(branch.elsewhere, position);
+      const fine = isAmong(branch.elsewhere, position) ? times[position] === 0 : times[position] === 1 || (times[position] === 0 && isGone);
       violations.check(
         fine,
         "I11",

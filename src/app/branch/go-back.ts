@@ -5,12 +5,13 @@
 import { startsGroup } from "../../context/groups";
 import { viewAt } from "../../context/rewind";
 import { MAX_RESTORED_UNITS } from "../../context/take-back";
-import { isElsewhere, rangesWithin, toRanges, withRange } from "../../domain/branch";
+import { isAmong, rangesWithin, toRanges, withRange } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
-import type { Overlay } from "../../domain/compaction-events";
+import type { CoveredRange, Overlay } from "../../domain/compaction-events";
 import type { BranchLine } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
+import { toDropped } from "../../domain/view";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
@@ -21,7 +22,7 @@ export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly pa
 /** The new branch's number. `to`: the last position that stays, 0 for none; refused inside a response, which is never taken apart. */
 export function goBack(to: number, then: RewindHistory["then"], { writer, clock, past }: BranchPorts): Outcome<number> {
   const { state } = writer;
-  const misplaced = refusePosition(to, state, past);
+  const misplaced = refuseCut({ field: "to", position: to }, state, past);
   if (misplaced) return misplaced;
   const { line, items } = lineAt(to, state, past);
   if (JSON.stringify(items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: items.length });
@@ -29,10 +30,15 @@ export function goBack(to: number, then: RewindHistory["then"], { writer, clock,
   return rewound.ok ? ok(line.branch) : err(rewound.error);
 }
 
-function refusePosition(to: number, { branch, next_position }: SessionState, past: BranchPast): Outcome<never> | null {
-  const refuse = (detail: string): Outcome<never> => err({ code: "invalid", field: "to", detail });
+/** Where no conversation can end, at the field that named it. Null: it can end there. */
+export function refuseCut(
+  { field, position: to }: { readonly field: string; readonly position: number },
+  { branch, next_position }: SessionState,
+  past: BranchPast,
+): Outcome<never> | null {
+  const refuse = (detail: string): Outcome<never> => err({ code: "invalid", field, detail });
   if (to >= next_position) return refuse(`no such position: the conversation ends at ${next_position - 1}`);
-  if (to > 0 && isElsewhere(branch.elsewhere, to)) return refuse("it is on another branch");
+  if (to > 0 && isAmong(branch.elsewhere, to)) return refuse("it is on another branch");
   const [last, next] = [past.newestUpTo(to), past.nextAfter(to)];
   if (!next || startsGroup(next, last ?? undefined)) return null;
   return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
@@ -42,6 +48,8 @@ export interface LineAt {
   readonly line: BranchLine;
   /** What comes back into the view. */
   readonly items: readonly ItemMeta[];
+  /** All that it then shows. */
+  readonly shown: readonly CoveredRange[];
 }
 
 /** The line that ends at `to`, as the model would read it. A question at its end is shown, whoever answers it. */
@@ -79,9 +87,8 @@ export function toLine(
   const present = new Set(state.view.items.map(({ position }) => position));
   const keeps = toRanges(wanted.flatMap(({ position }) => (present.has(position) ? [position] : [])));
   const items = wanted.filter(({ position }) => !present.has(position));
-  const known = new Set(wanted.map(({ position }) => position));
+  const positions = wanted.map(({ position }) => position);
+  const [known, shown] = [new Set(positions), toRanges(positions)];
   const standing = overlays.map((overlay) => (overlay.kind === "summary" && past.isBurnt(overlay.id) ? toDropped(overlay) : overlay));
-  return { line: { ...by, overlays: standing, reduced: reduced.filter(({ position }) => known.has(position)), keeps }, items };
+  return { line: { ...by, overlays: standing, reduced: reduced.filter(({ position }) => known.has(position)), keeps }, items, shown };
 }
-
-const toDropped = ({ id, from, to, items }: Overlay): Overlay => ({ id, kind: "dropped", from, to, items, tokens: 0 });

@@ -12,10 +12,9 @@ import type * as views from "../../app/session-views";
 import { mergeChoices, parsePolicyText, policyOf } from "../../context/policy-choice";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
-import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { backwards } from "../log/branch-items";
-import { ALL_POSITIONS, readItems, readTurn } from "../log/log-tables";
+import { createStands, itemsAt } from "../log/branch-past";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
@@ -120,10 +119,10 @@ const PAGE = 64;
 
 /** The conversation beyond the view. What a retry took back is not part of it. */
 function pastItems(sql: Sql, elsewhere: readonly CoveredRange[]): PastItems {
-  const stands = (item: ItemMeta): boolean => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
+  const stands = createStands(sql);
   return {
     viewBefore: (compaction) => readViewBefore(sql, compaction),
-    itemsAt: (ranges) => ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" }).filter(stands)),
+    itemsAt: (ranges) => itemsAt(sql, ranges),
     *history() {
       for (const item of backwards(sql, elsewhere, PAGE)) if (stands(item)) yield item;
     },

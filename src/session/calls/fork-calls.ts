@@ -1,11 +1,11 @@
 /** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
-import { lineAt } from "../../app/branch/go-back";
+import { lineAt, refuseCut } from "../../app/branch/go-back";
 import { draftText, draftTools } from "../../app/drafts";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
-import { isElsewhere, rangesWithin, toRanges } from "../../domain/branch";
+import { isAmong, rangesWithin } from "../../domain/branch";
 import type { CoveredRange, Overlay } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
@@ -25,11 +25,9 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   const { state, content, deps } = runtime;
   const at = given ?? endOf(runtime);
   const past = createBranchPast(deps.sql, state);
-  const misplaced = refuseAt(at, runtime);
+  const misplaced = refuseCut({ field: "at", position: at }, state, past);
   if (misplaced) return misplaced;
-  const { line, items } = lineAt(at, state, past);
-  const kept = state.view.items.filter(({ position }) => line.keeps.some(({ from, to }) => position >= from && position <= to));
-  const shown = toRanges([...kept, ...items].map(({ position }) => position).sort((one, other) => one - other));
+  const { line, shown } = lineAt(at, state, past);
   const count = createCount(runtime, line.elsewhere, at);
   const { settings } = state;
   const tools = content.toolsOf(settings.tools);
@@ -63,17 +61,6 @@ function endOf({ state: { turn, branch }, deps }: SessionRuntime): number {
 /** Items read at a time on the way back. */
 const LOOKED_AT = 64;
 
-function refuseAt(at: number, { state, deps }: SessionRuntime): api.Outcome<never> | null {
-  const refuse = (detail: string): api.Outcome<never> => err({ code: "invalid", field: "at", detail });
-  const { elsewhere } = state.branch;
-  if (at >= state.next_position) return refuse(`no such position: the conversation ends at ${state.next_position - 1}`);
-  if (at > 0 && isElsewhere(elsewhere, at)) return refuse("it is on another branch");
-  const past = createBranchPast(deps.sql, state);
-  const next = past.nextAfter(at);
-  if (!next || startsGroup(next, past.newestUpTo(at) ?? undefined)) return null;
-  return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
-}
-
 /** How many items are copied up to a position: the place of that position in the copy. */
 function createCount({ deps }: SessionRuntime, elsewhere: readonly CoveredRange[], at: number): (position: number) => number {
   const stands = createStands(deps.sql);
@@ -97,7 +84,7 @@ export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, sho
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
   if (!first) return { items: [], aside: false, next: null };
-  const isShown = ({ position }: ItemMeta): boolean => isElsewhere(shown, position);
+  const isShown = ({ position }: ItemMeta): boolean => isAmong(shown, position);
   const aside = !isShown(first);
   const ends = read.findIndex((item) => isShown(item) === aside);
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });

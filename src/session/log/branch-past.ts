@@ -8,9 +8,10 @@ import type { OpenTurn, SessionState } from "../../domain/state";
 import { readBodies } from "./bodies";
 import { backwards, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
-import { ALL_POSITIONS, readItems, readTurn, type TurnRow } from "./log-tables";
+import { viewWhenNewest } from "./checkpoints";
+import { ALL_POSITIONS, readRanges, readTurn, type TurnRow } from "./log-tables";
 import type { Sql } from "./sql";
-import { earlierViews, viewWhenNewest } from "./views-before";
+import { earlierViews } from "./views-before";
 
 export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): BranchPast {
   const { elsewhere, number } = branch;
@@ -18,7 +19,7 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
     readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
   return {
     itemsAt: (ranges) => itemsAt(sql, ranges),
-    everyItemAt: (ranges) => ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" })),
+    everyItemAt: (ranges) => readRanges(sql, ranges),
     newestUpTo: (position) => one({ from: 1, to: position, order: "desc" }),
     nextAfter: (position) => one({ from: position + 1, to: ALL_POSITIONS, order: "asc" }),
     *earlierViews(to) {
@@ -45,10 +46,7 @@ export const createStands = (sql: Sql): ((item: ItemMeta) => boolean) => {
   return (item) => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
 };
 
-export function itemsAt(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
-  const stands = createStands(sql);
-  return ranges.flatMap(({ from, to }) => readItems(sql, { from, to, limit: ALL_POSITIONS, order: "asc" }).filter(stands));
-}
+export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => readRanges(sql, ranges).filter(createStands(sql));
 
 /** Newest first: what is looked for is seldom far. `elsewhere`: what is passed over. */
 export function findItem(sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null {

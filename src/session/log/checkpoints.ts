@@ -2,13 +2,14 @@
  * States along the log, so that the state at any seq is a short fold away. Small: the view's items as ranges of positions, read back from
  * `items`. They only save time: all of them can be left out, and whoever folds past where one is missing leaves it behind.
  */
+import type { ViewBefore } from "../../context/take-back";
 import type { CoveredRange } from "../../domain/compaction-events";
-import { fold } from "../../domain/evolve";
-import type { ItemMeta } from "../../domain/message";
+import { evolve, fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { readEvents } from "./event-log";
+import { readRanges } from "./log-tables";
 import type { Sql } from "./sql";
-import { rangesOf } from "./views-before";
+import { rangesOf, viewBeforeOf } from "./views-before";
 
 /** So many events are folded at most behind a checkpoint, and those of one transaction. */
 export const CHECKPOINT_EVERY_EVENTS = 250;
@@ -34,21 +35,33 @@ export function writeCheckpoint(sql: Sql, state: SessionState): void {
 
 /** The newest one of this build's state version at `seq` or before; null: there is none. */
 export function readCheckpoint(sql: Sql, seq: number): SessionState | null {
-  const query = "SELECT text FROM checkpoints WHERE seq <= ? AND version = ? ORDER BY seq DESC LIMIT 1";
-  const row = sql.all<{ text: string }>(query, seq, STATE_VERSION)[0];
+  return readNewestWhere(sql, "seq <= ?", seq);
+}
+
+/** The newest one at which `position` was not there yet; null: there is none. */
+const readCheckpointBefore = (sql: Sql, position: number): SessionState | null =>
+  readNewestWhere(sql, "json_extract(text, '$.state.next_position') <= ?", position);
+
+function readNewestWhere(sql: Sql, condition: string, param: number): SessionState | null {
+  const query = `SELECT text FROM checkpoints WHERE ${condition} AND version = ? ORDER BY seq DESC LIMIT 1`;
+  const row = sql.all<{ text: string }>(query, param, STATE_VERSION)[0];
   if (!row) return null;
   const { state, shown } = JSON.parse(row.text) as Checkpoint;
   return { ...state, view: { ...state.view, items: readRanges(sql, shown) } };
 }
 
-/**
- * One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
- * the whole record beside each range.
- */
-function readRanges(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
-  const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
-    ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
-  return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => JSON.parse(meta) as ItemMeta);
+/** The view when `position` was the newest, as the log tells it. */
+export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
+  let state = readCheckpointBefore(sql, position) ?? initialState;
+  while (state.next_position <= position) {
+    const page = readEvents(sql, state.seq, CHECKPOINT_EVERY_EVENTS);
+    if (page.length === 0) break;
+    for (const event of page) {
+      if (state.next_position > position) break;
+      state = evolve(state, event);
+    }
+  }
+  return viewBeforeOf(state);
 }
 
 /** The fold of the log up to `seq`. Call it in a transaction: it may leave checkpoints behind. */

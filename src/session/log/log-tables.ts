@@ -3,7 +3,7 @@
  * All of it can be derived from the log again.
  */
 import { roundCost } from "../../domain/call-totals";
-import { isTrim } from "../../domain/compaction-events";
+import { type CoveredRange, isTrim } from "../../domain/compaction-events";
 import type { StopReason, StoredEvent, TurnFailure, TurnStatus } from "../../domain/events";
 import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
@@ -68,6 +68,16 @@ export function readItems(
   const direction = range.order === "asc" ? "ASC" : "DESC";
   const query = `SELECT meta FROM items WHERE position BETWEEN ? AND ? ORDER BY position ${direction} LIMIT ?`;
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
+}
+
+/**
+ * Items of these positions, in order. One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
+ * the whole record beside each range.
+ */
+export function readRanges(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
+  const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
+    ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
+  return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => JSON.parse(meta) as ItemMeta);
 }
 
 /** The newest items that a turn produced, the newest first, and whether there are older ones. Nothing of others stands between them. */

@@ -6,10 +6,10 @@ import type { ViewBefore } from "../../context/take-back";
 import { toRanges } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
-import { evolve, fold } from "../../domain/evolve";
+import { fold } from "../../domain/evolve";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { initialState, REVERTIBLE, type SessionState } from "../../domain/state";
+import { REVERTIBLE, type SessionState } from "../../domain/state";
 import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
@@ -23,22 +23,6 @@ export function* earlierViews(sql: Sql): Generator<KeptView> {
     if (row) yield JSON.parse(row.data) as KeptView;
   }
 }
-
-/** The view when `position` was the newest, as the log tells it. */
-export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
-  let state = initialState;
-  while (state.next_position <= position) {
-    const page = readEvents(sql, state.seq, PAGE);
-    if (page.length === 0) break;
-    for (const event of page) {
-      if (state.next_position > position) break;
-      state = evolve(state, event);
-    }
-  }
-  return viewBeforeOf(state);
-}
-
-const PAGE = 500;
 
 export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "EpochChanged" }>, before: SessionState): void {
   const takesBack = event.ops.some((op) => op.op === "revert" || op.op === "reset");

@@ -1,7 +1,7 @@
 /** What a look-up reads of its session: items by position, what the view shows of them, and how much one answer may weigh. */
 import type { DisplayItem } from "../../app/session-views";
 import type { RecallScope } from "../../context/recall/request";
-import { isElsewhere } from "../../domain/branch";
+import { isAmong } from "../../domain/branch";
 import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -30,7 +30,7 @@ export function shownIn({ view }: Pick<SessionState, "view">): (position: number
 export function lastHidden(state: SessionState): number {
   const isShown = shownIn(state);
   let position = state.next_position - 1;
-  while (position > 0 && (isShown(position) || isElsewhere(state.branch.elsewhere, position))) position -= 1;
+  while (position > 0 && (isShown(position) || isAmong(state.branch.elsewhere, position))) position -= 1;
   return position;
 }
 

@@ -8,7 +8,7 @@ import type { Schedule } from "../../app/session-ports";
 import { NOTHING_FOUND } from "../../context/recall/render";
 import { parseRecall, type RecallArguments, type RecallFault, type RecallRequest } from "../../context/recall/request";
 import { estimateTokens } from "../../context/tokens";
-import { isElsewhere, rangesWithin } from "../../domain/branch";
+import { isAmong, rangesWithin } from "../../domain/branch";
 import type { SessionState } from "../../domain/state";
 import { ok, type Result } from "../../lib/result";
 import type { ContentReader } from "../content";
@@ -109,7 +109,7 @@ function inputOf({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, 
     tokens: boundOf(MOST_TOKENS.words, ports.window),
     limit,
     ranges,
-    isWanted: (position) => !isElsewhere(elsewhere, position) && !isLeftOut(position),
+    isWanted: (position) => !isAmong(elsewhere, position) && !isLeftOut(position),
     isShown: shownIn(state),
     redacted: new Set(state.redacted),
   };
