@@ -78,8 +78,8 @@ async function renameHead(head: ForkHead, to: SessionId): Promise<ForkHead> {
 
 async function renameExecutions(text: string, to: SessionId): Promise<string> {
   const named = [...new Set(text.match(EXECUTIONS) ?? [])];
-  const renamed = new Map(await Promise.all(named.map(async (id) => [id, await deriveId("exe", `${to}:${id}`)] as const)));
-  return text.replace(EXECUTIONS, (id) => renamed.get(id as never) ?? id);
+  const renamed = new Map<string, string>(await Promise.all(named.map(async (id) => [id, await deriveId("exe", `${to}:${id}`)] as const)));
+  return text.replace(EXECUTIONS, (id) => renamed.get(id) ?? id);
 }
 
 async function renamePage({ items, ...page }: ForkPage, to: SessionId): Promise<ForkPage> {

@@ -13,7 +13,7 @@ import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { readBranchItems } from "../log/branch-items";
+import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast, findItem } from "../log/branch-past";
 import { readBranch, readBranches } from "../log/branch-rows";
 import { recall, remember } from "../log/idempotency";
@@ -45,12 +45,6 @@ function viewOf({ messages, branch, next_position }: SessionRuntime["state"], ro
   };
 }
 
-const present = (runtime: SessionRuntime): BranchView => {
-  const found = listBranches(runtime).find(({ current }) => current);
-  if (!found) throw new TypeError("a session always has a present branch");
-  return found;
-};
-
 const portsOf = ({ deps }: SessionRuntime, writer: Step) => ({ writer, clock: deps.clock, past: createBranchPast(deps.sql, writer.state) });
 
 export function rewindFor(
@@ -78,8 +72,9 @@ function change(
   });
   if (!done.ok) return done;
   const { number, replayed } = done.value;
-  const row = listBranches(runtime).find((branch) => branch.number === number);
-  return ok({ branch: row ?? present(runtime), replayed });
+  const branch = listBranches(runtime).find((row) => row.number === number);
+  if (!branch) throw new TypeError("a branch that was chosen is not listed");
+  return ok({ branch, replayed });
 }
 
 /** The user's message that is meant: it, or the one before what answered it. */
@@ -89,13 +84,9 @@ function askedBy(runtime: SessionRuntime, id: ItemId): api.Outcome<ItemMeta> {
   const named = findItem(deps.sql, id, elsewhere);
   if (!named) return err({ code: "message_not_found", message: id });
   if (named.kind === "user") return ok(named);
-  const before = readBranchItems(deps.sql, elsewhere, { from: 1, to: named.position, limit: MOST_ITEMS, order: "desc" });
-  const asked = before.find(({ kind }) => kind === "user");
+  const asked = findNewest({ sql: deps.sql, elsewhere, from: named.position }, ({ kind }) => kind === "user");
   return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "no message of the user comes before it" });
 }
-
-/** Items of one response at most, and far more. */
-const MOST_ITEMS = 10_000;
 
 interface Going {
   readonly to: number;

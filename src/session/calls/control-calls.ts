@@ -115,8 +115,6 @@ export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">)
   return set.ok ? describeSession(runtime) : err(set.error);
 }
 
-const PAGE = 64;
-
 /** The conversation beyond the view. What a retry took back is not part of it. */
 function pastItems(sql: Sql, elsewhere: readonly CoveredRange[]): PastItems {
   const stands = createStands(sql);
@@ -124,7 +122,7 @@ function pastItems(sql: Sql, elsewhere: readonly CoveredRange[]): PastItems {
     viewBefore: (compaction) => readViewBefore(sql, compaction),
     itemsAt: (ranges) => itemsAt(sql, ranges),
     *history() {
-      for (const item of backwards(sql, elsewhere, PAGE)) if (stands(item)) yield item;
+      for (const item of backwards(sql, elsewhere)) if (stands(item)) yield item;
     },
   };
 }

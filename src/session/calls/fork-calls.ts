@@ -11,7 +11,7 @@ import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { backwards, readBranchItems } from "../log/branch-items";
+import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast, createStands } from "../log/branch-past";
 import { readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
@@ -53,13 +53,8 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
 }
 
 /** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
-function endOf({ state: { turn, branch }, deps }: SessionRuntime): number {
-  for (const item of backwards(deps.sql, branch.elsewhere, LOOKED_AT)) if (turn === null || item.turn !== turn.id) return item.position;
-  return 0;
-}
-
-/** Items read at a time on the way back. */
-const LOOKED_AT = 64;
+const endOf = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
+  findNewest({ sql: deps.sql, elsewhere: branch.elsewhere }, (item) => turn === null || item.turn !== turn.id)?.position ?? 0;
 
 /** How many items are copied up to a position: the place of that position in the copy. */
 function createCount({ deps }: SessionRuntime, elsewhere: readonly CoveredRange[], at: number): (position: number) => number {

@@ -11,7 +11,7 @@ import type { CallRef } from "../../domain/open-calls";
 import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
-import { backwards } from "../log/branch-items";
+import { findNewest } from "../log/branch-items";
 import { recall, remember } from "../log/idempotency";
 import type { SessionRuntime } from "../runtime";
 import { explainClosedCall } from "./closed-call";
@@ -153,18 +153,10 @@ export function stopTurn(
   return report.ok ? ok({ turn: report.value, replayed }) : report;
 }
 
-/** Items read at a time on the way back. */
-const LOOKED_AT = 64;
-
-function firstOf(items: Iterable<ItemMeta>, isIt: (item: ItemMeta) => boolean): ItemMeta | null {
-  for (const item of items) if (isIt(item)) return item;
-  return null;
-}
-
 /** The newest message of the user: in the view, or, when it has left it, in the record. */
 function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
   const shown = state.view.items.findLast((item) => item.kind === "user");
-  return shown ?? firstOf(backwards(deps.sql, state.branch.elsewhere, LOOKED_AT), ({ kind }) => kind === "user");
+  return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");
 }
 
 export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency: api.Idempotency | null }): api.Outcome<views.Accepted> {

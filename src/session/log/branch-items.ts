@@ -23,11 +23,23 @@ export function readBranchItems(sql: Sql, elsewhere: readonly CoveredRange[], { 
   return found;
 }
 
+/** Items read at a time on the way back. */
+const PAGE = 64;
+
 /** The same, page by page, newest first. */
-export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], page: number): Generator<ItemMeta> {
-  for (let to = Number.MAX_SAFE_INTEGER; to > 0; ) {
-    const items = readBranchItems(sql, elsewhere, { from: 1, to, limit: page, order: "desc" });
+export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], from = Number.MAX_SAFE_INTEGER): Generator<ItemMeta> {
+  for (let to = from; to > 0; ) {
+    const items = readBranchItems(sql, elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
     yield* items;
     to = (items.at(-1)?.position ?? 1) - 1;
   }
+}
+
+/** The newest that is one, up to position `from`: what is looked for is seldom far. */
+export function findNewest(
+  { sql, elsewhere, from }: { readonly sql: Sql; readonly elsewhere: readonly CoveredRange[]; readonly from?: number },
+  isIt: (item: ItemMeta) => boolean,
+): ItemMeta | null {
+  for (const item of backwards(sql, elsewhere, from)) if (isIt(item)) return item;
+  return null;
 }

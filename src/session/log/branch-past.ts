@@ -6,7 +6,7 @@ import type { ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { OpenTurn, SessionState } from "../../domain/state";
 import { readBodies } from "./bodies";
-import { backwards, readBranchItems } from "./branch-items";
+import { findNewest, readBranchItems } from "./branch-items";
 import { readBranch, readLineage } from "./branch-rows";
 import { viewWhenNewest } from "./checkpoints";
 import { ALL_POSITIONS, readRanges, readTurn, type TurnRow } from "./log-tables";
@@ -48,13 +48,9 @@ export const createStands = (sql: Sql): ((item: ItemMeta) => boolean) => {
 
 export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => readRanges(sql, ranges).filter(createStands(sql));
 
-/** Newest first: what is looked for is seldom far. `elsewhere`: what is passed over. */
-export function findItem(sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null {
-  for (const item of backwards(sql, elsewhere, PAGE)) if (item.id === id) return item;
-  return null;
-}
-
-const PAGE = 256;
+/** `elsewhere`: what is passed over. */
+export const findItem = (sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null =>
+  findNewest({ sql, elsewhere }, (item) => item.id === id);
 
 function countMessages(sql: Sql, { from, to }: CoveredRange): number {
   const query = `SELECT count(*) AS found FROM items
