@@ -38,7 +38,11 @@ import type { SessionRuntime } from "./runtime";
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
 export class SessionService implements WholeSessionApi {
-  constructor(readonly runtime: SessionRuntime) {}
+  readonly runtime: SessionRuntime;
+
+  constructor(runtime: SessionRuntime) {
+    this.runtime = runtime;
+  }
 
   /** The caller's own, open session, recovered if it must be; else why not. */
   #enter(caller: api.Caller): api.Outcome<SessionRuntime> {

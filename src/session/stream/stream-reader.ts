@@ -109,10 +109,12 @@ class Cursor implements SseSource {
   #at: number;
   #opening: string;
 
-  constructor(
-    readonly buffer: StreamBuffer,
-    readonly input: ReaderInput,
-  ) {
+  readonly buffer: StreamBuffer;
+  readonly input: ReaderInput;
+
+  constructor(buffer: StreamBuffer, input: ReaderInput) {
+    this.buffer = buffer;
+    this.input = input;
     const start = buffer.locate(input.after);
     this.#at = start.offset;
     this.#opening = openingText(start, input);
