@@ -90,4 +90,20 @@ export const keys: readonly Mutant[] = [
     replace: "|| false) return state;",
     tests: ["test/session/start-ratio.test.ts"],
   },
+  {
+    name: "a tenant reads the deployment's address in its events",
+    breaks: "SECURITY: no answer shows the address of a deployment's model",
+    file: "src/session/calls/read-calls.ts",
+    find: "rows.map(shownEvent)",
+    replace: "rows",
+    tests: ["test/session/hidden-address.test.ts"],
+  },
+  {
+    name: "a tenant reads the deployment's address in the next request",
+    breaks: "SECURITY: no answer shows the address of a deployment's model",
+    file: "src/app/shown-address.ts",
+    find: 'source === "tenant" ? withoutSecrets(url) : null',
+    replace: "withoutSecrets(url)",
+    tests: ["test/app/shown-address.test.ts", "test/session/hidden-address.test.ts"],
+  },
 ];
