@@ -106,4 +106,20 @@ export const keys: readonly Mutant[] = [
     replace: "withoutSecrets(url)",
     tests: ["test/app/shown-address.test.ts", "test/session/hidden-address.test.ts"],
   },
+  {
+    name: "a key outlives the key that made it",
+    breaks: "SECURITY: a key makes none with a later end than its own",
+    file: "src/tenant/keys.ts",
+    find: "const isLonger = last !== null && (expires_at === null || expires_at > last);",
+    replace: "const isLonger = last !== null && expires_at !== null && expires_at > last;",
+    tests: ["test/tenant/keys.test.ts"],
+  },
+  {
+    name: "a key revokes one that can more than itself",
+    breaks: "SECURITY: a key revokes none with a scope that it lacks",
+    file: "src/tenant/keys.ts",
+    find: "return lacking && id !== by ?",
+    replace: "return lacking && id === by ?",
+    tests: ["test/tenant/keys.test.ts"],
+  },
 ];

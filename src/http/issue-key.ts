@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
 import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
-import type { TenantId } from "../domain/ids";
+import type { KeyId, TenantId } from "../domain/ids";
 import { ok } from "../lib/result";
 import { callTwice } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -13,6 +13,8 @@ export interface KeyOrder {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds; null: never. */
   readonly expires_at: number | null;
+  /** The key that asks; null: the deployment's admin. */
+  readonly by: KeyId | null;
   readonly idempotency: Idempotency | null;
 }
 

@@ -186,7 +186,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     settings: async () => ok(settings),
     changeSettings: async ({ default_policy: policy, ...changes }) =>
       ok({ ...settings, ...changes, ...(policy && { default_policy: toPolicyText(policy) }) }),
-    addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
+    addKey: async ({ id, name, scopes, expires_at }) =>
+      ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
     authenticate: async () => null,
