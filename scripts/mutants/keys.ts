@@ -122,4 +122,12 @@ export const keys: readonly Mutant[] = [
     replace: "return lacking && id === by ?",
     tests: ["test/tenant/keys.test.ts"],
   },
+  {
+    name: "an invented key is as good as one that the deployment made",
+    breaks: "decisions/0013: a key carries a checksum that only the deployment can make",
+    file: "src/tenant/api-key.ts",
+    find: "difference |= a.charCodeAt(i) ^ b.charCodeAt(i);",
+    replace: "difference = a.charCodeAt(i) ^ b.charCodeAt(i);",
+    tests: ["test/tenant/api-key.test.ts"],
+  },
 ];

@@ -25,7 +25,7 @@ export interface IssuedKey {
 }
 
 export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> {
-  const key = deps.generateKey(tenant);
+  const key = await deps.generateKey(tenant);
   const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
   const add = (api: TenantApi) => api.addKey(input);
   // Only with an idempotency key it is safe to ask again, when the answer was lost.

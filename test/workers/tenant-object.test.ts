@@ -39,7 +39,7 @@ async function givenKey(
   stub: DurableObjectStub<TenantObject>,
   { tenant, scopes = ["sessions:read"], expires_at = null }: { tenant: TenantId; scopes?: readonly Scope[]; expires_at?: number | null },
 ) {
-  const key = generateApiKey({ env: "dev", tenant });
+  const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
   const hash = await hashApiKey(key, PEPPER);
   const id = newId("key");
   await stub.addKey({ id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
