@@ -33,6 +33,7 @@ const COMMANDS = {
   bench: [sessionScript("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
+  margin: [script("scripts/margin.ts")],
   recall: [script("scripts/recall.ts")],
   soak: [script("scripts/soak.ts")],
   fidelity: [sessionScript("scripts/fidelity.ts")],
