@@ -9,6 +9,14 @@ const SOURCES = ["test/session/redaction-sources.test.ts"];
 
 export const branches: readonly Mutant[] = [
   {
+    name: "what a retry takes back on one branch is gone from the others",
+    breaks: "each branch keeps its own list of what was taken back",
+    file: "src/domain/evolve-branch.ts",
+    find: "const { taken_back = state.branch.taken_back } = line;",
+    replace: "const { taken_back } = state.branch;",
+    tests: BRANCHES,
+  },
+  {
     name: "an overlay that stands for what is left is kept",
     breaks: "the newest overlay that fits applies",
     file: "src/context/rewind.ts",

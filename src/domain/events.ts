@@ -72,6 +72,8 @@ export interface LastTurn {
 export interface BranchLine {
   readonly branch: number;
   readonly elsewhere: readonly CoveredRange[];
+  /** What a retry took back on it. Absent: written by an older build, which kept one list for all lines. */
+  readonly taken_back?: readonly CoveredRange[];
   /** Messages of people and models on it. */
   readonly messages: number;
   readonly last_turn: LastTurn | null;

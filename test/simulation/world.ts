@@ -19,6 +19,7 @@ import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
 import type { Owed } from "./request-rules";
 import { Scheduler, Scope } from "./scheduler";
+import { SimArchive } from "./sim-archive";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
@@ -58,6 +59,7 @@ export class World {
   readonly model: SimModel;
   readonly tools = new SimTools(this);
   readonly queue: SimQueue;
+  readonly archive = new SimArchive(this);
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
@@ -182,6 +184,7 @@ export class World {
       tools: () => this.tools.for(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
+      usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });
         return digestOf(text);
