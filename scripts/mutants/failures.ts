@@ -140,4 +140,28 @@ export const failures: readonly Mutant[] = [
     replace: 'return "overflow";',
     tests: ["test/model/classify-failure.test.ts"],
   },
+  {
+    name: "the parts of one request are not added up",
+    breaks: "design §5: a missed overflow ends the turn although a compaction would mend it",
+    file: "src/model/failure-numbers.ts",
+    find: 'if (PART_AFTER.test(after)) return "part";',
+    replace: "",
+    tests: ["test/model/classify-failure.test.ts"],
+  },
+  {
+    name: "a refusal that only names the limit is no overflow",
+    breaks: "design §5: a missed overflow ends the turn although a compaction would mend it",
+    file: "src/model/failure-rules.ts",
+    find: "(bare.test(text) || namedLimit.test(text))",
+    replace: "bare.test(text)",
+    tests: ["test/model/classify-failure.test.ts"],
+  },
+  {
+    name: "credit that a code calls a length is compacted for",
+    breaks: "design §5: a false overflow costs history",
+    file: "src/model/classify-failure.ts",
+    find: "byCredit(status) ?? byCode(report, text)",
+    replace: "byCode(report, text)",
+    tests: ["test/model/classify-failure.test.ts"],
+  },
 ];

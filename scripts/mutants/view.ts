@@ -3,6 +3,14 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const view: readonly Mutant[] = [
   {
+    name: "overlays are ordered by where they begin",
+    breaks: "I11: overlays are in the order of their ends",
+    file: "src/domain/view.ts",
+    find: "one.to - other.to || other.from - one.from;",
+    replace: "one.from - other.from;",
+    tests: DOMAIN,
+  },
+  {
     name: "the cut keeps one group too few",
     breaks: "design §5: the longest tail within the budget",
     file: "src/context/cut.ts",

@@ -14,6 +14,7 @@ import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
+import { sourcesOf } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext, plannedNext, ratioOf } from "./budget";
 import { isWarm, UNKNOWN_PRICES } from "./economy";
@@ -92,7 +93,7 @@ export interface SummaryDraft {
 }
 
 /** Mode null: a note, which no model wrote. */
-type Covering = Pick<SummaryPlan, "range" | "replaces" | "keeps" | "generation"> & { readonly mode: SummaryMode | null };
+type Covering = Omit<SummaryPlan, "mode" | "split"> & { readonly mode: SummaryMode | null };
 
 /** What a receipt says of a rung. */
 type Taken = Receipt["rungs"][number];
@@ -116,6 +117,7 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
     boundary_timestamp: kept?.at ?? leaves.at(-1)?.at ?? 0,
     generation: plan.generation,
     mode: plan.mode,
+    read: sourcesOf(plan, view),
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
