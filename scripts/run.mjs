@@ -29,6 +29,7 @@ const COMMANDS = {
   bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
+  margin: [script("scripts/margin.ts")],
   recall: [script("scripts/recall.ts")],
   soak: [script("scripts/soak.ts")],
   fidelity: [script("scripts/fidelity.ts")],

@@ -158,6 +158,8 @@ export interface ToolOutcome {
   readonly artifacts?: readonly ToolArtifact[];
   /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
   readonly whole?: true;
+  /** Of a look-up: the positions that the output quotes. */
+  readonly read?: readonly number[];
 }
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */

@@ -41,14 +41,13 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
   return newEpoch(withoutCommitted(next), view);
 }
 
-/** A summary that has read it is gone with it: what it covered is out of the view without one, until the next compaction. */
-export function redact(state: SessionState, { item, position }: Redacted): SessionState {
-  const overlays = state.view.overlays.map((overlay): Overlay => {
-    const { from, to } = overlay;
-    const hasRead = overlay.kind === "summary" && from <= position && position <= to;
-    return hasRead ? toDropped(overlay) : overlay;
-  });
-  const next = withoutCommitted({ ...state, redacted: [...state.redacted, item] });
+/** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
+export function redact(state: SessionState, { item, position, texts }: Redacted): SessionState {
+  const isGone = ({ id, kind, from, to }: Overlay): boolean =>
+    kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
+  const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
+  const redacted = state.redacted.includes(item) ? state.redacted : [...state.redacted, item];
+  const next = withoutCommitted({ ...state, redacted });
   return newEpoch(next, viewOf({ ...state.view, overlays }));
 }
 

@@ -33,6 +33,8 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
   await checkReadModel(run);
+  run.log.redactions.checkTables();
+  await run.log.redactions.checkRows();
   // Both play the log again: of so many stories a part says it.
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);

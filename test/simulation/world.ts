@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { ModelDirectory } from "../../src/app/ports";
+import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
@@ -89,7 +89,8 @@ export class World {
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
     const epochOf = (lease: number | null): number | null => this.log.epochOf(lease);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf });
+    const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,

@@ -6,13 +6,14 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
 import { isAmong, rangesWithin, withRange } from "../../domain/branch";
-import type { CoveredRange, Overlay } from "../../domain/compaction-events";
+import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast } from "../log/branch-past";
+import { readReadings } from "../log/burn-content";
 import { readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { takeWithin } from "./answer-size";
@@ -31,6 +32,7 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   // What a retry took back is left out, too.
   const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);
+  const readings = readReadings(deps.sql);
   const { settings } = state;
   const tools = content.toolsOf(settings.tools);
   return ok({
@@ -46,13 +48,18 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
     metadata: JSON.parse(content.textOf(settings.metadata) ?? "{}") as Record<string, string>,
     pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
-      const [from, to] = [count(overlay.from - 1) + 1, count(overlay.to)];
-      const moved: Overlay = { ...overlay, from, to };
-      return from <= to ? [{ overlay: moved, text: overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null }] : [];
+      const [moved] = moveRanges([overlay], count);
+      const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
+      const read = moveRanges(readings.get(overlay.id) ?? [], count);
+      return moved ? [{ overlay: { ...overlay, ...moved }, text, ...(text !== null && { read }) }] : [];
     }),
     reduced: line.reduced.map((reduced) => ({ ...reduced, position: count(reduced.position) })),
   });
 }
+
+/** As the copy counts; what is not copied is left out. */
+const moveRanges = (ranges: readonly CoveredRange[], count: (position: number) => number): CoveredRange[] =>
+  ranges.map(({ from, to }) => ({ from: count(from - 1) + 1, to: count(to) })).filter(({ from, to }) => from <= to);
 
 /** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
 const endOf = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
@@ -123,7 +130,8 @@ export function beginFork(
   const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...(head.recall ? {} : { recall: false }) };
   const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
-  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced };
+  const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
+  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };
   const at = clock();
   const line = { elsewhere: head.elsewhere, shown: head.shown };
   runtime.content.learn([...bodies, ...summaries]);

@@ -14,6 +14,7 @@ import { branchOff, goOnWith } from "./branch-rows";
 import { burnContent } from "./burn-content";
 import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
+import { dropCancelled, dropEarlierSettings, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
 
@@ -109,7 +110,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return;
     case "QueuedMessageCancelled":
       if (event.turn) changeTurn(sql, event.turn, { status: "stopped" });
-      return;
+      return dropCancelled(sql, event.message, before);
     case "TurnStarted":
       startTurn(sql, event, before);
       return;
@@ -158,15 +159,17 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       applyEpoch(sql, event);
       if (isTrim(event)) noteTrim(sql, before);
       return keepViewBefore(sql, event, before);
-    case "SessionOpened":
     case "SettingsChanged":
+      return dropReplaced(sql, event, before);
+    case "SessionOpened":
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
     case "SessionErased":
       return;
     case "MessageRedacted":
-      return burnContent(sql, event);
+      burnContent(sql, event);
+      return dropEarlierSettings(sql, before);
     case "HistoryRewound":
       return branchOff(sql, event, before);
     case "BranchSwitched":
