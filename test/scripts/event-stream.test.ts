@@ -33,3 +33,18 @@ test("wherever the bytes are cut, the events are the same", async () => {
     }),
   );
 });
+
+test("an event that comes in many pieces costs as much for each character however long it is", async () => {
+  const costOf = async (units: number): Promise<number> => {
+    const text = `data: ${"x".repeat(units)}\n\n`;
+    const sizes = Array.from({ length: units / 64 }, () => 64);
+    const costs: number[] = [];
+    for (let run = 0; run < 4; run++) {
+      const from = process.cpuUsage();
+      await read(text, sizes);
+      costs.push(process.cpuUsage(from).user);
+    }
+    return Math.min(...costs);
+  };
+  expect((await costOf(400_000)) / (await costOf(50_000))).toBeLessThan(24);
+});
