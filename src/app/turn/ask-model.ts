@@ -10,6 +10,7 @@ import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
 import { toAskedModel } from "../asked-model";
+import { believedUsage } from "../believed-usage";
 import { buildRequest, limitsOf } from "../compaction/build-request";
 import type { CallOptions, ModelChunk, ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
@@ -52,6 +53,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec }, ports);
   await noted;
+  call.usage = believedUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
