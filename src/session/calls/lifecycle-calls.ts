@@ -15,6 +15,7 @@ import { err, ok } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import { migrate, readMeta, writeMeta } from "../log/log-schema";
+import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
@@ -101,12 +102,17 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
 export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
-    runtime.abandonLive();
+    runtime.runner.abandon();
     runtime.titler.abandon();
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
-    runtime.execute({ type: "EraseSession", at });
-    runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    try {
+      runtime.execute({ type: "EraseSession", at });
+      runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    } catch (error) {
+      // Over a full disk the database is emptied first: then there is room for it.
+      if (!isStorageFull(error)) throw error;
+    }
     runtime.syncAlarm();
   }
   const rows = await finishErasure(runtime, caller);
