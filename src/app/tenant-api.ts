@@ -1,8 +1,9 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
-import type { RowSnapshot } from "./diff-rows";
+import type { RowDifference, RowSnapshot } from "./diff-rows";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
@@ -57,6 +58,11 @@ export interface TenantSettings {
   readonly default_model: string;
   /** A choice as settings store it; empty: what the deployment says. */
   readonly default_policy: string;
+}
+
+export interface ErasedSessionUsage {
+  readonly session: SessionId;
+  readonly usage: readonly ErasedUsage[];
 }
 
 export interface SessionPage {
@@ -151,6 +157,11 @@ export interface TenantApi extends TenantToolsApi {
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
+  /**
+   * Takes over what a session's calls come to, before its log is wiped, and returns what is kept of it. Handing the same over again
+   * changes nothing; handing nothing over only asks.
+   */
+  keepUsage(input: { readonly session: SessionId; readonly usage: readonly ErasedUsage[] }): Promise<TenantOutcome<readonly ErasedUsage[]>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
@@ -195,6 +206,11 @@ export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
   /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
   projectAgain(): Promise<TenantOutcome<null>>;
+  /** What is kept of erased sessions, in order of their ids; fewer sessions than asked for: the last page. */
+  listErasedUsage(page: {
+    readonly after: SessionId | null;
+    readonly sessions: number;
+  }): Promise<TenantOutcome<readonly ErasedSessionUsage[]>>;
   /** All of them, by name. */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Takes those that are still sealed as before; how many that were. */
@@ -208,4 +224,11 @@ export interface TenantRows {
   expect(change: TenantChange): RowSnapshot;
   /** Sessions that have a row, newest first: also those that the tenant's directory does not know. */
   listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
+  /** Compares the usage of erased sessions behind `after` and up to `upTo` (null: all that follow) with what it should be, and mends it. */
+  mendErasedUsage(input: {
+    readonly tenant: TenantId;
+    readonly after: SessionId | null;
+    readonly upTo: SessionId | null;
+    readonly usage: readonly ErasedSessionUsage[];
+  }): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }>;
 }

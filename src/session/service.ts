@@ -67,7 +67,7 @@ export class SessionService implements WholeSessionApi {
     if (!entered.ok) return entered;
     return unlessFull(() => {
       entered.value.wake();
-      return call(entered.value);
+      return this.#unlessErased(call(entered.value));
     });
   }
 
@@ -76,7 +76,13 @@ export class SessionService implements WholeSessionApi {
     const entered = this.#enter(caller);
     if (!entered.ok) return entered;
     entered.value.wakeIfPossible();
-    return unlessFull(() => call(entered.value));
+    return unlessFull(() => this.#unlessErased(call(entered.value)));
+  }
+
+  /** Erased while the caller waited: what the call found is gone, and what it missed was not the client's mistake. */
+  async #unlessErased<T>(called: api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
+    const outcome = await called;
+    return this.runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
   }
 
   open = (caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<views.SessionDescription>> =>
@@ -88,7 +94,7 @@ export class SessionService implements WholeSessionApi {
   async erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
     const { lifecycle, tenant, session } = this.runtime.state;
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
-    return eraseSession(this.runtime, caller);
+    return unlessFull(() => eraseSession(this.runtime, caller));
   }
 
   submit = (caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> =>

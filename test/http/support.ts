@@ -214,6 +214,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
+    keepUsage: async ({ usage }) => ok(usage),
+    listErasedUsage: async () => ok([]),
   };
 }
 
@@ -231,8 +233,13 @@ export function emptyRows(): RebuildRows {
   };
 }
 
-function emptyTenantRows(): TenantRows {
-  return { read: async () => ({}), expect: () => ({}), listSessions: async () => ({ data: [], has_more: false }) };
+export function emptyTenantRows(): TenantRows {
+  return {
+    read: async () => ({}),
+    expect: () => ({}),
+    listSessions: async () => ({ data: [], has_more: false }),
+    mendErasedUsage: async () => ({ differences: [], rows: 0 }),
+  };
 }
 
 export interface WorldInput {

@@ -6,7 +6,7 @@ import type { TenantApi } from "../../src/app/tenant-api";
 import { presets } from "../../src/context/presets";
 import type { TenantId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { ADMIN_KEY, emptyRows, FOREIGN_TENANT, modelEntry, principal, problemOf, SESSION, TENANT, world } from "./support";
+import { ADMIN_KEY, emptyRows, emptyTenantRows, FOREIGN_TENANT, modelEntry, principal, problemOf, SESSION, TENANT, world } from "./support";
 
 describe("keys", () => {
   it("are shown once: the tenant gets the hash, the client the key", async () => {
@@ -222,8 +222,7 @@ describe("the admin", () => {
 
   it("lists the sessions that have rows", async () => {
     const tenantRows = {
-      read: async () => ({}),
-      expect: () => ({}),
+      ...emptyTenantRows(),
       listSessions: async () => ({ data: [{ id: SESSION, created_at: 1 }], has_more: false }),
     };
     const { call } = world({ deps: { tenantRows: () => tenantRows } });
