@@ -148,7 +148,8 @@ export class Life {
       this.calls.push(call);
       return call.stream();
     },
-    render: async (request) => this.chat?.render(request) ?? { url: "", body: this.bodyOf?.(request) ?? this.body },
+    render: async (request) =>
+      this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.bodyOf?.(request) ?? this.body },
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {
