@@ -9,6 +9,14 @@ const SCHEMAS = ["test/app/tools/schema-check.test.ts"];
 
 export const tools: readonly Mutant[] = [
   {
+    name: "an address is sought at each character of a run",
+    breaks: "design §5: expressions that meet foreign text are linear",
+    file: "src/evaluate/identifiers.ts",
+    find: String.raw`(?<![\w.+-])[\w.+-]+@`,
+    replace: String.raw`[\w.+-]+@`,
+    tests: ["test/linear-time.test.ts"],
+  },
+  {
     name: "a circle of references is accepted",
     breaks: "design §5: schemas are bounded when they are accepted",
     file: "src/app/tools/schema-bounds.ts",
@@ -182,8 +190,8 @@ export const tools: readonly Mutant[] = [
     name: "arguments are not judged",
     breaks: "arguments are validated against the schema",
     file: "src/app/tools/judge-call.ts",
-    find: "return valid ? [] : describe(errors);",
-    replace: "return [];",
+    find: "    return checkSchema(parameters, given, budget);",
+    replace: "    return [];",
     tests: ["test/app"],
   },
 ];
