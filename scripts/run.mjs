@@ -33,6 +33,7 @@ const COMMANDS = {
   bench: [sessionScript("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
+  margin: [script("scripts/margin.ts")],
   recall: [script("scripts/recall.ts")],
   soak: [script("scripts/soak.ts")],
   fidelity: [sessionScript("scripts/fidelity.ts")],
@@ -116,6 +117,8 @@ const environment = {
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_WRITE_LOGS: "false",
+  // A Worker on this machine has the variables of its own file, none of the shell's.
+  CLOUDFLARE_INCLUDE_PROCESS_ENV: "false",
   NO_UPDATE_NOTIFIER: "1",
 };
 

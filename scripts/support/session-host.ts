@@ -70,6 +70,7 @@ export class SessionHost {
       models: () => ({ resolve: async (id) => (id === spec.id ? spec : null) }),
       queue: { send: async (job) => void this.#jobs.push(job) },
       projection: () => ({ write: async () => {}, erase: async () => ({ rows: 0 }) }),
+      usageArchive: () => ({ keep: async (_, usage) => usage }),
       digest,
       deadlines: DEADLINES,
       log: SILENT,

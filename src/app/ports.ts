@@ -1,5 +1,6 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
 import type { Prices } from "../context/economy";
+import type { ErasedUsage } from "../domain/erased-usage";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
@@ -157,6 +158,8 @@ export interface ToolOutcome {
   readonly artifacts?: readonly ToolArtifact[];
   /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
   readonly whole?: true;
+  /** Of a look-up: the positions that the output quotes. */
+  readonly read?: readonly number[];
 }
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */
@@ -191,8 +194,20 @@ export interface ProjectionBatch {
 /** The read model of sessions. Writing the same batch twice, or an older one late, changes nothing. */
 export interface Projection {
   write(batch: ProjectionBatch): Promise<void>;
-  /** Removes every row of the session but its tombstone. */
-  erase(input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number }): Promise<{ readonly rows: number }>;
+  /** Removes every row of the session but its tombstone and, in the same transaction, writes what stays of its ledger. */
+  erase(input: {
+    readonly tenant: TenantId;
+    readonly session: SessionId;
+    readonly at: number;
+    /** As the tenant's object keeps it; absent: what is written stays. */
+    readonly usage?: readonly ErasedUsage[];
+  }): Promise<{ readonly rows: number }>;
+}
+
+/** The ledger of a tenant's erased sessions. Throws while the tenant's object is out of reach. */
+export interface UsageArchive {
+  /** Takes over what the session's calls come to and returns what is kept of it; nothing given: only that. Repeating it changes nothing. */
+  keep(session: SessionId, usage: readonly ErasedUsage[]): Promise<readonly ErasedUsage[]>;
 }
 
 /** Structured logging. Fields never hold content, prompts or credentials. */

@@ -188,7 +188,7 @@ function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: 
   const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
   // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
   const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
-  const start = Math.min(view.overlays[0]?.from ?? from, older[0]?.from ?? from);
+  const start = view.overlays.reduce((least, overlay) => Math.min(least, overlay.from), older[0]?.from ?? from);
   const newest = summaries.at(-1);
   if (!newest) return { covered, range: { from: start, to }, source: { from: start, to } };
   // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.

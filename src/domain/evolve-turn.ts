@@ -1,6 +1,7 @@
 /** What a turn's events do to the state. */
 import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
+import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
 import type { LastTurn, StoredEvent, TurnEvent } from "./events";
 import { learnFrom } from "./learned-ratio";
@@ -74,7 +75,10 @@ function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState 
 /** A retry answers again: what the failed attempt had begun to say stays in the record and leaves the view. */
 function withoutCutOffReply(state: SessionState): SessionState {
   const { items } = state.view;
-  return { ...state, view: viewOf({ ...state.view, items: items.slice(0, items.length - cutOffReply(items).length) }) };
+  const gone = cutOffReply(items);
+  const taken_back = toRanges(gone.map(({ position }) => position)).reduce(withRange, state.branch.taken_back);
+  const view = viewOf({ ...state.view, items: items.slice(0, items.length - gone.length) });
+  return { ...state, branch: { ...state.branch, taken_back }, view };
 }
 
 /** What a retry takes back: the unfinished words at the end of the view. */

@@ -13,7 +13,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 13;
+export const STATE_VERSION = 14;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -55,9 +55,10 @@ export interface OpenTurn {
   readonly rounds: number;
 }
 
-/** What the model reads: overlays for what is older, then items verbatim, both in order of position. */
+/** What the model reads: overlays for what is older, then items verbatim, in order of position. */
 export interface View {
   readonly epoch: number;
+  /** In the order of their ends, one within another first (`viewOf`): the last summary is the newest. */
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
   /** Items that it shows as less than they are, by position. */

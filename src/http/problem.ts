@@ -136,6 +136,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
 
   tenant_not_found: () => unknown("tenant"),
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
+  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "More than the key that asks has", detail, errors: [{ field, detail }] }),
+  own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
   model_not_own: () =>

@@ -54,7 +54,10 @@ export class SessionService implements WholeSessionApi {
 
   async #in<T>(caller: api.Caller, call: (runtime: SessionRuntime) => api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
     const entered = this.#enter(caller);
-    return entered.ok ? call(entered.value) : entered;
+    if (!entered.ok) return entered;
+    const outcome = await call(entered.value);
+    // Erased while the caller waited: what the call found is gone, and what it missed was not the client's mistake.
+    return this.runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
   }
 
   open = (caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<views.SessionDescription>> =>

@@ -30,6 +30,7 @@ import { createProjection } from "../read-model/writer";
 import { createCredentials, createOpenCredential } from "../tenant/credentials";
 import { createModelDirectory } from "../tenant/model-directory";
 import { createToolDirectory } from "../tenant/tool-directory";
+import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolFetch } from "../tools/safe-fetch";
 import { createToolRunner } from "../tools/tool-runner";
 import { ringAlarm } from "./alarm";
@@ -99,6 +100,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
+      usageArchive: (tenant) => createUsageArchive({ keepUsage: (input) => tenantStub(tenant).keepUsage(input) }),
       digest: sha256,
       deadlines: DEADLINES,
       log,

@@ -10,6 +10,7 @@ import type {
   ModelSpec,
   Projection,
   ToolRunner,
+  UsageArchive,
 } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
@@ -103,6 +104,7 @@ export class Life {
   models: ModelDirectory = { resolve: async () => SPEC };
   tools: ToolRunner = { run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  usageArchive: UsageArchive = { keep: async (_, usage) => usage };
   readonly runtime: SessionRuntime;
   readonly service: SessionService;
 
@@ -126,6 +128,7 @@ export class Life {
       models: () => ({ resolve: (id) => this.models.resolve(id) }),
       tools: () => ({ run: (request, options) => this.tools.run(request, options) }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
+      usageArchive: () => ({ keep: (session, usage) => this.usageArchive.keep(session, usage) }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
@@ -145,7 +148,8 @@ export class Life {
       this.calls.push(call);
       return call.stream();
     },
-    render: async (request) => this.chat?.render(request) ?? { url: "", body: this.bodyOf?.(request) ?? this.body },
+    render: async (request) =>
+      this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.bodyOf?.(request) ?? this.body },
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {

@@ -33,6 +33,8 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
   await checkReadModel(run);
+  run.log.redactions.checkTables();
+  await run.log.redactions.checkRows();
   // Both play the log again: of so many stories a part says it.
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
@@ -191,6 +193,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     Object.keys(found).map((key) => `${table} ${key}`),
   );
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
+  await checkErasedUsage(world);
   const asked = {
     role: "user",
     parts: [{ type: "text", text: "still there?" }],
@@ -206,4 +209,14 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     "I17",
     () => `a message to an erased session was answered ${JSON.stringify(answer)} after ${users.sends.length} sends`,
   );
+}
+
+/** I17: every call that the log had counted is in the sums that stay, once. */
+async function checkErasedUsage({ archive, d1, log, violations }: World): Promise<void> {
+  const { handed } = archive;
+  const { results } = await d1.direct.prepare("SELECT calls, cost FROM erased_usage").all<{ calls: number; cost: number }>();
+  const sum = (rows: readonly { readonly calls: number }[]): number => rows.reduce((calls, row) => calls + row.calls, 0);
+  const { calls } = log.replayed.totals;
+  const [kept, shown] = [sum(handed), sum(results)];
+  violations.check(kept >= calls && kept === shown, "I17", () => `of ${calls} calls ${kept} were handed over and ${shown} are shown`);
 }

@@ -11,6 +11,7 @@ import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
 import { DraftRules } from "./draft-rules";
+import { RedactionRules } from "./redaction-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
 
@@ -25,6 +26,7 @@ export class LogRules {
   readonly #compactions: CompactionRules;
   readonly #drafts: DraftRules;
   readonly #view: ViewRules;
+  readonly redactions: RedactionRules;
   /** The epoch that each lease was given for, by its token. */
   readonly #epochs = new Map<number, number>();
   #begun = false;
@@ -33,6 +35,7 @@ export class LogRules {
     this.#compactions = new CompactionRules(world);
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
+    this.redactions = new RedactionRules(world);
   }
 
   afterStep(): void {
@@ -56,7 +59,9 @@ export class LogRules {
     const seen = this.replayed.seq;
     // What the log had more than the state would be seen with the next event, and at rest.
     if (life && life.runtime.state.seq === seen) return;
-    for (const event of readEvents(sql, seen, Number.MAX_SAFE_INTEGER)) this.#take(event);
+    const events = readEvents(sql, seen, Number.MAX_SAFE_INTEGER);
+    for (const event of events) this.#take(event);
+    if (events.some(({ type }) => type === "MessageRedacted")) this.redactions.checkTables();
     if (!life || this.replayed.seq === seen) return;
     const same = isDeepStrictEqual(life.runtime.state, this.replayed);
     violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
@@ -86,6 +91,7 @@ export class LogRules {
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
+    this.redactions.afterEvent(event, before, this.replayed);
   }
 
   #count(event: StoredEvent): void {

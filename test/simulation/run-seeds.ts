@@ -64,6 +64,8 @@ const TRIED = [
       "reverted",
       "rewind: done",
       "switch: done",
+      "redact: done",
+      "redacted under a chain of summaries",
       "regenerate: done",
       "event CompactionDrafted",
       "drafts edited",

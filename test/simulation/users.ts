@@ -8,7 +8,7 @@ import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
-import { CALLER, type World } from "./world";
+import { CALLER, digestOf, type World } from "./world";
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
@@ -33,7 +33,7 @@ const ORDINARY = {
   rewind: 0.6,
   switch: 0.5,
   again: 0.5,
-  redact: 0.3,
+  redact: 0.8,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -163,7 +163,7 @@ export class Users {
     const { random, profile, scheduler } = this.world;
     const run = change.role === undefined && random.chance(0.88);
     const send: Send = {
-      text: `#${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      text: `~${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
       image: change.role === undefined && random.chance(profile.images),
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
@@ -222,7 +222,7 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: send.text } };
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestOf(send.text) } };
     const accepted = await this.#insist("send", () =>
       this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
     );

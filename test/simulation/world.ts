@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { ModelDirectory } from "../../src/app/ports";
+import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
@@ -19,6 +19,7 @@ import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
 import type { Owed } from "./request-rules";
 import { Scheduler, Scope } from "./scheduler";
+import { SimArchive } from "./sim-archive";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
@@ -58,6 +59,7 @@ export class World {
   readonly model: SimModel;
   readonly tools = new SimTools(this);
   readonly queue: SimQueue;
+  readonly archive = new SimArchive(this);
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
@@ -85,7 +87,8 @@ export class World {
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
     const epochOf = (lease: number | null): number | null => this.log.epochOf(lease);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf });
+    const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,
@@ -181,6 +184,7 @@ export class World {
       tools: () => this.tools.for(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
+      usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });
         return digestOf(text);

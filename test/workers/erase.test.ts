@@ -4,13 +4,16 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { bodyOf, type Chat, migrate, newChat, request } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 const MARK = "MARKER";
 const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+/** The tables of the read model that hold a row of an erased session whose model was called. */
+const LEFT = ["erased_usage", "session_tombstones"];
 
 /** Every value of every table of the object, as one text. */
 const objectText = (chat: Chat): Promise<string> =>
@@ -27,7 +30,7 @@ async function rowsOf(chat: Chat): Promise<string[]> {
     const { results } = await env.DB.prepare(`SELECT * FROM "${name}"`).all();
     if (JSON.stringify(results).includes(chat.id)) held.push(name);
   }
-  return held;
+  return held.sort();
 }
 
 const eraseOf = async (chat: Chat): Promise<ErasureReceipt> => bodyOf<ErasureReceipt>(await chat.call("DELETE"));
@@ -64,7 +67,7 @@ describe("erasing a session", () => {
       ],
     });
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
     expect(await runInDurableObject(chat.stub, async (_, { storage }) => [...(await storage.list()).keys()])).toEqual([]);
   });
 
@@ -113,7 +116,46 @@ describe("erasing a session", () => {
     expect((await chat.call("GET")).status).toBe(404);
     expect((await chat.send("hello")).status).toBe(404);
     expect(await objectText(chat)).not.toMatch(/MARKER|hello/);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
+  });
+});
+
+describe("what an erased session used", () => {
+  type Sums = { readonly data: readonly { readonly session_id: string; readonly calls: number }[] };
+  const usageOf = async (chat: Chat): Promise<Sums["data"]> =>
+    (await bodyOf<Sums>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model,purpose"))).data;
+
+  const rebuildTenant = async (chat: Chat): Promise<unknown> => {
+    const key = env.ADMIN_KEY ?? "";
+    return bodyOf(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/rebuild`, { key }));
+  };
+
+  it("stays in the tenant's sums, and comes back when the read model is made anew", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["one"] }, { deltas: ["two"] }] });
+    await chat.say("hello");
+    await chat.say("again");
+    await expect.poll(() => usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 2 }]);
+    const before = await usageOf(chat);
+
+    await eraseOf(chat);
+    expect(await usageOf(chat)).toEqual(before);
+
+    await env.DB.prepare("DELETE FROM erased_usage").run();
+    await env.DB.prepare("DELETE FROM session_tombstones").run();
+    expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [{ table: "erased_usage" }] });
+    expect(await usageOf(chat)).toEqual(before);
+    expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [] });
+  });
+
+  it("holds the call that the deletion cut off", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["one ", { gate: "never" }] }] });
+    const frames = await chat.hear("hello");
+    await frames.until("text.delta");
+
+    await eraseOf(chat);
+    await frames.rest();
+
+    expect(await usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 1, failed_calls: 1 }]);
   });
 });
 
@@ -131,7 +173,7 @@ describe("while a turn runs, erasing", () => {
     await Promise.all([frames.rest(), live.leave()]);
 
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
   });
 
   it("takes the waiting messages with it", async () => {
@@ -153,7 +195,8 @@ describe("while a turn runs, erasing", () => {
 
     await eraseOf(chat);
 
-    expect((await waiting).status).toBe(404);
+    const answer = await waiting;
+    expect(await bodyOf(answer, 404)).toMatchObject({ type: "urn:longhand:problem:session_erased" });
   });
 });
 
@@ -188,7 +231,7 @@ describe("late writers", () => {
     await eraseOf(chat);
     await createProjection(env.DB).write({ ...chat.caller, events, bodies: new Map(bodies.map(({ id, text }) => [id, text])) });
 
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
   });
 });
 
@@ -210,6 +253,6 @@ describe("with the read model out of reach, erasing", () => {
     const again = await eraseOf(chat);
 
     expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }]);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { cutToolResult } from "../../context/cut-result";
 import { policyOf } from "../../context/policy-choice";
+import { toRanges } from "../../domain/branch";
 import type { ToolRunDraft, TurnRun } from "../../domain/commands";
 import type { ExecutionId } from "../../domain/ids";
 import type { ToolCallPart } from "../../domain/message";
@@ -159,7 +160,8 @@ export function draftRun(
   const is_error = outcome.failure !== null;
   const { draft, body } = draftToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
   const kept = draftArtifacts(outcome.artifacts ?? [], ids);
-  const ran: ToolRun = { ms, exit_code: null, failure: outcome.failure, artifacts: kept.artifacts };
+  const read = outcome.read && toRanges([...outcome.read].sort((one, other) => one - other));
+  const ran: ToolRun = { ms, exit_code: null, failure: outcome.failure, artifacts: kept.artifacts, ...(read && { read }) };
   return { result: { execution: call.execution, item: draft, is_error, ran }, bodies: [body, ...kept.bodies] };
 }
 

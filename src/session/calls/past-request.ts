@@ -58,9 +58,12 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, i
   digest: request_digest,
 });
 
-/** A summary leaves with what it has read. */
-const isBurned = ({ view }: SessionState, content: ContentReader): boolean =>
-  view.overlays.some(({ kind, id }) => kind === "summary" && content.readText(id) === null);
+/** A summary leaves with what it was made from, and with a redaction what was replaced before it. */
+function isBurned({ view, settings, pins }: SessionState, content: ContentReader): boolean {
+  const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
+  const texts = [settings.system, settings.tools, ...pins].flatMap((text) => (text ? [text.body] : []));
+  return [...summaries, ...texts].some((id) => content.readText(id) === null);
+}
 
 function isHiddenSince({ view, redacted: before }: SessionState, redacted: SessionState["redacted"]): boolean {
   const since = new Set(redacted.filter((id) => !before.includes(id)));

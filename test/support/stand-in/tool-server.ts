@@ -2,7 +2,6 @@
  * Tools to test against, on 127.0.0.1: an HTTP service that shows what it was sent and misbehaves on request, and an MCP server made with the
  * official SDK, each session of which lives until it is ended.
  */
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -118,9 +117,11 @@ class Desk {
     await transport.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
   }
 
+  #opened = 0;
+
   async #newSession(path: string): Promise<StreamableHTTPServerTransport> {
     const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
+      sessionIdGenerator: () => `mcp-session-${++this.#opened}`,
       onsessioninitialized: (id) => void this.sessions.set(id, transport),
       onsessionclosed: (id) => void this.sessions.delete(id),
     });
