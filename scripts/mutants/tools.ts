@@ -91,9 +91,9 @@ export const tools: readonly Mutant[] = [
   {
     name: "a turn that throws leaves its tools running",
     breaks: "design §5: whoever ends a turn ends its tools",
-    file: "src/session/runtime.ts",
-    find: 'live.abort.abort();\n    this.deps.log.error("turn_threw"',
-    replace: 'this.deps.log.error("turn_threw"',
+    file: "src/session/turn-runner.ts",
+    find: "live.abort.abort();\n    if (this.#live !== live) return;",
+    replace: "if (this.#live !== live) return;",
     tests: LIVED,
   },
   {
@@ -115,9 +115,9 @@ export const tools: readonly Mutant[] = [
   {
     name: "what was allowed waits for what runs",
     breaks: "design §5: beside what runs already",
-    file: "src/session/runtime.ts",
-    find: "return this.live.look?.();",
-    replace: "return;",
+    file: "src/session/turn-runner.ts",
+    find: ": this.#live.look?.();",
+    replace: ": undefined;",
     tests: LIVED,
   },
   {

@@ -36,6 +36,7 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   /** Closed by whoever asked: nobody waits any more. */
   aborted: NOTHING,
   round_limit: NOTHING,
+  storage_full: NOTHING,
   crashed: NOTHING,
 };
 

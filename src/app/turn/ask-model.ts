@@ -45,6 +45,8 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const read = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
   const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
+  // Counted before it is made: what cannot be written down is not asked.
+  ports.noteCall(call.endedAs("crashed", null));
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
@@ -60,10 +62,15 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
 
 const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
-/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
+/** Once the request's digest is known: should the object die after this, the next life can say what was asked. The call is noted without it, too. */
 async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
   call.request_digest = await of.digest;
-  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
+  if (!isCurrent(of.live, ports)) return;
+  try {
+    ports.noteCall(call.endedAs("crashed", null));
+  } catch (error) {
+    ports.log.warn("digest_not_noted", { error: error instanceof Error ? error.name : "unknown" });
+  }
 }
 
 interface Heard {

@@ -24,7 +24,7 @@ import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const efforts = new Efforts(live.vain);
-  let ended: Failed | null = isAtRoundLimit(ports) ? AT_ROUND_LIMIT : null;
+  let ended: Failed | null = whyNotAsked(ports);
   if (ended) return fail(live, ports, ended);
   for (const candidate of candidatesOf(ports.writer.state)) {
     const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
@@ -39,12 +39,12 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   if (ended) fail(live, ports, ended);
 }
 
-const AT_ROUND_LIMIT: Failed = { failure: { kind: "round_limit", status: null }, call: null };
-
-/** A model that calls tools for ever is stopped by its policy. */
-function isAtRoundLimit({ writer }: SessionPorts): boolean {
+/** A model that calls tools for ever is stopped by its policy, and none is asked for what there is no room to record. Null: it may be. */
+function whyNotAsked({ writer, storageIsFull }: SessionPorts): Failed | null {
   const { turn, settings } = writer.state;
-  return (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
+  if (storageIsFull()) return { failure: { kind: "storage_full", status: null }, call: null };
+  const isAtLimit = (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
+  return isAtLimit ? { failure: { kind: "round_limit", status: null }, call: null } : null;
 }
 
 const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ failure, call });

@@ -80,6 +80,23 @@ const isSnapshotDue = (before: SessionState, { state, appended }: Unit): boolean
   Math.floor(state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS) ||
   appended.some((event) => event.type === "EpochChanged");
 
+/** What clients begin, and what brings content of theirs: refused where there is only room left for the end of what is under way. */
+const BEGINS: ReadonlySet<Command["type"]> = new Set([
+  "ChangeSettings",
+  "SetPins",
+  "SubmitMessage",
+  "RetryTurn",
+  "RecordToolResults",
+  "ResolveApprovals",
+  "RequestCompaction",
+  "RevertCompaction",
+  "ResetSummary",
+  "EditDraft",
+  "RewindHistory",
+  "SwitchBranch",
+  "CopyMessages",
+]);
+
 class Unit implements Step {
   readonly appended: StoredEvent[] = [];
 
@@ -93,6 +110,7 @@ class Unit implements Step {
     const decision = decide(command, this.state);
     if (!decision.ok) return err(decision.error);
     if (decision.value.length === 0) return ok([]);
+    if (BEGINS.has(command.type) && this.sql.isFull()) return err({ code: "storage_full" });
     if (!this.migrated) migrate(this.sql);
     this.migrated = true;
     const stored = appendEvents(this.sql, decision.value, { seq: this.state.seq, at: command.at });
