@@ -14,7 +14,7 @@ import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import { LiveTurn } from "../app/turn/live-turn";
 import { runTurn } from "../app/turn/run-turn";
 import { measureNext } from "../context/budget";
-import { withStartRatio } from "../context/start-ratio";
+import { measuredFor } from "../context/start-ratio";
 import type { CutShort } from "../domain/commands";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type OpenTurn, type SessionState } from "../domain/state";
@@ -81,7 +81,7 @@ export class SessionRuntime {
 
   /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return withStartRatio(this.store.state, this.spec);
+    return measuredFor(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
