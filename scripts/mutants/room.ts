@@ -3,6 +3,14 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "what was refused costs the history before it",
+    breaks: "design §5, the guard: a message that was refused leaves the view first",
+    file: "src/context/refused.ts",
+    find: 'if (state.last_turn?.failure?.kind !== "cannot_fit") return [];',
+    replace: "if (state.last_turn !== undefined) return [];",
+    tests: ["test/session/refused.test.ts"],
+  },
+  {
     name: "an image that is sent as words weighs as an image",
     breaks: "design §5, measuring: images and files weigh what the model at hand is sent of them",
     file: "src/context/media.ts",
