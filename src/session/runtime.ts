@@ -11,7 +11,8 @@ import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
 import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { measureNext } from "../context/budget";
+import { assumedWindow, measureNext } from "../context/budget";
+import { policyOf } from "../context/policy-choice";
 import { withStartRatio } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
@@ -257,8 +258,13 @@ export class SessionRuntime {
 
   /** How full the window is: the same two figures wherever usage is told, from the session's first moment on. */
   contextNumbers(): ContextNumbers {
-    const { model } = this.state.settings;
-    return { context_window: this.window.windowOf(model), current_context_tokens: measureNext(this.state, model).tokens };
+    const { model, policy } = this.state.settings;
+    const window = this.window.windowOf(model);
+    return {
+      context_window: window,
+      assumed_window: window === null ? assumedWindow(policyOf(policy)) : null,
+      current_context_tokens: measureNext(this.state, model).tokens,
+    };
   }
 
   /** Looks at what the state asks for next, once whatever runs now is done. */
