@@ -5,7 +5,49 @@ const DECIDED = ["test/domain/tools.test.ts"];
 const LIVED = ["test/session/tools.test.ts"];
 const ROWS = ["test/read-model/executions.test.ts"];
 
+const SCHEMAS = ["test/app/tools/schema-check.test.ts"];
+
 export const tools: readonly Mutant[] = [
+  {
+    name: "an address is sought at each character of a run",
+    breaks: "design §5: expressions that meet foreign text are linear",
+    file: "src/evaluate/identifiers.ts",
+    find: String.raw`(?<![\w.+-])[\w.+-]+@`,
+    replace: String.raw`[\w.+-]+@`,
+    tests: ["test/linear-time.test.ts"],
+  },
+  {
+    name: "a circle of references is accepted",
+    breaks: "design §5: schemas are bounded when they are accepted",
+    file: "src/app/tools/schema-bounds.ts",
+    find: "return taken < all.size;",
+    replace: "return false;",
+    tests: SCHEMAS,
+  },
+  {
+    name: "references may double without end",
+    breaks: "design §5: schemas are bounded when they are accepted",
+    file: "src/app/tools/schema-bounds.ts",
+    find: "return expandedSize(schema, references, new Map()) > MAX_EXPANDED",
+    replace: "return expandedSize(schema, references, new Map()) > Number.MAX_VALUE",
+    tests: SCHEMAS,
+  },
+  {
+    name: "what is not judged counts as matched",
+    breaks: "design §5: what is unsure is no fault",
+    file: "src/app/tools/schema-check.ts",
+    find: "if (UNJUDGED.some((keyword) => schema[keyword] !== undefined)) found.add(UNSURE);",
+    replace: "",
+    tests: SCHEMAS,
+  },
+  {
+    name: "a call that runs here runs unjudged",
+    breaks: "design §5: what runs here is not run unjudged",
+    file: "src/app/tools/judge-call.ts",
+    find: 'if (error instanceof OverBudget || error instanceof RangeError) return "undecided";',
+    replace: "if (error instanceof OverBudget || error instanceof RangeError) return [];",
+    tests: SCHEMAS,
+  },
   {
     name: "a call is begun twice",
     breaks: "design §5: at most once for an execution",
@@ -148,8 +190,8 @@ export const tools: readonly Mutant[] = [
     name: "arguments are not judged",
     breaks: "arguments are validated against the schema",
     file: "src/app/tools/judge-call.ts",
-    find: "return valid ? [] : describe(errors);",
-    replace: "return [];",
+    find: "    return checkSchema(parameters, given, budget);",
+    replace: "    return [];",
     tests: ["test/app"],
   },
 ];

@@ -62,7 +62,10 @@ export class SessionRuntime {
   /** When a worker's outcome is held, or the worker failed. */
   readonly #settled: Signal;
 
-  constructor(readonly deps: RuntimeDeps) {
+  readonly deps: RuntimeDeps;
+
+  constructor(deps: RuntimeDeps) {
+    this.deps = deps;
     const { sql, clock, schedule, log, keptPacks } = deps;
     this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.commits = createSignal(schedule);

@@ -49,7 +49,11 @@ async function unlessFull<T>(work: () => api.Outcome<T> | Promise<api.Outcome<T>
 }
 
 export class SessionService implements WholeSessionApi {
-  constructor(readonly runtime: SessionRuntime) {}
+  readonly runtime: SessionRuntime;
+
+  constructor(runtime: SessionRuntime) {
+    this.runtime = runtime;
+  }
 
   /** The caller's own, open session; else why not. */
   #enter(caller: api.Caller): api.Outcome<SessionRuntime> {

@@ -33,7 +33,10 @@ export class LogRules {
   readonly #epochs = new Map<number, number>();
   #begun = false;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#compactions = new CompactionRules(world);
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);

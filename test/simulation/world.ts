@@ -81,10 +81,12 @@ export class World {
   #cancelAlarm: () => void = () => {};
   #lives = 0;
 
-  constructor(
-    readonly seed: number,
-    readonly d1: SimD1,
-  ) {
+  readonly seed: number;
+  readonly d1: SimD1;
+
+  constructor(seed: number, d1: SimD1) {
+    this.seed = seed;
+    this.d1 = d1;
     this.random = new Random(seed);
     this.profile = drawProfile(this.random);
     this.scheduler = new Scheduler(this.random);

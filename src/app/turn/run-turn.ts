@@ -11,6 +11,7 @@ import { type DraftedItem, draftItem } from "../drafts";
 import { Efforts, mayHelpElsewhere } from "../retry";
 import type { SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "../tools/judge-call";
+import { StepBudget } from "../tools/schema-check";
 import { candidatesOf } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
@@ -60,10 +61,11 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const said = live.spoken.whole;
   const reply = said.words.length > 0 ? draftItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
   const tools = said.calls.length > 0 ? ports.content.readTools() : [];
+  const budget = new StepBudget();
   const calls = said.calls.map(({ call: part, thinking }): DraftedItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
     const drafted = draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
-    return { ...drafted, judged: judgeCall(part, tools) };
+    return { ...drafted, judged: judgeCall(part, tools, budget) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
   const bodies = drafted.map((item) => item.body);
