@@ -129,6 +129,15 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (session, at, model, purpose)
      ) STRICT, WITHOUT ROWID`,
   ],
+  [
+    // Under way: from before anything is erased until every store has reported.
+    `CREATE TABLE erasures (
+       session TEXT PRIMARY KEY,
+       asked_at INTEGER NOT NULL,
+       due_at INTEGER NOT NULL,
+       attempts INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+  ],
 ];
 
 /** Asks without creating anything: an object that anyone can address by a made-up name must stay empty. */
