@@ -24,7 +24,7 @@ import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
-import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
+import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
@@ -50,7 +50,12 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   const parts = parseApiKey(key);
   if (parts?.env !== config.ENVIRONMENT) return null;
   const hash = await hashApiKey(key, config.KEY_PEPPER);
-  return keys.find(hash, () => tenantStub(env, parts.tenant).authenticate(hash));
+  const ask = async (): Promise<Principal | null> => {
+    // Whoever addresses an object makes it, so an invented key must not get as far.
+    if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
+    return tenantStub(env, parts.tenant).authenticate(hash);
+  };
+  return keys.find(hash, ask);
 }
 
 /** Fresh for each use: what it remembers is one request's or one job's. */
@@ -94,7 +99,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     usageList: createUsageList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
-    generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
+    generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),

@@ -65,8 +65,8 @@ export const view: readonly Mutant[] = [
     name: "the guard is off",
     breaks: "I6: within the window",
     file: "src/context/guard.ts",
-    find: "if (next.tokens <= limit) return",
-    replace: "if (next.tokens >= 0) return",
+    find: "if (tokens <= limit) return",
+    replace: "if (tokens >= 0) return",
     tests: CONTEXT,
   },
   {

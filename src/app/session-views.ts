@@ -198,7 +198,7 @@ export interface ContextReport {
   readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected: Measure } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
-  readonly request: { readonly url: string; readonly body: string };
+  readonly request: { readonly url: string | null; readonly body: string };
 }
 
 export interface ErasureReceipt {

@@ -28,6 +28,10 @@ export interface KeyView {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+  /** Null: the deployment's admin, or an older build that did not record it. */
+  readonly created_by: KeyId | null;
+  /** Null also while it is not revoked. */
+  readonly revoked_by: KeyId | null;
 }
 
 export type TenantError =
@@ -36,6 +40,10 @@ export type TenantError =
   /** Its erasure is under way. */
   | { readonly code: "session_erased" }
   | { readonly code: "key_not_found"; readonly key: string }
+  /** A key makes and revokes no key that can more, or lasts longer, than itself. `field` as the client wrote it. */
+  | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "key_id"; readonly detail: string }
+  /** The key that asks has ended since it was looked up. */
+  | { readonly code: "own_key_ended" }
   /** As many as a tenant can have are there already. */
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
@@ -145,10 +153,12 @@ export interface TenantApi extends TenantToolsApi {
     readonly name: string;
     readonly scopes: readonly Scope[];
     readonly expires_at: number | null;
+    /** The key that asks; null: the deployment's admin, who is not bound by one. */
+    readonly by: KeyId | null;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
-  revokeKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
+  revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
   /** Null: no such key, or expired, or revoked. */
   authenticate(hash: string): Promise<Principal | null>;
 

@@ -16,7 +16,7 @@ import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
 import { sourcesOf } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
+import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext, plannedNext, ratioOf } from "./budget";
 import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
@@ -124,7 +124,7 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
   const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
   const done: Taken = {
     rung: plan.mode === null ? "note" : "summarize",
-    gain: Math.max(0, source + earlier - summary.tokens),
+    gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * ratioOf(input.state, input.limits.model)),
     reason: input.trigger,
   };
   return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
@@ -198,6 +198,6 @@ export function fitsAfter(
   ops: readonly EpochOp[],
   limits: ModelLimits,
 ): { readonly fits: boolean; readonly tokens: number } {
-  const { tokens } = measureNext(stateAfter(state, ops, "manual"), limits.model);
+  const tokens = plannedNext(stateAfter(state, ops, "manual"), limits.model);
   return { fits: tokens <= (limitOf(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }

@@ -119,7 +119,7 @@ export interface Receipt {
   readonly cost?: number | null;
   /** Null: recorded before every change of the view said it. */
   readonly economy: ReceiptEconomy | null;
-  /** Rungs of the ladder in the order taken, with what each was expected to gain. */
+  /** Rungs of the ladder in the order taken, with what each was expected to gain: tokens of the next request, unpadded. */
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
   readonly mode: SummaryMode | null;
   readonly attempts: number;

@@ -1,5 +1,5 @@
 /** What happens before a call and after a turn so that requests fit and cost little: what the app does, without a model. */
-import { limitOf, type ModelLimits, measureNext } from "../context/budget";
+import { limitOf, type ModelLimits, plannedNext } from "../context/budget";
 import { planGuard } from "../context/guard";
 import { isGentle, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
@@ -56,7 +56,7 @@ export class RoomMaker {
 
   #roomTrigger(): CompactionTrigger | null {
     const { policy, eachCall, guard } = this.#room.setup;
-    if (guard && measureNext(this.#room.session.state, this.#room.limits.model).tokens > this.#limit) return "inline";
+    if (guard && plannedNext(this.#room.session.state, this.#room.limits.model) > this.#limit) return "inline";
     const isFirst = this.#room.session.state.turn?.rounds === 0;
     const { at } = policy.trigger;
     return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
@@ -70,7 +70,7 @@ export class RoomMaker {
       if (plan.kind === "cannot_fit") return false;
       this.#take(plan);
     }
-    return measureNext(this.#room.session.state, this.#room.limits.model).tokens <= this.#limit;
+    return plannedNext(this.#room.session.state, this.#room.limits.model) <= this.#limit;
   }
 
   #plan(trigger: CompactionTrigger): Plan {

@@ -125,8 +125,8 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
     return this.#created ? ok(this.#keys.list()) : err(NOT_FOUND);
   }
 
-  async revokeKey(id: KeyId): Promise<api.TenantOutcome<api.KeyView>> {
-    return this.#created ? this.#keys.revoke(id, Date.now()) : err(NOT_FOUND);
+  async revokeKey(id: KeyId, by: KeyId | null): Promise<api.TenantOutcome<api.KeyView>> {
+    return this.#created ? this.#sql.transaction(() => this.#keys.revoke(id, { by, at: Date.now() })) : err(NOT_FOUND);
   }
 
   async authenticate(hash: string): Promise<api.Principal | null> {

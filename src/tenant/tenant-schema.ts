@@ -129,6 +129,8 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (session, at, model, purpose)
      ) STRICT, WITHOUT ROWID`,
   ],
+  // Ids of keys; null: the deployment's admin, or before this step.
+  ["ALTER TABLE keys ADD COLUMN created_by TEXT", "ALTER TABLE keys ADD COLUMN revoked_by TEXT"],
   [
     // Under way: from before anything is erased until every store has reported.
     `CREATE TABLE erasures (

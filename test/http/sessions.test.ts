@@ -129,12 +129,14 @@ describe("erasing a session", () => {
 
   it("stays noted, and says so, while a store has not reported", async () => {
     const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
-    const pending = { ...receipt, stores: [{ store: "read_model", status: "pending" as const, rows: null }] };
+    const pending = { ...receipt, stores: [...receipt.stores, { store: "read_model", status: "pending" as const, rows: null }] };
 
     const response = await world({ tenant: { endErasure }, session: { erase: async () => ok(pending) } }).call("DELETE", base);
 
     expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ stores: [{ status: "pending" }, { store: "directory", status: "pending" }] });
+    expect(await response.json()).toMatchObject({
+      stores: [{ status: "erased" }, { status: "pending" }, { store: "directory", status: "pending" }],
+    });
   });
 
   it("whose object holds nothing, but which is still listed, clears what is listed", async () => {

@@ -186,7 +186,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     settings: async () => ok(settings),
     changeSettings: async ({ default_policy: policy, ...changes }) =>
       ok({ ...settings, ...changes, ...(policy && { default_policy: toPolicyText(policy) }) }),
-    addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
+    addKey: async ({ id, name, scopes, expires_at }) =>
+      ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
     authenticate: async () => null,
@@ -316,7 +317,7 @@ export function world(input: WorldInput = {}): World {
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
-    generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
+    generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
     now: () => NOW,

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
 import type { LedgerRow, SessionDescription, TurnReport } from "../../src/app/session-views";
-import { PADDING } from "../../src/context/budget";
 import { estimateTokens } from "../../src/context/tokens";
 import type { CallUsage } from "../../src/domain/model-call";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
@@ -60,7 +59,7 @@ describe("before the first turn", () => {
 
     const raw = estimateTokens(system) + estimateTokens(JSON.stringify(tools));
     expect(context_window).toBe(SPEC.context_window);
-    expect(current_context_tokens).toMatchObject({ tokens: Math.ceil(raw * PADDING), source: "estimated" });
+    expect(current_context_tokens).toMatchObject({ tokens: raw, source: "estimated", error_bound: Math.ceil(raw / 4) + 8 });
     expect(total_tokens).toBe(0);
     expect(usage).toMatchObject({ calls: 0, cost: 0, cost_complete: true });
   });

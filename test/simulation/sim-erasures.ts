@@ -17,10 +17,12 @@ export class SimErasures {
   #alarmAt: number | null = null;
   #cancel: () => void = () => {};
 
-  constructor(
-    readonly world: World,
-    readonly sql: TenantSql,
-  ) {
+  readonly world: World;
+  readonly sql: TenantSql;
+
+  constructor(world: World, sql: TenantSql) {
+    this.world = world;
+    this.sql = sql;
     const { scheduler } = world;
     sql.transaction(() => createDirectory(sql).register({ session, idempotency: null, at: scheduler.now }));
     this.#erasures = createErasures({

@@ -3,7 +3,7 @@
  * compaction is waited for, a while; then the turn does the work itself under a higher token; and when no summary can be
  * had, the guard drops what must go (docs/design.md §5, rules of the protocol).
  */
-import { limitOf, measureNext } from "../../context/budget";
+import { limitOf, plannedNext } from "../../context/budget";
 import { isForced } from "../../context/cut";
 import { isGentle, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
@@ -95,7 +95,7 @@ export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" 
 
 function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {
   const limit = limitOf(windowOf(spec, policy));
-  if (limit !== null && measureNext(state, spec.id).tokens > limit) {
+  if (limit !== null && plannedNext(state, spec.id) > limit) {
     const last = state.ratios[0]?.model ?? spec.id;
     // Who answered in its place was no switch of the session's model.
     return last === spec.id || policy.fallback_models.includes(last) ? "inline" : "model_switch";

@@ -29,7 +29,10 @@ const weights = {
     .readonly(),
 };
 
-const request = z.object({ url: z.string(), body: z.string() });
+const request = z.object({
+  url: z.string().nullable().openapi({ description: "Without what could be a secret; null: the address is the deployment's" }),
+  body: z.string(),
+});
 
 export const contextView = documents<ContextReport>()(
   z

@@ -72,7 +72,9 @@ export const tokenFigure = documents<TokenFigure>()(
   z.object({
     tokens: z.number(),
     source: z.enum(["reported", "estimated", "mixed"]),
-    error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
+    error_bound: z
+      .number()
+      .openapi({ description: "How far off it may be, in tokens, either way; decisions go by `tokens` and this together" }),
   }),
 );
 

@@ -6,6 +6,7 @@ import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
+import { shownAddress } from "../../app/shown-address";
 import { foreseeRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
 import { decide } from "../../domain/decide";
@@ -45,7 +46,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
     epoch,
     ...weights,
     compaction_first: first && { trigger: first.trigger, expected: first.expected },
-    request,
+    request: { ...request, url: shownAddress(request.url, spec) },
   });
 }
 
