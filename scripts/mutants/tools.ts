@@ -152,4 +152,20 @@ export const tools: readonly Mutant[] = [
     replace: "return [];",
     tests: ["test/app"],
   },
+  {
+    name: "a tool that needs approval by now runs without it",
+    breaks: "decisions/0014: the stricter of the session's definition and the registration",
+    file: "src/app/tools/run-tools.ts",
+    find: "return await tools.needsApproval(judged.tool);",
+    replace: "await tools.needsApproval(judged.tool);\n    return false;",
+    tests: ["test/session/tools.test.ts"],
+  },
+  {
+    name: "a tool whose registration is out of reach is called without approval",
+    breaks: "decisions/0014: where nothing is known of it the tool is not called",
+    file: "src/app/tools/run-tools.ts",
+    find: "  if (wanted === null) return OUT_OF_REACH;\n",
+    replace: "",
+    tests: ["test/session/tools.test.ts"],
+  },
 ];
