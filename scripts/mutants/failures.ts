@@ -164,4 +164,28 @@ export const failures: readonly Mutant[] = [
     replace: "byCode(report, text)",
     tests: ["test/model/classify-failure.test.ts"],
   },
+  {
+    name: "usage that cannot be of the call is believed",
+    breaks: "design §9: what a provider names is bounded where it comes in",
+    file: "src/app/believed-usage.ts",
+    find: "usage.input <= mostInput(heard) && generatedOf(usage) <= mostOutput(heard) ? usage : null",
+    replace: "usage.input + mostInput(heard) + mostOutput(heard) + generatedOf(usage) >= 0 ? usage : null",
+    tests: ["test/session/reported-usage.test.ts"],
+  },
+  {
+    name: "a giant chunk is taken whole",
+    breaks: "design §9: what a provider names is bounded where it comes in",
+    file: "src/app/turn/ask-model.ts",
+    find: "if (!isSpoken(chunk) || chunk.text.length <= room) return chunk;",
+    replace: "if (!isSpoken(chunk) || chunk.text.length >= room * 0) return chunk;",
+    tests: ["test/session/reply-bounds.test.ts"],
+  },
+  {
+    name: "a reply that comes whole is a failure",
+    breaks: "design §9: what a provider names is bounded where it comes in",
+    file: "src/model/call-failure.ts",
+    find: "return events ? streamed(events) : toAnsweredFailure(response, text);",
+    replace: 'return events && text === "" ? streamed(events) : toAnsweredFailure(response, text);',
+    tests: ["test/contract/streaming.test.ts"],
+  },
 ];

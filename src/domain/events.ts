@@ -35,7 +35,7 @@ export interface QueuedMessage {
 }
 
 /** A failure that a turn can end with: the model's, or our own refusal to send. */
-export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "unknown_model" | "crashed" | "internal";
+export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
 
 /** Why an overflow was refused before sending: the floor, the limit, and what weighs most. */
 export interface FitReport {

@@ -86,6 +86,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     extra: { items },
   }),
   branch_limit: ({ limit }) => conflict("Too many branches", `A session has at most ${limit} branches; a fork begins with one.`, { limit }),
+  storage_full: () => ({
+    status: 507,
+    title: "Storage full",
+    detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
+  }),
   message_not_found: () => unknown("message"),
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>

@@ -98,12 +98,16 @@ function toSdkTool(tool: ToolDefinition): LanguageModelV4FunctionTool {
 class PromptBuild {
   readonly messages: PlacedMessage[] = [];
 
-  constructor(
-    readonly request: ModelRequest,
-    readonly rules: PromptRules,
-    /** Calls and their results are told as text: the model knows no tools. */
-    readonly inWords: boolean,
-  ) {}
+  readonly request: ModelRequest;
+  readonly rules: PromptRules;
+  /** Calls and their results are told as text: the model knows no tools. */
+  readonly inWords: boolean;
+
+  constructor(request: ModelRequest, rules: PromptRules, inWords: boolean) {
+    this.request = request;
+    this.rules = rules;
+    this.inWords = inWords;
+  }
 
   add(message: SdkMessage, place: number): void {
     this.messages.push({ message, place });

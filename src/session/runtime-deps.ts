@@ -23,5 +23,7 @@ export interface RuntimeDeps {
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;
+  /** Packs of the live stream that are kept; absent: as many as in production. */
+  readonly keptPacks?: number;
   readonly log: Log;
 }

@@ -17,7 +17,11 @@ export class WindowNote {
   /** Undefined: not read yet. */
   #known: Known | null | undefined;
 
-  constructor(readonly sql: Sql) {}
+  readonly sql: Sql;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+  }
 
   /** For a session that exists. Written when it changes only. */
   learn({ id: model, context_window: window }: ModelSpec): void {

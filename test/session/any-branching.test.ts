@@ -55,7 +55,11 @@ class Story {
   readonly redacted: string[] = [];
   readonly tried = new Map<string, number>();
 
-  constructor(readonly life: Life) {}
+  readonly life: Life;
+
+  constructor(life: Life) {
+    this.life = life;
+  }
 
   get items(): ItemMeta[] {
     const { state } = this.life.runtime;

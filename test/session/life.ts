@@ -44,11 +44,14 @@ export class ModelCall {
   readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
   readonly #ready: ModelChunk[] = [];
 
-  constructor(
-    readonly request: ModelRequest,
-    readonly signal: AbortSignal,
-    readonly signs: Pick<CallOptions, "onProgress" | "onAlive"> = {},
-  ) {
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+  readonly signs: Pick<CallOptions, "onProgress" | "onAlive">;
+
+  constructor(request: ModelRequest, signal: AbortSignal, signs: Pick<CallOptions, "onProgress" | "onAlive"> = {}) {
+    this.request = request;
+    this.signal = signal;
+    this.signs = signs;
     // A turn's late chunks are a test's to send; a summariser that is given up just ends.
     if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
   }
@@ -108,11 +111,10 @@ export class Life {
   readonly runtime: SessionRuntime;
   readonly service: SessionService;
 
-  constructor(
-    readonly sql: Sql = createNodeSql(),
-    incarnation = "life-1",
-    ids = countingIds(),
-  ) {
+  readonly sql: Sql;
+
+  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds()) {
+    this.sql = sql;
     this.runtime = new SessionRuntime({
       sql,
       clock: this.time.now,

@@ -94,3 +94,31 @@ describe("usage that is no count of the request", () => {
     expect(measureNext(life.runtime.state, SPEC.id).tokens).toBeGreaterThan(200);
   });
 });
+
+describe("usage that cannot be of the call", () => {
+  const usage = { input: 12, output: 3, cached: 0, reasoning: 0 };
+
+  test.each([
+    ["more input than the request can weigh", { ...usage, input: 99_999_999 }],
+    ["more output than its cap and its characters can be", { ...usage, output: 99_999_999 }],
+    ["more thinking than that", { ...usage, reasoning: 99_999_999 }],
+  ])("is not reported: nothing is summed up, paid for or measured by it: %s", async (_what, impossible) => {
+    const life = await opened();
+    await life.send("hello");
+    await life.say({ type: "text", text: "hi" }, { type: "finish", finish: "stop", usage: impossible });
+
+    expect(life.runtime.state.totals).toMatchObject({ calls: 1, input: 0, output: 0, reasoning: 0, cost: 0 });
+    expect(measureNext(life.runtime.state, SPEC.id).source).toBe("estimated");
+  });
+
+  test("of a summary neither", async () => {
+    const life = await opened();
+    await life.send("seventeen words ".repeat(1_500));
+    await life.answer("noted", 7_800);
+    await life.send("and this");
+    expect(life.call.request.purpose).toBe("compaction");
+    await life.say({ type: "text", text: "## Goal\nnone" }, { type: "finish", finish: "stop", usage: { ...usage, input: 99_999_999 } });
+
+    expect(life.runtime.state.totals).toMatchObject({ calls: 2, input: 7_800 });
+  });
+});

@@ -322,6 +322,8 @@ test("storage that refuses what came of a tool: nothing is tried again at once, 
 
   fickle.refuses = false;
   await life.advance(1_000);
+  ringAlarm(life.runtime);
+  await life.advance(0);
 
   expect(life.runs).toHaveLength(1);
   expect(await life.executions()).toMatchObject([{ status: "unknown", duration_ms: null }, { status: "awaiting_approval" }]);

@@ -73,7 +73,8 @@ function checkLedger({ world, log }: Run): void {
   }
   const titles = calls.filter((call) => call.purpose === "title").length;
   violations.check(titles <= 2, "I18", () => `a title was asked for ${titles} times`);
-  const calm = !stats.counts.has("crashes") && !stats.counts.has("consumer crashes");
+  const failures = ["crashes", "consumer crashes", "writes failed", "writes on a full disk"];
+  const calm = !failures.some((what) => stats.counts.has(what));
   for (const purpose of ["turn", "compaction", "title", "comparison"]) {
     const made = (stats.counts.get(`${purpose} requests`) ?? 0) + (stats.counts.get(`${purpose} requests inside a turn`) ?? 0);
     const recorded = calls.filter((call) => call.purpose === purpose).length;

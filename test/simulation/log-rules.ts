@@ -15,6 +15,8 @@ import { RedactionRules } from "./redaction-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
 
+const ALARM_PAUSE_MS = 30_000;
+
 export class LogRules {
   /** The fold of everything that is stored, from zero. */
   replayed: SessionState = initialState;
@@ -31,7 +33,10 @@ export class LogRules {
   readonly #epochs = new Map<number, number>();
   #begun = false;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#compactions = new CompactionRules(world);
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
@@ -142,7 +147,9 @@ export class LogRules {
     const { turn, queue, compaction, seq, lifecycle } = this.replayed;
     const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
     const due = Math.min(...jobs.map((job) => job.due_at));
-    const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now));
+    // A job that failed is tried again after a pause.
+    const paused = this.world.failedAt + ALARM_PAUSE_MS;
+    const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now, paused));
     violations.check(rings, "I13", () => `a job is due at ${due}, the alarm is at ${alarmAt}`);
     if (lifecycle !== "open") return;
     const owed: Readonly<Record<string, boolean>> = {

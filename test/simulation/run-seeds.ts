@@ -85,6 +85,10 @@ const TRIED = [
       "jobs doubled",
       "jobs delayed",
       "consumer crashes",
+      "writes failed",
+      "runs that stayed full",
+      "stream.gap",
+      "stream.halted",
     ],
   },
 ] as const;

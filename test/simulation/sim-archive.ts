@@ -13,7 +13,11 @@ export class SimArchive {
   /** What the session handed over first. */
   handed: readonly ErasedUsage[] = [];
 
-  constructor(readonly world: Pick<World, "scheduler" | "profile" | "violations">) {}
+  readonly world: Pick<World, "scheduler" | "profile" | "violations">;
+
+  constructor(world: Pick<World, "scheduler" | "profile" | "violations">) {
+    this.world = world;
+  }
 
   for(scope: Scope): UsageArchive {
     const { scheduler, profile, violations } = this.world;

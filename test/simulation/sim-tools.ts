@@ -26,7 +26,11 @@ export class SimTools {
   readonly #asked = new Set<ExecutionId>();
   #running = 0;
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   /** The tools as one life of the object reaches them. */
   for(scope: Scope): ToolRunner {

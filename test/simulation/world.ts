@@ -14,6 +14,7 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
+import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
@@ -67,17 +68,25 @@ export class World {
   /** When the alarm rings; null: it is not set. */
   alarmAt: number | null = null;
   openCalls = 0;
+  /** No write of the session's database succeeds. */
+  diskIsFull = false;
+  /** When a write last failed: what it should have armed may come later by an alarm's pause. */
+  failedAt = Number.NEGATIVE_INFINITY;
   /** Something was written, or the alarm moved: there is something to check. */
   touched = true;
+  /** Offsets of the live stream that were ever stored, pack by pack. */
+  readonly #frames: (readonly [first: number, last: number])[] = [];
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
   #lives = 0;
 
-  constructor(
-    readonly seed: number,
-    readonly d1: SimD1,
-  ) {
+  readonly seed: number;
+  readonly d1: SimD1;
+
+  constructor(seed: number, d1: SimD1) {
+    this.seed = seed;
+    this.d1 = d1;
     this.random = new Random(seed);
     this.profile = drawProfile(this.random);
     this.scheduler = new Scheduler(this.random);
@@ -113,6 +122,12 @@ export class World {
     });
   }
 
+  /** An offset between the two that was stored, kept since or not; null: there is none. */
+  storedBetween(after: number, before: number): number | null {
+    const [first] = this.#frames.find(([start, end]) => end > after && Math.max(start, after + 1) < before) ?? [null];
+    return first === null ? null : Math.max(first, after + 1);
+  }
+
   get hasNoViolation(): boolean {
     return this.violations.found.length === 0;
   }
@@ -121,7 +136,8 @@ export class World {
     info: () => {},
     warn: (event: string) => this.stats.count(`log ${event}`),
     error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
-      const expected = ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
+      const isInjected = ["DiskFullError", "WriteFailedError"].includes(String(fields?.error));
+      const expected = isInjected || ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
       if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
     },
   };
@@ -154,14 +170,17 @@ export class World {
     const guarded: Sql = {
       all: guard((query, ...params) => {
         if (!query.startsWith("SELECT")) this.touched = true;
-        return sql.all(query, ...params);
+        const rows = sql.all(query, ...params);
+        if (query.startsWith("INSERT INTO frames")) this.#frames.push([Number(params[0]), Number(params[1])]);
+        return rows;
       }) as Sql["all"],
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
+      isFull: guard(sql.isFull),
     };
     return {
-      sql: guarded,
+      sql: createFaultySql(guarded, () => this.#fault()),
       clock: () => scheduler.now,
       ids: { newId: this.#ids },
       incarnation: scope.name,
@@ -172,6 +191,15 @@ export class World {
         work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`));
       },
     };
+  }
+
+  /** What a write fails with now. */
+  #fault(): Error | null {
+    const fails = this.diskIsFull || (this.profile.writeFails > 0 && this.random.chance(this.profile.writeFails));
+    if (!fails) return null;
+    this.failedAt = this.scheduler.now;
+    this.stats.count(this.diskIsFull ? "writes on a full disk" : "writes failed");
+    return this.diskIsFull ? new DiskFullError() : new WriteFailedError();
   }
 
   #outside(scope: Scope) {
@@ -190,6 +218,7 @@ export class World {
         return digestOf(text);
       },
       deadlines: DEADLINES,
+      keptPacks: this.profile.keptPacks,
       log: this.#logger,
     };
   }

@@ -24,7 +24,7 @@ export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 export const turnFailureView = documents<TurnFailure>()(
   z.object({
-    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "unknown_model", "crashed", "internal"]),
+    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal"]),
     status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
     fit: z
       .object({

@@ -17,6 +17,7 @@ import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import { allCalls } from "../log/event-log";
 import { migrate, readMeta, writeMeta } from "../log/log-schema";
+import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
@@ -103,12 +104,18 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
 export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
-    endTurn(runtime);
-    runtime.titler.abandon();
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
-    runtime.execute({ type: "EraseSession", at });
-    runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    try {
+      endTurn(runtime);
+      runtime.execute({ type: "EraseSession", at });
+      runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    } catch (error) {
+      // Over a full disk the database is emptied first: then there is room for it.
+      if (!isStorageFull(error)) throw error;
+    }
+    runtime.runner.abandon();
+    runtime.titler.abandon();
     runtime.syncAlarm();
   }
   const { burnt, rows } = await finishErasure(runtime, caller);
@@ -125,11 +132,10 @@ const BURNT = "burnt_at";
 function endTurn(runtime: SessionRuntime): void {
   const { turn } = runtime.state;
   if (turn) {
-    const { cut, bodies } = runtime.cutShort("aborted");
+    const { cut, bodies } = runtime.runner.cutShort("aborted");
     const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut, partial: null } as const;
     runtime.execute(command, bodies);
   }
-  runtime.abandonLive();
 }
 
 interface Erasure {

@@ -20,7 +20,7 @@ export function openFrameStream(runtime: SessionRuntime, input: StreamInput): Re
   const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
   const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind === "pruned";
   const replay = lost ? replayTurn(runtime, turn) : [];
-  return openReader(runtime.buffer, { after, turn, replay, isOver }, runtime.deps.schedule);
+  return openReader(runtime.buffer, { after, turn, replay, isOver, isHalted: () => runtime.halted }, runtime.deps.schedule);
 }
 
 /** Without a cursor: from the running turn's beginning, or from now on. */

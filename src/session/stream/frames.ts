@@ -83,13 +83,12 @@ export const COMPACTING_STATUS = "Optimizing conversation context…";
 /** FEAT-011, compact fallback notification. */
 export const TRIMMED_NOTICE: Notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
 
-/** Frames after which a turn has nothing more to say until somebody acts. */
+/** Frames after which a turn has nothing more to say. One that waits for its tools may have gone on since. */
 const turnEnds: ReadonlySet<string> = new Set([
   "turn.completed",
   "turn.failed",
   "turn.stopped",
   "turn.interrupted",
-  "turn.awaiting_tools",
   "message.cancelled",
 ] satisfies FrameType[]);
 export const endsTurn = (type: string): boolean => turnEnds.has(type);
