@@ -33,25 +33,29 @@ const OUT_OF_REACH: ToolOutcome = {
 };
 
 export function createToolRunner({ directory, openSecret, ...deps }: ToolRunnerDeps): ToolRunner {
-  async function run({ tool, name, arguments: given, execution, allowed }: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async function runHttp(found: HttpTool | null, { name, arguments: given, execution, allowed }: ToolRequest, signal: AbortSignal) {
+    if (!found) return notConfigured(`The tool ${name} is not registered any more.`);
+    if (found.needs_approval && !allowed) return notAllowed(name);
+    return withSecret(found.secret_header, (secret) => callHttpTool({ tool: found, arguments: given, execution, secret, signal }, deps));
+  }
+  async function runMcp(
+    { server, tool }: { readonly server: McpServer | null; readonly tool: string },
+    request: ToolRequest,
+    signal: AbortSignal,
+  ) {
+    const { name, arguments: given, allowed } = request;
+    const isListed = server?.allowed_tools?.includes(tool) ?? true;
+    if (!server || !isListed) return notConfigured(`The tool ${name} is not registered any more.`);
+    if (server.needs_approval && !allowed) return notAllowed(name);
+    return withSecret(server.secret_header, (secret) => callMcpTool({ server, tool, arguments: given, secret, signal }, deps));
+  }
+  async function run(request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { tool, name } = request;
     switch (tool.by) {
-      case "http": {
-        const found = await directory.http(tool.tool);
-        if (!found) return notConfigured(`The tool ${name} is not registered any more.`);
-        if (found.needs_approval && !allowed) return notAllowed(name);
-        return withSecret(found.secret_header, (secret) =>
-          callHttpTool({ tool: found, arguments: given, execution, secret, signal }, deps),
-        );
-      }
-      case "mcp": {
-        const server = await directory.mcp(tool.server);
-        const isAllowed = server?.allowed_tools?.includes(tool.tool) ?? true;
-        if (!server || !isAllowed) return notConfigured(`The tool ${name} is not registered any more.`);
-        if (server.needs_approval && !allowed) return notAllowed(name);
-        return withSecret(server.secret_header, (secret) =>
-          callMcpTool({ server, tool: tool.tool, arguments: given, secret, signal }, deps),
-        );
-      }
+      case "http":
+        return runHttp(await directory.http(tool.tool), request, signal);
+      case "mcp":
+        return runMcp({ server: await directory.mcp(tool.server), tool: tool.tool }, request, signal);
       case "builtin":
         // They run in the session's object.
         return notConfigured(`The tool ${name} is not run here.`);
