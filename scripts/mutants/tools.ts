@@ -84,7 +84,7 @@ export const tools: readonly Mutant[] = [
     name: "what nobody was asked about runs",
     breaks: "design §5: a call that was made before its tool needed approval is not run",
     file: "src/app/tools/run-tools.ts",
-    find: "if (judged.needs_approval && !call.allowed) return notAllowed(call);",
+    find: "  if (judged.needs_approval) return true;\n",
     replace: "",
     tests: LIVED,
   },
