@@ -58,6 +58,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
     cost: null,
     context_window: 16_000,
+    assumed_window: null,
     current_context_tokens: 12,
     ...changes,
   };

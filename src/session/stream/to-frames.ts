@@ -1,6 +1,7 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem, ToolCallView } from "../../app/session-views";
+import { messagesIn } from "../../context/cut";
 import { rangesWithin } from "../../domain/branch";
 import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
@@ -65,10 +66,10 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
     case "CompactionFailed":
       return event.final
-        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure }]
+        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure, ...counts(source) }]
         : [];
     case "EpochChanged":
-      return epochFrames(event);
+      return epochFrames(event, source);
     case "CompactionDrafted":
       return [{ type: "compaction.drafted", compaction_id: event.compaction }];
     case "SessionOpened":
@@ -150,10 +151,13 @@ function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }
   return turn.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
-function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {
+/** Opal compaction: how many messages there were, and are. */
+const counts = ({ before, after }: FrameSource) => ({ messages_before: messagesIn(before), messages_after: messagesIn(after) });
+
+function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>, source: FrameSource): Frame[] {
   const frames: Frame[] = [];
   if (isSummarized(event) && event.compaction)
-    frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null });
+    frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null, ...counts(source) });
   if (isTrim(event)) frames.push({ type: "notice", ...TRIMMED_NOTICE });
   return frames;
 }
