@@ -25,10 +25,12 @@ export interface ModelLimits {
 }
 
 /** What the policy takes an unknown window to be (ADR 097: 8,192; Opal: 128,000; FEAT-011: null, never compact). */
-export function assumeWindow(limits: ModelLimits, { unknown_window }: Policy): ModelLimits {
-  if (limits.window !== null || unknown_window === null) return limits;
-  return { ...limits, window: unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window };
-}
+export const assumeWindow = (limits: ModelLimits, policy: Policy): ModelLimits =>
+  limits.window === null ? { ...limits, window: assumedWindow(policy) } : limits;
+
+/** Null: none is assumed. */
+export const assumedWindow = ({ unknown_window }: Pick<Policy, "unknown_window">): number | null =>
+  unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window;
 
 /** Tokens kept free for the reply; 0 with an unknown window. */
 export function reserveOf({ window, maxOutput }: Pick<ModelLimits, "window" | "maxOutput">): number {
