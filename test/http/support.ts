@@ -390,6 +390,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By how the route's path ends. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],
   ["/edit", { content: "Hello" }],
   ["/branches", { to: 0 }],

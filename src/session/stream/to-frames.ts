@@ -42,9 +42,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "ToolStarted":
       return [{ type: "tool.started", turn_id: event.turn, execution_id: event.execution }];
     case "ApprovalRequested":
-      return callViews(source, (call) => call.execution === event.execution).map((tool_call) => {
-        return { type: "approval.requested", turn_id: event.turn, tool_call };
-      });
+      return approvalFrames(event, source);
     case "ApprovalResolved":
       return [{ type: "approval.resolved", turn_id: event.turn, execution_id: event.execution, approved: event.approved }];
     case "MessageRedacted":
@@ -121,6 +119,15 @@ function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, sourc
   const { turn } = source.after;
   const isLast = turn?.open_calls.at(-1)?.execution === event.item.tool?.execution;
   return isLast && turn?.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
+}
+
+/** A call that was about to run may be the last that did: then the turn waits from here on. */
+function approvalFrames(event: Extract<StoredEvent, { type: "ApprovalRequested" }>, source: FrameSource): Frame[] {
+  const isAsked = (call: OpenCall): boolean => call.execution === event.execution;
+  const asked = callViews(source, isAsked).map((tool_call): Frame => ({ type: "approval.requested", turn_id: event.turn, tool_call }));
+  const { before, after } = source;
+  const nowWaits = before.turn?.phase === "running_tools" && after.turn?.phase === "awaiting_tools";
+  return nowWaits ? [...asked, awaiting(event.turn, source)] : asked;
 }
 
 const awaiting = (turn: TurnId, source: FrameSource): Frame => ({
