@@ -330,6 +330,7 @@ export function world(input: WorldInput = {}): World {
   const call: World["call"] = async (method, path, options = {}) => {
     const response = await app.request(path, toInit(method, options));
     const faults = (await documentOf(app)).faultsOf(await toAnswer(method, path, response));
+    if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
     if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
     return response;
   };

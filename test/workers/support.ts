@@ -36,6 +36,7 @@ export async function request(
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) };
   const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
   const faults = (await documentedAnswers()).faultsOf(await toAnswer(method, path, response));
+  if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
   if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
   return response;
 }
