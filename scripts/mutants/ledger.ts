@@ -89,9 +89,9 @@ export const ledger: readonly Mutant[] = [
     name: "an erasure wipes the log without waiting for the tenant's object",
     breaks: "I17: the ledger is handed over before the log is wiped",
     file: "src/session/calls/lifecycle-calls.ts",
-    find: "    const usage = await handOverUsage(runtime, caller, isBurnt());\n    if (!isBurnt())",
+    find: "    const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);",
     replace:
-      "    const handing = handOverUsage(runtime, caller, isBurnt());\n    handing.catch(() => {});\n    await burn(runtime, caller, runtime.state.updated_at);\n    const usage = await handing;\n    if (!isBurnt())",
+      "    const handing = handOverUsage(runtime, caller, isBurnt());\n    handing.catch(() => {});\n    await burn(runtime, caller, runtime.state.updated_at);\n    const usage = await handing;",
     tests: ["test/session/erased-usage.test.ts"],
   },
   {

@@ -37,6 +37,8 @@ export interface KeyView {
 export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
+  /** Its erasure is under way. */
+  | { readonly code: "session_erased" }
   | { readonly code: "key_not_found"; readonly key: string }
   /** A key makes and revokes no key that can more, or lasts longer, than itself. `field` as the client wrote it. */
   | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "key_id"; readonly detail: string }
@@ -165,7 +167,12 @@ export interface TenantApi extends TenantToolsApi {
     readonly session: SessionId;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
+  /** Of a session that was never made. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
+  /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it was. */
+  beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;
+  /** Every store has reported: the session leaves the directory with the note. */
+  endErasure(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
   /**
    * Takes over what a session's calls come to, before its log is wiped, and returns what is kept of it. Handing the same over again

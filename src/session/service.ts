@@ -49,7 +49,11 @@ async function unlessFull<T>(work: () => api.Outcome<T> | Promise<api.Outcome<T>
 }
 
 export class SessionService implements WholeSessionApi {
-  constructor(readonly runtime: SessionRuntime) {}
+  readonly runtime: SessionRuntime;
+
+  constructor(runtime: SessionRuntime) {
+    this.runtime = runtime;
+  }
 
   /** The caller's own, open session; else why not. */
   #enter(caller: api.Caller): api.Outcome<SessionRuntime> {
@@ -90,9 +94,10 @@ export class SessionService implements WholeSessionApi {
   describe = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#read(caller, describeSession);
   patch = (caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> =>
     this.#in(caller, (runtime) => patchSession(runtime, input));
-  /** Erasing again gives the same receipt, brought up to date. */
-  async erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
+  /** Erasing again gives the same receipt, brought up to date. An erasure that was cut off may have left nothing that says whose session it was. */
+  async erase(caller: api.Caller, isNoted = false): Promise<api.Outcome<views.ErasureReceipt>> {
     const { lifecycle, tenant, session } = this.runtime.state;
+    if (lifecycle === "new" && isNoted) return eraseSession(this.runtime, caller);
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
     return unlessFull(() => eraseSession(this.runtime, caller));
   }

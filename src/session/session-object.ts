@@ -128,8 +128,8 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   patch(caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
     return this.#service.patch(caller, input);
   }
-  erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
-    return this.#service.erase(caller);
+  erase(caller: api.Caller, isNoted?: boolean): Promise<api.Outcome<views.ErasureReceipt>> {
+    return this.#service.erase(caller, isNoted);
   }
   submit(caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> {
     return this.#service.submit(caller, input);

@@ -34,7 +34,11 @@ export class TurnRunner {
   /** What could not be written of `#live`. */
   #owed: Ending | null = null;
 
-  constructor(readonly host: RunnerHost) {}
+  readonly host: RunnerHost;
+
+  constructor(host: RunnerHost) {
+    this.host = host;
+  }
 
   /** Goes on with the turn: it is started, told to look again, or its end is written at last. */
   run(turn: OpenTurn): void {

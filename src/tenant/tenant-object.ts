@@ -5,6 +5,7 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
+import { sessionObjectName } from "../app/object-name";
 import type { ModelSpec } from "../app/ports";
 import type { Idempotency } from "../app/session-api";
 import type * as api from "../app/tenant-api";
@@ -20,17 +21,18 @@ import { createTenantProjection } from "../read-model/tenant-projection";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory, type Registration } from "./directory";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
+import type { Erasures } from "./erasures";
 import { createKeys, type Keys } from "./keys";
 import { mergePolicy } from "./merge-policy";
 import { MODEL_PRESETS } from "./model-presets";
 import { loadPrices } from "./price-package";
-import { createProjectionOutbox, type ProjectionOutbox } from "./projection-outbox";
 import { buildDeploymentModels, createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests, type Requests } from "./requests";
 import { createSettings, type Settings } from "./settings";
 import { isCreated, migrate } from "./tenant-schema";
 import { createTenantSql, type TenantSql } from "./tenant-sql";
 import { createToolRegistry, type PutMcpServer, type ToolRegistry } from "./tool-registry";
+import { createUpkeep, type Upkeep } from "./upkeep";
 
 type AddKeyInput = Parameters<api.TenantApi["addKey"]>[0];
 type KeepUsageInput = Parameters<api.TenantApi["keepUsage"]>[0];
@@ -51,7 +53,7 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   readonly #tools: ToolRegistry;
   readonly #directory: Directory;
   readonly #erasedUsage: ErasedUsageStore;
-  readonly #outbox: ProjectionOutbox;
+  readonly #upkeep: Upkeep;
   #created: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -69,22 +71,19 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
     this.#registry = createRegistry({ sql: this.#sql, deployment: this.#deployment, credentials: this.#credentials, deploymentKeys });
     this.#directory = createDirectory(this.#sql);
     this.#erasedUsage = createErasedUsage(this.#sql);
-    this.#outbox = createProjectionOutbox({
+    this.#upkeep = createUpkeep({
       sql: this.#sql,
+      storage: ctx.storage,
       projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
       snapshot: () => this.#snapshot(),
-      alarm: {
-        get: () => ctx.storage.getAlarm(),
-        set: (at) => void ctx.storage.setAlarm(at),
-        clear: () => void ctx.storage.deleteAlarm(),
-      },
-      now: Date.now,
+      tenant: () => this.#settings.identity().tenant,
+      sessions: ({ tenant, session }) => env.SESSIONS.getByName(sessionObjectName(tenant, session)),
       log: createLog({ component: "tenant" }),
     });
     this.#created = isCreated(this.#sql);
     if (!this.#created) return;
     this.#sql.transaction(() => this.#prepare());
-    ctx.waitUntil(this.#outbox.resume());
+    ctx.waitUntil(this.#upkeep.resume());
   }
 
   async create({ tenant, name, idempotency }: CreateInput): Promise<api.TenantOutcome<{ readonly replayed: boolean }>> {
@@ -144,9 +143,15 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async forgetSession(session: SessionId): Promise<api.TenantOutcome<null>> {
-    if (!this.#created) return err(NOT_FOUND);
-    this.#directory.forget(session);
-    return ok(null);
+    return this.#created ? ok(this.#directory.forget(session)) : err(NOT_FOUND);
+  }
+
+  async beginErasure(input: Parameters<Erasures["begin"]>[0]): Promise<api.TenantOutcome<{ readonly noted: boolean }>> {
+    return this.#created ? ok({ noted: this.#upkeep.erasures.begin(input) }) : err(NOT_FOUND);
+  }
+
+  async endErasure(session: SessionId): Promise<api.TenantOutcome<null>> {
+    return this.#created ? ok(this.#upkeep.erasures.end(session)) : err(NOT_FOUND);
   }
 
   async listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<api.TenantOutcome<api.SessionPage>> {
@@ -256,14 +261,14 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
 
   async projectAgain(): Promise<api.TenantOutcome<null>> {
     if (!this.#created) return err(NOT_FOUND);
-    this.#sql.transaction(() => this.#outbox.touch());
-    await this.#outbox.drain();
+    this.#sql.transaction(() => this.#upkeep.outbox.touch());
+    await this.#upkeep.outbox.drain();
     return ok(null);
   }
 
-  /** Only ever set for a tenant that exists: the read model is behind. */
+  /** Only ever set for a tenant that exists: the read model is behind, or an erasure is under way. */
   override async alarm(): Promise<void> {
-    if (this.#created) await this.#outbox.drain();
+    if (this.#created) await this.#upkeep.ring();
   }
 
   /** Without the package's prices, which are in no row: a change need not load them. */
@@ -278,17 +283,17 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   /** A wake after a deployment that brought other models or presets changes what this tenant can name: the alarm then says so. */
   #prepare(): void {
     migrate(this.#sql);
-    this.#outbox.touchIfDeploymentChanged(JSON.stringify([[...this.#deployment], MODEL_PRESETS]));
+    this.#upkeep.outbox.touchIfDeploymentChanged(JSON.stringify([[...this.#deployment], MODEL_PRESETS]));
   }
 
   /** One transaction with the note that the read model is behind, then the write to it in the background: D1 is never waited for. */
   #change<T>(body: () => api.TenantOutcome<T>): api.TenantOutcome<T> {
     const outcome = this.#sql.transaction(() => {
       const value = body();
-      if (value.ok) this.#outbox.touch();
+      if (value.ok) this.#upkeep.outbox.touch();
       return value;
     });
-    if (outcome.ok) this.ctx.waitUntil(this.#outbox.drain());
+    if (outcome.ok) this.ctx.waitUntil(this.#upkeep.outbox.drain());
     return outcome;
   }
 }

@@ -131,6 +131,15 @@ const migrations: readonly (readonly string[])[] = [
   ],
   // Ids of keys; null: the deployment's admin, or before this step.
   ["ALTER TABLE keys ADD COLUMN created_by TEXT", "ALTER TABLE keys ADD COLUMN revoked_by TEXT"],
+  [
+    // Under way: from before anything is erased until every store has reported.
+    `CREATE TABLE erasures (
+       session TEXT PRIMARY KEY,
+       asked_at INTEGER NOT NULL,
+       due_at INTEGER NOT NULL,
+       attempts INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+  ],
 ];
 
 /** Asks without creating anything: an object that anyone can address by a made-up name must stay empty. */

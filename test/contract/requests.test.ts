@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { isRead, mediaInWords, toMediaMeta } from "../../src/context/media";
 import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
@@ -18,6 +19,15 @@ const media: ChatMessage = {
     { type: "image", url: "http://example.com/d.png", media_type: "image/png" },
   ],
 };
+
+const attachments = media.parts.filter((part) => part.type === "image" || part.type === "file");
+const BLIND = { tools: true, images: false, files: false, reasoning: true };
+const CAPABILITIES = [
+  {},
+  { capabilities: BLIND },
+  { capabilities: { ...BLIND, images: true } },
+  { capabilities: { ...BLIND, files: true } },
+];
 
 /** What a conversation may come to. Every provider takes each of them, whatever its own rules are. */
 const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
@@ -136,6 +146,19 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     expect(raw).toContain("[file: c.zip (application/zip) https://example.com/c.zip]");
     expect(raw.includes("[file: b.pdf")).toBe(provider.media.pdf === null);
     expect(raw).not.toContain("base64");
+  });
+
+  it.each(CAPABILITIES)("is sent of an image or a file what it is weighed by, with %j", async (given) => {
+    const { capabilities: _, ...plain } = bench.spec;
+    const model = { ...plain, ...given };
+    for (const part of attachments) {
+      bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
+      await ask(bench, { model, messages: [{ role: "user", parts: [{ type: "text", text: "What is this?" }, part] }] });
+      const inWords = bench.standIn.log.at(-1)?.raw.includes(mediaInWords(part));
+      // Never less than is sent; an address that Google does not fetch is weighed as if it did.
+      const weighed = isRead(model, toMediaMeta(part)) ? [false, model.provider === "google"] : [true];
+      expect(weighed, part.url).toContain(inWords);
+    }
   });
 
   it("holds no image and no file for a model that reads none", async () => {

@@ -59,6 +59,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
     cost: null,
     context_window: 16_000,
+    assumed_window: null,
     current_context_tokens: 12,
     ...changes,
   };
@@ -194,6 +195,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     authenticate: async () => null,
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     forgetSession: async () => ok(null),
+    beginErasure: async () => ok({ noted: true }),
+    endErasure: async () => ok(null),
     listSessions: async () => ok({ data: [], has_more: false }),
     resolveModel: async () => null,
     listModels: async () => ok([]),
@@ -309,7 +312,7 @@ export function world(input: WorldInput = {}): World {
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
-    sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
@@ -403,6 +406,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By how the route's path ends. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],
   ["/edit", { content: "Hello" }],
   ["/branches", { to: 0 }],

@@ -33,7 +33,10 @@ export class LogRules {
   readonly #epochs = new Map<number, number>();
   #begun = false;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#compactions = new CompactionRules(world);
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
@@ -65,7 +68,7 @@ export class LogRules {
     for (const event of events) this.#take(event);
     if (events.some(({ type }) => type === "MessageRedacted")) this.redactions.checkTables();
     if (!life || this.replayed.seq === seen) return;
-    const same = isDeepStrictEqual(life.runtime.state, this.replayed);
+    const same = isDeepStrictEqual(life.runtime.store.state, this.replayed);
     violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
   }
 

@@ -9,6 +9,8 @@ export interface Profile {
   /** Chances: per step, or per thing that can go wrong. */
   crash: number;
   consumerCrash: number;
+  /** The object dies behind the wipe of an erasure. */
+  wipeCuts: number;
   /** So slow that leases run out under them. */
   readonly slowConsumers: boolean;
   d1Fails: number;
@@ -139,6 +141,7 @@ export function drawProfile(random: Random): Profile {
   return {
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
+    wipeCuts: 0,
     slowConsumers: random.chance(0.2),
     d1Fails: random.pick([0, 0, 0.1, 0.5]),
     writeFails: random.pick([0, 0, 0, 0, 0.001, 0.005]),

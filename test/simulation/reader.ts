@@ -22,7 +22,11 @@ function parseEvents(text: string): Heard[] {
 export class Shown {
   readonly #at = new Map<number, string>();
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   note({ offset, type, data }: Heard): void {
     const text = `${type} ${data}`;
@@ -44,10 +48,13 @@ export class Reader {
   /** Nothing is known of what lies before. */
   #from = 0;
 
-  constructor(
-    readonly world: World,
-    readonly shown: Shown,
-  ) {}
+  readonly world: World;
+  readonly shown: Shown;
+
+  constructor(world: World, shown: Shown) {
+    this.world = world;
+    this.shown = shown;
+  }
 
   async listen(): Promise<void> {
     const { world } = this;

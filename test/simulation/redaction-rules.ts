@@ -24,7 +24,11 @@ export class RedactionRules {
   /** By mark, the epoch from which on nothing may hold it. */
   readonly #gone = new Map<string, number>();
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const { id } of itemsOf(event)) this.#noteMark(id);

@@ -8,12 +8,16 @@ import type { Scope } from "./scheduler";
 import type { World } from "./world";
 
 export class SimArchive {
-  readonly #sql = createMigratedSql();
-  readonly #store = createErasedUsage(this.#sql);
+  readonly sql = createMigratedSql();
+  readonly #store = createErasedUsage(this.sql);
   /** What the session handed over first. */
   handed: readonly ErasedUsage[] = [];
 
-  constructor(readonly world: Pick<World, "scheduler" | "profile" | "violations">) {}
+  readonly world: Pick<World, "scheduler" | "profile" | "violations">;
+
+  constructor(world: Pick<World, "scheduler" | "profile" | "violations">) {
+    this.world = world;
+  }
 
   for(scope: Scope): UsageArchive {
     const { scheduler, profile, violations } = this.world;
@@ -26,7 +30,7 @@ export class SimArchive {
           const fails = scheduler.random.chance(profile.d1Fails);
           if (fails && scheduler.random.chance(0.5)) return;
           if (usage.length > 0) this.handed = usage;
-          const taken = this.#sql.transaction(() => this.#store.keep(session, usage));
+          const taken = this.sql.transaction(() => this.#store.keep(session, usage));
           if (!fails) kept = taken;
         };
         await scheduler.gate(scope, "tenant's object", { effect, weight: 2 });

@@ -62,7 +62,10 @@ export class SimModel {
   #blocks = 0;
   readonly #running = new Set<Call>();
 
-  constructor(readonly deps: Deps) {
+  readonly deps: Deps;
+
+  constructor(deps: Deps) {
+    this.deps = deps;
     this.answers = new AnswerRules(deps.violations, () => deps.scheduler.now);
     this.rules = new RequestRules(deps.violations);
   }

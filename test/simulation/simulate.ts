@@ -6,6 +6,7 @@ import type { LogRules } from "./log-rules";
 import { calm } from "./profile";
 import { Reader, Shown } from "./reader";
 import { SimD1 } from "./sim-d1";
+import { SimErasures } from "./sim-erasures";
 import type { Stats } from "./stats";
 import { Users } from "./users";
 import type { Violation } from "./violation";
@@ -110,13 +111,22 @@ async function stayFull({ world, log, users }: Run): Promise<void> {
 
 async function erase(run: Run): Promise<void> {
   const { world } = run;
-  void world.call(world.clients, "erase", (service) => service.erase(CALLER)).catch(() => world.stats.count("erase lost"));
-  if (world.random.chance(0.5)) world.profile.d1Fails = 0.7;
+  const tenant = new SimErasures(world, world.archive.sql);
+  void tenant.erase(world.clients).catch(() => world.stats.count("erase lost"));
+  const { profile, random } = world;
+  if (random.chance(0.5)) profile.d1Fails = 0.7;
+  profile.wipeCuts = 0.5;
+  const crash = random.chance(0.5) ? 0.1 : 0;
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
-    if (step > 30) world.profile.d1Fails = 0;
+    if (step <= 30 && random.chance(crash)) world.crash();
+    if (step > 30) {
+      profile.d1Fails = 0;
+      profile.wipeCuts = 0;
+    }
     world.violations.check(step < CALM_STEPS, "I17", () => "an erased session never comes to rest");
   }
   world.stats.count("erased");
+  world.violations.check(tenant.left === 0, "I17", () => "the tenant's object still has an erased session");
   await checkErased(run);
 }

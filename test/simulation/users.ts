@@ -64,7 +64,10 @@ export class Users {
   #keys = 0;
   #left: number;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#left = world.profile.actions;
   }
 

@@ -45,7 +45,11 @@ export class ViewRules {
   /** Parts of the fold that the newest draft was made in, but the last. */
   #partsOfDraft = 0;
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const item of after.view.items) this.#items[item.position] = item.id;

@@ -79,12 +79,16 @@ export class World {
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
+  /** A life that died in the middle of a step: what the step goes on with fails. */
+  #cut: Scope | null = null;
   #lives = 0;
 
-  constructor(
-    readonly seed: number,
-    readonly d1: SimD1,
-  ) {
+  readonly seed: number;
+  readonly d1: SimD1;
+
+  constructor(seed: number, d1: SimD1) {
+    this.seed = seed;
+    this.d1 = d1;
     this.random = new Random(seed);
     this.profile = drawProfile(this.random);
     this.scheduler = new Scheduler(this.random);
@@ -140,11 +144,20 @@ export class World {
     },
   };
 
-  #wipe(base: Sql): Promise<void> {
+  /** The wipe is a commit of its own: the object may die behind it, before anything is written again. */
+  async #wipe(base: Sql): Promise<void> {
     this.touched = true;
     this.alarmAt = null;
     this.#cancelAlarm();
-    return base.wipe();
+    const emptied = base.wipe();
+    if (this.random.chance(this.profile.wipeCuts)) this.#dieInside();
+    return emptied;
+  }
+
+  #dieInside(): void {
+    this.stats.count("died behind a wipe");
+    this.#cut = this.life?.scope ?? null;
+    this.crash();
   }
 
   /** The object, made if there is none. */
@@ -160,7 +173,7 @@ export class World {
     const { scheduler, sql } = this;
     const guard = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) => {
       return (...args) => {
-        if (!scope.alive) this.violations.report("harness", `${scope.name} reached its storage after its end`);
+        if (!scope.alive && scope !== this.#cut) this.violations.report("harness", `${scope.name} reached its storage after its end`);
         if (!scope.alive) throw new Error("this object is dead");
         return work(...args);
       };
@@ -186,7 +199,9 @@ export class World {
       schedule: (ms: number, work: () => void) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at: number) => this.#setAlarm(at),
       background: (work: Promise<void>) => {
-        work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`));
+        work.catch((error: unknown) => {
+          if (scope !== this.#cut) this.violations.report("I15", `background work threw ${String(error)}`);
+        });
       },
     };
   }

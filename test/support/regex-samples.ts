@@ -42,10 +42,13 @@ const PROPERTIES: Readonly<Record<string, string>> = {
 class Walk {
   #at = 0;
 
-  constructor(
-    readonly source: string,
-    readonly choice: number,
-  ) {}
+  readonly source: string;
+  readonly choice: number;
+
+  constructor(source: string, choice: number) {
+    this.source = source;
+    this.choice = choice;
+  }
 
   run(): Tokens {
     return this.#alternatives();

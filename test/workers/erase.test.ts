@@ -1,10 +1,12 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { newId } from "../../src/app/new-id";
+import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat, request } from "./support";
+import { bodyOf, Chat, migrate, newChat, request } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
@@ -64,6 +66,7 @@ describe("erasing a session", () => {
       stores: [
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
+        { store: "directory", status: "erased" },
       ],
     });
     expect(await objectText(chat)).not.toContain(MARK);
@@ -246,13 +249,87 @@ describe("with the read model out of reach, erasing", () => {
     ];
 
     const receipt = await eraseOf(chat);
-    expect(receipt.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "pending", rows: null }]);
+    expect(receipt.stores).toMatchObject([
+      { status: "erased" },
+      { store: "read_model", status: "pending", rows: null },
+      { status: "pending" },
+    ]);
     expect(await objectText(chat)).not.toContain(MARK);
     for (const spy of spies) spy.mockRestore();
     await runDurableObjectAlarm(chat.stub);
     const again = await eraseOf(chat);
 
-    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }]);
+    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }, { status: "erased" }]);
     expect(await rowsOf(chat)).toEqual(LEFT);
+  });
+});
+
+describe("an erasure that was cut off", () => {
+  const tenantStub = (chat: Chat) => env.TENANTS.getByName(tenantObjectName(chat.tenant.id));
+  const forget = (chat: Chat) => runInDurableObject(chat.stub, (_, { storage }) => storage.deleteAll());
+
+  /** As a kill behind the wipe leaves it: nothing in the object, rows that are listed, and the tenant's note. */
+  async function cutOff(isNoted = true): Promise<Chat> {
+    const chat = await markedChat();
+    if (isNoted) await tenantStub(chat).beginErasure({ session: chat.id, isKnown: false });
+    await forget(chat);
+    await abortAllDurableObjects();
+    expect(await rowsOf(chat)).toContain("sessions");
+    return chat;
+  }
+
+  it("behind the wipe is finished by asking for it again", async () => {
+    const chat = await cutOff();
+
+    const receipt = await eraseOf(chat);
+
+    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
+    expect(await eraseOf(chat)).toMatchObject({ erased_at: receipt.erased_at });
+  });
+
+  it("behind the wipe is finished by the tenant's alarm, though no client asks again", async () => {
+    const chat = await cutOff();
+    await runInDurableObject(tenantStub(chat), (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
+
+    await runDurableObjectAlarm(tenantStub(chat));
+
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect((await chat.send("hello")).status).toBe(404);
+    expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
+  });
+
+  it("by an older build, which noted nothing, is finished by asking for it: what the list still shows goes", async () => {
+    const chat = await cutOff(false);
+    await tenantStub(chat).forgetSession(chat.id);
+
+    expect((await eraseOf(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+
+  it("is not revived by the request that made the session", async () => {
+    const chat = await newChat();
+    const create = () => chat.tenant.call("POST", "/v1/sessions", { model: chat.model.upstream }, { "idempotency-key": "made" });
+    const { id } = await bodyOf<{ id: typeof chat.id }>(await create(), 201);
+    const made = new Chat(chat.tenant, id, chat.model);
+    await made.append(`${MARK}-message`);
+    await tenantStub(made).beginErasure({ session: id, isKnown: false });
+    await forget(made);
+    await abortAllDurableObjects();
+
+    expect((await create()).status).toBe(404);
+    await eraseOf(made);
+    expect((await create()).status).toBe(404);
+    expect(await rowsOf(made)).toEqual(["session_tombstones"]);
+  });
+
+  it("of an id that was never given out is a 404 and leaves nothing", async () => {
+    const chat = await newChat();
+    const unknown = new Chat(chat.tenant, newId("ses"), chat.model);
+
+    expect((await unknown.call("DELETE")).status).toBe(404);
+    expect(await objectText(unknown)).toBe("[]");
+    expect(await rowsOf(unknown)).toEqual([]);
   });
 });

@@ -34,7 +34,10 @@ export class References {
   readonly #found = new Map<string, unknown>();
   readonly #inner: ReadonlyMap<string, Fields>;
 
-  constructor(readonly root: Fields) {
+  readonly root: Fields;
+
+  constructor(root: Fields) {
+    this.root = root;
     this.#inner = innerIds(root);
   }
 

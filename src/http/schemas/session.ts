@@ -139,7 +139,15 @@ export const erasureView = documents<ErasureReceipt>()(
     .object({
       session: id("ses"),
       erased_at: time,
-      stores: z.array(z.object({ store: z.string(), status: z.enum(["erased", "pending"]), rows: z.int().nullable() })).readonly(),
+      stores: z
+        .array(
+          z.object({
+            store: z.string().openapi({ description: "session, read_model, directory" }),
+            status: z.enum(["erased", "pending"]),
+            rows: z.int().nullable(),
+          }),
+        )
+        .readonly(),
     })
     .openapi("ErasureReceipt"),
 );

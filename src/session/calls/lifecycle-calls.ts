@@ -147,10 +147,11 @@ interface Erasure {
 
 /** Hands the ledger over to the tenant's object, empties this one, if that is not done, then the read model. */
 export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<Erasure> {
-  const isBurnt = (): boolean => readMeta(runtime.deps.sql, BURNT) !== null;
+  const isBurnt = (): boolean => runtime.exists && readMeta(runtime.deps.sql, BURNT) !== null;
   try {
-    const usage = await handOverUsage(runtime, caller, isBurnt());
-    if (!isBurnt()) await burn(runtime, caller, runtime.state.updated_at);
+    const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);
+    // What was cut off behind the wipe left nothing, neither a time.
+    if (!isBurnt()) await burn(runtime, caller, runtime.exists ? runtime.state.updated_at : runtime.deps.clock());
     return { burnt: true, rows: await eraseProjection(runtime, caller, usage) };
   } catch (error) {
     eraseAgain(runtime, caller, error);
@@ -197,6 +198,8 @@ async function eraseProjection(runtime: SessionRuntime, caller: api.Caller, usag
 function eraseAgain(runtime: SessionRuntime, { tenant, session }: api.Caller, error: unknown): void {
   const { log, clock } = runtime.deps;
   log.warn("erasure_failed", { tenant, session, error: error instanceof Error ? error.name : "unknown" });
+  // Nothing is left here to hold a job: the tenant's object asks again.
+  if (!runtime.exists) return;
   const attempts = (runtime.jobs.get("erase_projection")?.attempts ?? 0) + 1;
   runtime.jobs.arm("erase_projection", clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
   runtime.syncAlarm();

@@ -33,10 +33,13 @@ export class SessionStore {
   #state: SessionState | null = null;
   #migrated = false;
 
-  constructor(
-    readonly sql: Sql,
-    readonly hooks: StoreHooks,
-  ) {}
+  readonly sql: Sql;
+  readonly hooks: StoreHooks;
+
+  constructor(sql: Sql, hooks: StoreHooks) {
+    this.sql = sql;
+    this.hooks = hooks;
+  }
 
   get state(): SessionState {
     if (!this.#state) {
@@ -100,11 +103,15 @@ const BEGINS: ReadonlySet<Command["type"]> = new Set([
 class Unit implements Step {
   readonly appended: StoredEvent[] = [];
 
-  constructor(
-    readonly sql: Sql,
-    public state: SessionState,
-    public migrated: boolean,
-  ) {}
+  readonly sql: Sql;
+  state: SessionState;
+  migrated: boolean;
+
+  constructor(sql: Sql, state: SessionState, migrated: boolean) {
+    this.sql = sql;
+    this.state = state;
+    this.migrated = migrated;
+  }
 
   execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
     const decision = decide(command, this.state);

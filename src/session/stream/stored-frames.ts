@@ -11,7 +11,11 @@ const RESERVED = "stream_reserved";
 const READ_UNITS = 250_000;
 
 export class StoredFrames {
-  constructor(readonly sql: Sql) {}
+  readonly sql: Sql;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+  }
 
   /** The offset up to which all are taken, by this life or an earlier one. */
   get reserved(): number {

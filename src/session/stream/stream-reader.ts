@@ -112,10 +112,12 @@ class Cursor implements SseSource {
   #opening: string;
   #toldHalt = false;
 
-  constructor(
-    readonly buffer: StreamBuffer,
-    readonly input: ReaderInput,
-  ) {
+  readonly buffer: StreamBuffer;
+  readonly input: ReaderInput;
+
+  constructor(buffer: StreamBuffer, input: ReaderInput) {
+    this.buffer = buffer;
+    this.input = input;
     const start = buffer.locate(input.after);
     this.#at = start.offset;
     this.#opening = openingText(start, input);
