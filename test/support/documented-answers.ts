@@ -31,10 +31,12 @@ const literal = (text: string): string => text.replaceAll(/[.*+?^$()|[\]\\]/g, S
 export class DocumentedAnswers {
   /** Routes with the statuses whose answers were held to the document: `GET /v1/models 200`. */
   readonly seen = new Set<string>();
+  readonly #components: object;
   readonly #routes: readonly Route[];
   readonly #validators = new Map<object, Validator>();
 
-  constructor(readonly document: Document) {
+  constructor(document: Document) {
+    this.#components = document.components;
     this.#routes = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.entries(operations).map(([method, operation]) => ({
         name: `${method.toUpperCase()} ${path}`,
@@ -82,7 +84,7 @@ export class DocumentedAnswers {
   #validatorOf(schema: object): Validator {
     const known = this.#validators.get(schema);
     if (known) return known;
-    const made = new Validator({ ...schema, components: this.document.components } as Schema, "2020-12", false);
+    const made = new Validator({ ...schema, components: this.#components } as Schema, "2020-12", false);
     this.#validators.set(schema, made);
     return made;
   }
