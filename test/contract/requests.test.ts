@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { isRead, mediaInWords, toMediaMeta } from "../../src/context/media";
+import type { MediaPart } from "../../src/domain/message";
 import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
@@ -9,18 +10,14 @@ const result = (call_id: string, output = "found", rest: { readonly is_error?: b
   ({ type: "tool_result", call_id, name: "lookup", output, is_error: false, ...rest }) as const;
 const results = (...parts: readonly ReturnType<typeof result>[]): ChatMessage => ({ role: "tool", parts });
 
-const media: ChatMessage = {
-  role: "user",
-  parts: [
-    { type: "text", text: "What is in these?" },
-    { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
-    { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" },
-    { type: "file", url: "https://example.com/c.zip", media_type: "application/zip", name: "c.zip" },
-    { type: "image", url: "http://example.com/d.png", media_type: "image/png" },
-  ],
-};
+const attachments: readonly MediaPart[] = [
+  { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
+  { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" },
+  { type: "file", url: "https://example.com/c.zip", media_type: "application/zip", name: "c.zip" },
+  { type: "image", url: "http://example.com/d.png", media_type: "image/png" },
+];
+const media: ChatMessage = { role: "user", parts: [{ type: "text", text: "What is in these?" }, ...attachments] };
 
-const attachments = media.parts.filter((part) => part.type === "image" || part.type === "file");
 const BLIND = { tools: true, images: false, files: false, reasoning: true };
 const CAPABILITIES = [
   {},
