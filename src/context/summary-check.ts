@@ -43,7 +43,7 @@ export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCa
   const tokens = estimateTokens(text);
   if (tokens > raw * MOST_CAPS) return err("too_long");
   if (finish === "length" && tokens < raw * LEAST_OF_CAP) return err("cut_off");
-  const whole = finish === "length" ? upToLineEnd(text) : text;
+  const whole = finish === "length" ? withoutLastPiece(text) : text;
   if (form === "structured" && sectionsOf(whole).filter(isSection).length < STRUCTURED_SECTIONS)
     return err(finish === "length" ? "cut_off" : "sections_missing");
   const most = raw * CAP_TOLERANCE;
@@ -52,11 +52,13 @@ export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCa
   return ok({ text: cut, tokens: estimateTokens(cut) });
 }
 
-/** The last line may be half a word. */
-function upToLineEnd(text: string): string {
-  const end = text.lastIndexOf("\n");
-  return end > 0 ? text.slice(0, end).trimEnd() : text;
+/** The last line may be half a sentence, and its last word half a word. A line that is most of the text stays, up to its last word. */
+function withoutLastPiece(text: string): string {
+  const end = [text.lastIndexOf("\n"), text.lastIndexOf(" ")].find((at) => at >= text.length * LEAST_KEPT);
+  return end === undefined ? text : text.slice(0, end).trimEnd();
 }
+
+const LEAST_KEPT = 0.75;
 
 /** By their form, not by their words: they are in the language of the conversation. A text without a heading is one section. */
 const sectionsOf = (text: string): readonly string[] => text.split(/\n(?=##\s+\S)/);
