@@ -1,5 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { SEEDED } from "./test/support/read-seed.ts";
+import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
 const migrations = await readD1Migrations("./migrations");
 
@@ -7,25 +9,16 @@ export default defineConfig({
   test: {
     silent: "passed-only",
     projects: [
-      { test: { name: "node", include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
+      { test: { name: "node", ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
       {
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              bindings: {
-                MIGRATIONS: migrations,
-                KEY_PEPPER: "a-pepper-for-tests-only",
-                ADMIN_KEY: "an-admin-key-for-tests-only",
-                ALLOW_PRIVATE_MODEL_URLS: "true",
-                ALLOW_PRIVATE_TOOL_URLS: "true",
-                // The current key, and one from before it: 32 bytes each.
-                CREDENTIALS_KEYS: `new:${Buffer.alloc(32, 2).toString("base64")},old:${Buffer.alloc(32, 1).toString("base64")}`,
-              },
-            },
+            // Over what Wrangler reads from `[vars]`, `.dev.vars` and `.env`.
+            miniflare: { bindings: { ...TEST_VARIABLES, MIGRATIONS: migrations } },
           }),
         ],
-        test: { name: "workers", include: ["test/workers/**/*.test.ts"], globalSetup: "./test/support/stand-in-setup.ts" },
+        test: { name: "workers", ...SEEDED, include: ["test/workers/**/*.test.ts"], globalSetup: "./test/support/stand-in-setup.ts" },
       },
     ],
   },

@@ -25,7 +25,7 @@ function readOptions() {
       json: { type: "boolean", default: false },
     },
     schema: z.object({
-      files: z.array(z.string()).length(0, "takes no files"),
+      files: z.array(z.string()).length(0, "It takes no files."),
       seed: wholeNumber(1, 1_000_000_000),
       check: z.boolean(),
       json: z.boolean(),

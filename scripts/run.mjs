@@ -8,18 +8,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism, constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { refuseNode, runsTypeScript } from "./support/node-version.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const bin = join(root, "node_modules", ".bin");
 
-/** Scripts are TypeScript whose types Node strips itself, unflagged since this version. */
-const LEAST_NODE = [22, 18];
-
 const script = (file) => ["--disable-warning=ExperimentalWarning", "--import", "./scripts/support/typescript-imports.mjs", file];
 /** A seed makes and drops many small objects: with more room for them, in MB, the collector takes a tenth less of the time. */
 const ROOM_FOR_THE_YOUNG = "--execArgv=--max-semi-space-size=64";
-/** The session's classes have parameter properties, which must be written out, not only stripped. */
-const sessionScript = (file) => ["--experimental-transform-types", ...script(file)];
 const tool = (name, path, ...rest) => [join(root, "node_modules", name, path), ...rest];
 
 /** Each command is a list of Node command lines, run one after another; the caller's arguments go to the last. */
@@ -30,12 +26,13 @@ const COMMANDS = {
   "crash-test": [script("scripts/crash-test.ts")],
   rebuild: [script("scripts/rebuild.ts")],
   "rotate-credentials": [script("scripts/rotate-credentials.ts")],
-  bench: [sessionScript("bench/run.ts")],
+  bench: [script("bench/run.ts")],
   lab: [script("scripts/lab.ts")],
   estimates: [script("scripts/estimates.ts")],
+  margin: [script("scripts/margin.ts")],
   recall: [script("scripts/recall.ts")],
   soak: [script("scripts/soak.ts")],
-  fidelity: [sessionScript("scripts/fidelity.ts")],
+  fidelity: [script("scripts/fidelity.ts")],
   try: [script("scripts/try.ts")],
   simulate: [
     tool(
@@ -77,7 +74,8 @@ function isInstalled() {
   if (!installed) return false;
   const same = (path) => wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
   const required = Object.keys(wanted).filter((path) => path !== "" && !wanted[path].optional);
-  return required.every(same) && Object.keys(installed).every(same);
+  // One that the lock file names no more hurts nothing: its removal alone installs nothing anew.
+  return required.every(same) && Object.keys(installed).every((path) => !wanted[path] || same(path));
 }
 
 function install() {
@@ -86,9 +84,7 @@ function install() {
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   // Whatever npm prints goes to stderr: a command's stdout is its own.
   const options = { cwd: root, stdio: ["ignore", 2, 2] };
-  const done = npm?.endsWith(".js")
-    ? spawnSync(process.execPath, [npm, ...args], options)
-    : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
+  const done = npm?.endsWith(".js") ? spawnSync(process.execPath, [npm, ...args], options) : spawnSync("npm", args, options);
   if (done.status !== 0) fail("npm ci failed (see above). Is the package registry within reach? Try: npm ci");
 }
 
@@ -96,13 +92,8 @@ function install() {
 function findNode() {
   const own = join(bin, "node");
   if (existsSync(own)) return own;
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const [leastMajor, leastMinor] = LEAST_NODE;
-  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return process.execPath;
-  return fail(
-    `Longhand needs Node ${LEAST_NODE.join(".")} or newer on ${process.platform}-${process.arch} (this is ${process.versions.node}); ` +
-      "on linux-x64 it brings its own.",
-  );
+  if (runsTypeScript(process.versions.node)) return process.execPath;
+  return fail(`The Node that the project brings is not installed, and ${process.versions.node} cannot take its place. Try: npm ci`);
 }
 
 const environment = {
@@ -116,6 +107,8 @@ const environment = {
   WRANGLER_SEND_ERROR_REPORTS: "false",
   WRANGLER_HIDE_BANNER: "true",
   WRANGLER_WRITE_LOGS: "false",
+  // A Worker on this machine has the variables of its own file, none of the shell's.
+  CLOUDFLARE_INCLUDE_PROCESS_ENV: "false",
   NO_UPDATE_NOTIFIER: "1",
 };
 
@@ -180,6 +173,8 @@ async function main([name, ...given]) {
   const rest = name === "simulate" ? takeSeeds(given) : given;
   const lines = Object.hasOwn(COMMANDS, name ?? "") ? COMMANDS[name] : null;
   if (!lines) fail(`Unknown command: ${name ?? "(none)"}. Known: ${Object.keys(COMMANDS).join(", ")}`);
+  const refused = refuseNode({ platform: process.platform, arch: process.arch, version: process.versions.node });
+  if (refused) fail(refused);
   if (!isInstalled()) install();
   const node = findNode();
   for (const [index, line] of lines.entries()) {

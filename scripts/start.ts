@@ -113,7 +113,7 @@ async function main(): Promise<number> {
   readCommandLine(process.argv.slice(2), {
     usage: USAGE,
     options: {},
-    schema: z.object({ files: z.array(z.string()).length(0, "It takes no arguments.") }),
+    schema: z.object({ files: z.array(z.string()).length(0, "npm start takes no arguments.") }),
   });
   const port = parsePort(process.env.PORT || DEFAULT_PORT);
   const lock = takeServerLock(SERVER_LOCK, { pid: process.pid, url: `http://${HOST}:${port}` });

@@ -8,7 +8,7 @@ import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./app/tool-entry";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, deploymentKeysOf, type Env, parseConfig } from "./env";
+import { type Config, deadLetterQueueOf, deploymentKeysOf, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
@@ -24,7 +24,7 @@ import { createSessionList } from "./read-model/queries";
 import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
-import { generateApiKey, hashApiKey, parseApiKey } from "./tenant/api-key";
+import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
@@ -36,7 +36,6 @@ import { openSecretHeader } from "./tools/tool-secret";
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
 
-const DEAD_LETTERS = "longhand-compactions-dead";
 const CACHED_KEYS = 10_000;
 
 /** One for the isolate: what it remembers of keys. */
@@ -48,9 +47,14 @@ const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantO
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
-  if (parts?.env !== config.ENVIRONMENT) return null;
+  if (!parts) return null;
   const hash = await hashApiKey(key, config.KEY_PEPPER);
-  return keys.find(hash, () => tenantStub(env, parts.tenant).authenticate(hash));
+  const ask = async (): Promise<Principal | null> => {
+    // Whoever addresses an object makes it, so an invented key must not get as far.
+    if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
+    return tenantStub(env, parts.tenant).authenticate(hash);
+  };
+  return keys.find(hash, ask);
 }
 
 /** Fresh for each use: what it remembers is one request's or one job's. */
@@ -94,7 +98,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     usageList: createUsageList(env),
     executions: createExecutionReader(env),
     authenticate: (key) => authenticate(env, config, key),
-    generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }),
+    generateKey: (tenant) => generateApiKey({ env: config.ENVIRONMENT, tenant }, config.KEY_PEPPER),
     hashKey: (key) => hashApiKey(key, config.KEY_PEPPER),
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
@@ -130,7 +134,7 @@ export default {
 
   async queue(batch, env, ctx) {
     const log = createLog({ worker: "queue" });
-    if (batch.queue === DEAD_LETTERS) return consumeDeadLetters(batch.messages, log);
+    if (batch.queue === deadLetterQueueOf(env)) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
     await consumeCompactions(batch.messages, {
       // A fresh stub for each call: one that met a reset object stays broken, and the attempt with it.

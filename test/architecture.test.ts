@@ -1,5 +1,6 @@
 /** The house's rules of direction and purity (docs/design.md §2), read off the files themselves. */
-import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, inject, test } from "vitest";
 import { type Import, readCode, readFiles, readImports } from "./support/source-files";
 
 const sources = readFiles("src", /\.tsx?$/);
@@ -130,6 +131,24 @@ describe("purity", () => {
       /\b(SELECT\s[^;]*?\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|CREATE\s+(TABLE|INDEX|TRIGGER)\s)/;
     const elsewhere = sources.filter(({ path }) => !["session", "tenant", "read-model"].includes(folderOf(path)));
     expect(elsewhere.filter((file) => sql.test(readCode(file, "keep"))).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe("chance in tests", () => {
+  const SETUP = "test/support/seed-setup.ts";
+
+  test("every property draws from the seed of this run, in both projects", () => {
+    expect(fc.readConfigureGlobal().seed).toBe(inject("seed"));
+    const [config] = readFiles(".", /^(.*\/)?vitest\.config\.ts$/);
+    const projects = config?.text.match(/\bname: "/g) ?? [];
+    expect(projects).toHaveLength(2);
+    expect(config?.text.match(/\.\.\.SEEDED\b/g)).toHaveLength(projects.length);
+  });
+
+  test("nothing is drawn but by a property or from a seed", () => {
+    const unseeded = /\b(Math\.random|randomUUID|randomBytes|randomInt|getRandomValues|configureGlobal|resetConfigureGlobal)\(/;
+    const found = readFiles("test", /\.tsx?$/).filter((file) => file.path !== SETUP && unseeded.test(readCode(file, "empty")));
+    expect(found.map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -12,12 +12,20 @@ export interface Errors {
   readonly over: number;
 }
 
+interface Half {
+  readonly requests: number;
+  readonly estimate: Errors;
+  readonly planned: Errors;
+  /** Share of the requests whose true count lies within the bound that is stated beside the estimate, either way. */
+  readonly within: number;
+}
+
 export interface CorpusFigures {
   readonly corpus: string;
   /** With no report; `estimate`: without padding, `planned`: with it, which is what is decided by. */
-  readonly before: { readonly requests: number; readonly largest: number; readonly estimate: Errors; readonly planned: Errors };
+  readonly before: Half & { readonly largest: number };
   /** With at least one report. */
-  readonly after: { readonly requests: number; readonly estimate: Errors; readonly planned: Errors };
+  readonly after: Half;
 }
 
 /** By nearest rank; 0 of nothing. */
@@ -38,19 +46,19 @@ function toErrors(estimates: readonly Estimate[], thought: "expected" | "planned
   };
 }
 
-export const toFigures = ({ name, before, after }: Played): CorpusFigures => ({
-  corpus: name,
-  before: {
-    requests: before.length,
-    largest: quantile(
-      before.map(({ counted }) => counted),
-      1,
-    ),
-    estimate: toErrors(before, "expected"),
-    planned: toErrors(before, "planned"),
-  },
-  after: { requests: after.length, estimate: toErrors(after, "expected"), planned: toErrors(after, "planned") },
+const isWithin = ({ counted, expected, planned }: Estimate): boolean => Math.abs(counted - expected) <= planned - expected;
+
+const toHalf = (estimates: readonly Estimate[]): Half => ({
+  requests: estimates.length,
+  estimate: toErrors(estimates, "expected"),
+  planned: toErrors(estimates, "planned"),
+  within: estimates.filter(isWithin).length / Math.max(1, estimates.length),
 });
+
+export function toFigures({ name, before, after }: Played): CorpusFigures {
+  const counts = before.map(({ counted }) => counted);
+  return { corpus: name, before: { ...toHalf(before), largest: quantile(counts, 1) }, after: toHalf(after) };
+}
 
 /** All corpora as one, and of those only the requests that exactly one report came before: the least that can have been learned. */
 export const toTotals = (played: readonly Played[]): CorpusFigures[] => {

@@ -6,6 +6,8 @@ export const MOST_UNDER = 0.15;
 /** After at least one report, of the estimate without padding, either way. */
 export const MEDIAN = 0.03;
 export const P95 = 0.1;
+/** Of all requests, before and after a report: the true count lies within the bound that is stated. */
+export const WITHIN = 0.95;
 
 type Goal = readonly [what: string, found: number, most: number];
 
@@ -13,6 +15,8 @@ const goalsOf = ({ before, after }: CorpusFigures): Goal[] => [
   ["planned before the first report, under", -before.planned.under, MOST_UNDER],
   ["estimate after a report, median", after.estimate.median_size, MEDIAN],
   ["estimate after a report, p95", after.estimate.p95_size, P95],
+  ["outside of the stated bound before the first report", 1 - before.within, 1 - WITHIN],
+  ["outside of the stated bound after a report", 1 - after.within, 1 - WITHIN],
 ];
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

@@ -1,10 +1,8 @@
 /** One conversation, call by call, through the real commands, events and state; the provider counts every request with a true tokenizer. */
-import { measureNext, rawViewTokens } from "../../src/context/budget";
+import { measureNext, mostOf, rawViewTokens } from "../../src/context/budget";
 import { policyOf } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY } from "../../src/context/presets";
-import type { BuiltView, ViewMessage } from "../../src/context/view";
 import type { ModelCall } from "../../src/domain/commands";
-import type { Part } from "../../src/domain/message";
 import type { CallUsage } from "../../src/domain/model-call";
 import { LabSession } from "../../src/evaluate/session";
 import { LAB_MODEL } from "../../src/evaluate/setup";
@@ -13,15 +11,16 @@ import { countTokens, trueTokens } from "../lab/true-tokens.ts";
 import { planSteps } from "../replay/plan.ts";
 import type { Conversation } from "../replay/recording.ts";
 import type { Corpus } from "./corpora.ts";
+import { countView } from "./count-view.ts";
 
 /** One request: what the provider counts, and what was thought of it before it was sent. */
 export interface Estimate {
   /** Requests of its session whose count was reported before it. */
   readonly reports: number;
   readonly counted: number;
-  /** Without padding: what it is believed to weigh. */
+  /** What it is believed to weigh, and what is shown. */
   readonly expected: number;
-  /** As `measureNext` has it: what the guard and every decision go by. */
+  /** The most that it may weigh by the bound that is stated: what the guard and every decision go by. */
   readonly planned: number;
 }
 
@@ -74,8 +73,9 @@ class CountedCalls implements Caller {
     const session = this.#session;
     const { factor, reports } = this.#provider;
     const input = Math.round(countView(session.view()) * factor);
-    const { tokens, error_bound } = measureNext(session.state, LAB_MODEL);
-    this.estimates.push({ reports: reports ? this.estimates.length : 0, counted: input, expected: tokens - error_bound, planned: tokens });
+    const measured = measureNext(session.state, LAB_MODEL);
+    const of = { reports: reports ? this.estimates.length : 0, counted: input };
+    this.estimates.push({ ...of, expected: measured.tokens, planned: mostOf(measured) });
     const output = Math.round(countTokens(text) * factor);
     const call = this.#callOf(reports ? { input, cached: 0, output, reasoning: 0 } : null);
     session.tick();
@@ -111,24 +111,3 @@ class CountedCalls implements Caller {
     };
   }
 }
-
-/** Frames and ids as `test/support/stand-in/count-tokens` counts them. */
-const FRAME_TOKENS = 4;
-
-const countPart = (part: Part): number => {
-  switch (part.type) {
-    case "text":
-      return countTokens(part.text);
-    case "tool_call":
-      return countTokens(part.call_id) + countTokens(part.name) + countTokens(part.arguments);
-    case "tool_result":
-      return countTokens(part.call_id) + countTokens(part.output);
-    default:
-      return 0;
-  }
-};
-
-const countMessage = ({ parts }: ViewMessage): number => parts.reduce((sum, part) => sum + countPart(part), FRAME_TOKENS);
-
-const countView = ({ system, messages }: BuiltView): number =>
-  (system === null ? 0 : FRAME_TOKENS + countTokens(system)) + messages.reduce((sum, message) => sum + countMessage(message), 0);

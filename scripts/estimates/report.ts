@@ -21,6 +21,8 @@ const HEADINGS = [
   ["planned", "p95"],
   ["", "under"],
   ["", "over"],
+  ["within:", "before*"],
+  ["bound", "after*"],
 ] as const;
 
 const signed = ({ median, under, over }: Errors): string[] => [median, under, over].map(percent);
@@ -34,6 +36,7 @@ const toCells = ({ corpus, before, after }: CorpusFigures): string[] => [
   ...signed(before.planned),
   ...sized(after.estimate),
   ...sized(after.planned),
+  ...[before.within, after.within].map(percent),
 ];
 
 const squeeze = (text: string): string => text.replaceAll(/\s+/g, " ");
@@ -47,7 +50,8 @@ export const findStale = (rows: readonly CorpusFigures[], text: string): string[
 const NOTES = [
   "Errors in percent of what the tokenizer (o200k) counts of the whole request; under: furthest below, over: furthest above.",
   "before: no usage was reported yet; its medians are signed. after: at least one report; its medians and p95 are of sizes.",
-  "estimate: what the request is believed to weigh. planned: that with the padding of what nobody has counted, by which everything is decided.",
+  "estimate: what the request is believed to weigh, and is shown. planned: that and the bound stated beside it, by which everything is decided.",
+  "within bound: requests in percent whose count is off the estimate by no more than that bound, either way.",
   "*: what --check judges, corpus by corpus.",
 ];
 

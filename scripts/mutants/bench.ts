@@ -19,7 +19,9 @@ export interface Trial {
 const COPIED = ["src", "test", "scripts", "bench", "docs", "migrations", "package.json", "tsconfig.json"];
 const SIMULATION = ["test/simulation/seeds-"];
 /** The tests of the copy in plain Node: the mutants' own, so that nothing else is loaded. */
-const CONFIG = `export default { test: { include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };\n`;
+const CONFIG = `import { SEEDED } from "./test/support/read-seed";
+export default { test: { ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"], maxWorkers: 1 } };
+`;
 /** A test that hangs has noticed something, but nobody could tell what. */
 const PATIENCE_MS = 240_000;
 

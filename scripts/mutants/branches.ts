@@ -5,8 +5,17 @@ const BRANCHES = ["test/session/branches.test.ts"];
 const ANY = ["test/session/any-branching.test.ts"];
 const FORKS = ["test/session/forks.test.ts"];
 const REDACTION = ["test/session/redaction.test.ts"];
+const SOURCES = ["test/session/redaction-sources.test.ts"];
 
 export const branches: readonly Mutant[] = [
+  {
+    name: "what a retry takes back on one branch is gone from the others",
+    breaks: "each branch keeps its own list of what was taken back",
+    file: "src/domain/evolve-branch.ts",
+    find: "const { taken_back = state.branch.taken_back } = line;",
+    replace: "const { taken_back } = state.branch;",
+    tests: BRANCHES,
+  },
   {
     name: "an overlay that stands for what is left is kept",
     breaks: "the newest overlay that fits applies",
@@ -91,16 +100,16 @@ export const branches: readonly Mutant[] = [
     name: "a summary that has read it outlives a redaction",
     breaks: "what was redacted is nowhere",
     file: "src/domain/evolve-branch.ts",
-    find: 'overlay.kind === "summary" && from <= position && position <= to',
-    replace: 'overlay.kind === "summary" && to === position',
+    find: "texts ? texts.includes(id) :",
+    replace: "texts ? to === position :",
     tests: REDACTION,
   },
   {
     name: "a summary that a fork began with outlives a redaction",
     breaks: "what was redacted is nowhere",
     file: "src/session/log/burn-content.ts",
-    find: "...broughtOver(sql, position), ",
-    replace: "",
+    find: "readingsOf([...broughtOver(sql), ...committed(sql)])",
+    replace: "readingsOf(committed(sql))",
     tests: FORKS,
   },
   {
@@ -142,5 +151,53 @@ export const branches: readonly Mutant[] = [
     find: "const continues = item.kind ===",
     replace: "const continues = item.kind !==",
     tests: FORKS,
+  },
+  {
+    name: "a summary by the turn's own prefix records only what it covers",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/domain/summary-sources.ts",
+    find: 'const readsAll = mode === "same_prefix" || merge;',
+    replace: "const readsAll = merge;",
+    tests: SOURCES,
+  },
+  {
+    name: "what a summary's summaries have read is not its own",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/domain/summary-sources.ts",
+    find: "[...own, ...earlier].reduce",
+    replace: "[...own].reduce",
+    tests: SOURCES,
+  },
+  {
+    name: "a summary of an older build has read what it covers alone",
+    breaks: "I31: where nothing was recorded, anything may have been read",
+    file: "src/domain/summary-sources.ts",
+    find: "const own = read ? [...read.ranges, { from, to }] : [{ from: 1, to }];",
+    replace: "const own = [...(read?.ranges ?? []), { from, to }];",
+    tests: SOURCES,
+  },
+  {
+    name: "the answer of a look-up outlives what it quotes",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/session/calls/redact-call.ts",
+    find: "answers.filter((answer) => quoting.has(answer.position))",
+    replace: "answers.filter((answer) => !quoting.has(answer.position))",
+    tests: SOURCES,
+  },
+  {
+    name: "a title outlives what it was made from",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/app/turn/make-title.ts",
+    find: "&& writer.state.redacted.length === redacted.length",
+    replace: "",
+    tests: SOURCES,
+  },
+  {
+    name: "a replaced title stays in the object",
+    breaks: "what no request was built from goes at once",
+    file: "src/session/log/replaced-texts.ts",
+    find: "changes.title === undefined ? null : title,",
+    replace: "null,",
+    tests: ["test/session/replaced-texts.test.ts"],
   },
 ];

@@ -77,4 +77,29 @@ export const ledger: readonly Mutant[] = [
     replace: "return known?.window ?? null;",
     tests: USAGE,
   },
+  {
+    name: "an erased session hands no ledger over",
+    breaks: "I17: an erased session's calls stay in the sums",
+    file: "src/session/calls/lifecycle-calls.ts",
+    find: "const usage = burnt ? [] : sumForErasure(allCalls(runtime.deps.sql));",
+    replace: "const usage = burnt ? sumForErasure(allCalls(runtime.deps.sql)) : [];",
+    tests: ["test/session/erased-usage.test.ts"],
+  },
+  {
+    name: "an erasure wipes the log without waiting for the tenant's object",
+    breaks: "I17: the ledger is handed over before the log is wiped",
+    file: "src/session/calls/lifecycle-calls.ts",
+    find: "    const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);",
+    replace:
+      "    const handing = handOverUsage(runtime, caller, isBurnt());\n    handing.catch(() => {});\n    await burn(runtime, caller, runtime.state.updated_at);\n    const usage = await handing;",
+    tests: ["test/session/erased-usage.test.ts"],
+  },
+  {
+    name: "a tenant says what the deployment's key costs",
+    breaks: "design §9: whoever pays for a call says what it costs",
+    file: "src/tenant/describe-model.ts",
+    find: 'const isOwn = by === "deployment" ||',
+    replace: 'const isOwn = by === "tenant" ||',
+    tests: ["test/tenant/registry.test.ts"],
+  },
 ];

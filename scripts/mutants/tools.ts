@@ -5,7 +5,49 @@ const DECIDED = ["test/domain/tools.test.ts"];
 const LIVED = ["test/session/tools.test.ts"];
 const ROWS = ["test/read-model/executions.test.ts"];
 
+const SCHEMAS = ["test/app/tools/schema-check.test.ts"];
+
 export const tools: readonly Mutant[] = [
+  {
+    name: "an address is sought at each character of a run",
+    breaks: "design §5: expressions that meet foreign text are linear",
+    file: "src/evaluate/identifiers.ts",
+    find: String.raw`(?<![\w.+-])[\w.+-]+@`,
+    replace: String.raw`[\w.+-]+@`,
+    tests: ["test/linear-time.test.ts"],
+  },
+  {
+    name: "a circle of references is accepted",
+    breaks: "design §5: schemas are bounded when they are accepted",
+    file: "src/app/tools/schema-bounds.ts",
+    find: "return taken < all.size;",
+    replace: "return false;",
+    tests: SCHEMAS,
+  },
+  {
+    name: "references may double without end",
+    breaks: "design §5: schemas are bounded when they are accepted",
+    file: "src/app/tools/schema-bounds.ts",
+    find: "return expandedSize(schema, references, new Map()) > MAX_EXPANDED",
+    replace: "return expandedSize(schema, references, new Map()) > Number.MAX_VALUE",
+    tests: SCHEMAS,
+  },
+  {
+    name: "what is not judged counts as matched",
+    breaks: "design §5: what is unsure is no fault",
+    file: "src/app/tools/schema-check.ts",
+    find: "if (UNJUDGED.some((keyword) => schema[keyword] !== undefined)) found.add(UNSURE);",
+    replace: "",
+    tests: SCHEMAS,
+  },
+  {
+    name: "a call that runs here runs unjudged",
+    breaks: "design §5: what runs here is not run unjudged",
+    file: "src/app/tools/judge-call.ts",
+    find: 'if (error instanceof OverBudget || error instanceof RangeError) return "undecided";',
+    replace: "if (error instanceof OverBudget || error instanceof RangeError) return [];",
+    tests: SCHEMAS,
+  },
   {
     name: "a call is begun twice",
     breaks: "design §5: at most once for an execution",
@@ -42,16 +84,16 @@ export const tools: readonly Mutant[] = [
     name: "what nobody was asked about runs",
     breaks: "design §5: a call that was made before its tool needed approval is not run",
     file: "src/app/tools/run-tools.ts",
-    find: "if (judged.needs_approval && !call.allowed) return notAllowed(call);",
+    find: "  if (judged.needs_approval) return true;\n",
     replace: "",
     tests: LIVED,
   },
   {
     name: "a turn that throws leaves its tools running",
     breaks: "design §5: whoever ends a turn ends its tools",
-    file: "src/session/runtime.ts",
-    find: 'live.abort.abort();\n    this.deps.log.error("turn_threw"',
-    replace: 'this.deps.log.error("turn_threw"',
+    file: "src/session/turn-runner.ts",
+    find: "live.abort.abort();\n    if (this.#live !== live) return;",
+    replace: "if (this.#live !== live) return;",
     tests: LIVED,
   },
   {
@@ -73,9 +115,9 @@ export const tools: readonly Mutant[] = [
   {
     name: "what was allowed waits for what runs",
     breaks: "design §5: beside what runs already",
-    file: "src/session/runtime.ts",
-    find: "return this.live.look?.();",
-    replace: "return;",
+    file: "src/session/turn-runner.ts",
+    find: ": this.#live.look?.();",
+    replace: ": undefined;",
     tests: LIVED,
   },
   {
@@ -148,8 +190,24 @@ export const tools: readonly Mutant[] = [
     name: "arguments are not judged",
     breaks: "arguments are validated against the schema",
     file: "src/app/tools/judge-call.ts",
-    find: "return valid ? [] : describe(errors);",
-    replace: "return [];",
+    find: "    return checkSchema(parameters, given, budget);",
+    replace: "    return [];",
     tests: ["test/app"],
+  },
+  {
+    name: "a tool that needs approval by now runs without it",
+    breaks: "decisions/0014: the stricter of the session's definition and the registration",
+    file: "src/app/tools/run-tools.ts",
+    find: "return await tools.needsApproval(judged.tool);",
+    replace: "await tools.needsApproval(judged.tool);\n    return false;",
+    tests: ["test/session/tools.test.ts"],
+  },
+  {
+    name: "a tool whose registration is out of reach is called without approval",
+    breaks: "decisions/0014: where nothing is known of it the tool is not called",
+    file: "src/app/tools/run-tools.ts",
+    find: "  if (wanted === null) return OUT_OF_REACH;\n",
+    replace: "",
+    tests: ["test/session/tools.test.ts"],
   },
 ];

@@ -3,6 +3,14 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const view: readonly Mutant[] = [
   {
+    name: "overlays are ordered by where they begin",
+    breaks: "I11: overlays are in the order of their ends",
+    file: "src/domain/view.ts",
+    find: "one.to - other.to || other.from - one.from;",
+    replace: "one.from - other.from;",
+    tests: DOMAIN,
+  },
+  {
     name: "the cut keeps one group too few",
     breaks: "design §5: the longest tail within the budget",
     file: "src/context/cut.ts",
@@ -57,8 +65,8 @@ export const view: readonly Mutant[] = [
     name: "the guard is off",
     breaks: "I6: within the window",
     file: "src/context/guard.ts",
-    find: "if (next.tokens <= limit) return",
-    replace: "if (next.tokens >= 0) return",
+    find: "if (tokens <= limit) return",
+    replace: "if (tokens >= 0) return",
     tests: CONTEXT,
   },
   {
@@ -89,8 +97,8 @@ export const view: readonly Mutant[] = [
     name: "a provider's zeros are taken for a count",
     breaks: "design §5: an input of 0 measures nothing",
     file: "src/domain/evolve-turn.ts",
-    find: " || !isCount(usage, event.estimate)) return",
-    replace: ") return",
+    find: "if (!isCount(usage, event.estimate)) return",
+    replace: "if (usage.input < 0) return",
     tests: SIMULATION,
     seeds: 200,
   },

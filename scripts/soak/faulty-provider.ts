@@ -13,8 +13,10 @@ export const USE = "please use";
 const SLOW = { least: 1_000, most: 5_000 };
 const WORDS = { least: 6, most: 40 };
 const WORD_MS = 10;
+/** More characters in one event than a reply may have. */
+const GIANT_WORDS = 100_000;
 
-type Fault = "429" | "500" | "529" | "broken" | "error" | "slow" | "garbage" | "hang";
+type Fault = "429" | "500" | "529" | "broken" | "error" | "slow" | "garbage" | "whole" | "miscount" | "giant" | "hang";
 
 /** In thousandths of all requests. A hang lasts until the session gives it up, a minute later. */
 export const SHARES: readonly (readonly [Fault, number])[] = [
@@ -25,6 +27,9 @@ export const SHARES: readonly (readonly [Fault, number])[] = [
   ["error", 10],
   ["slow", 30],
   ["garbage", 15],
+  ["whole", 10],
+  ["miscount", 10],
+  ["giant", 2],
   ["hang", 2],
 ];
 
@@ -100,6 +105,12 @@ async function fail(fault: Fault, random: Random): Promise<Reply | null> {
       return { text: "This goes", error: { message: "The server had an error.", type: "server_error" } };
     case "garbage":
       return { raw: 'data: {"choices": [{"delta": \n\ndata: <html>502</html>\n\n' };
+    case "whole":
+      return { text: "This answer comes whole, though a stream was asked for.", whole: true };
+    case "miscount":
+      return { text: "This answer is counted wrongly.", usage: { prompt_tokens: 99_999_999, completion_tokens: 99_999_999 } };
+    case "giant":
+      return { text: "giant ".repeat(GIANT_WORDS), chunks: 1 };
     case "hang":
       return { hang: true };
     case "slow":

@@ -20,14 +20,15 @@ export function readCommandLine<Shape extends z.ZodRawShape>(
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   const [name = "files"] = issue?.path ?? [];
-  const where = name === "files" ? "" : `--${String(name)} `;
-  throw new Failure(`${where}${issue?.message ?? "invalid"}\n\n${line.usage}`);
+  const message = issue?.message ?? "invalid";
+  if (name !== "files") throw new Failure(`--${String(name)} ${message}\n\n${line.usage}`);
+  throw new Failure(`${message}${given.files.length > 0 ? ` It was given: ${given.files.join(" ")}` : ""}\n\n${line.usage}`);
 }
 
 function parse(
   args: readonly string[],
   { options, usage }: Pick<CommandLine<z.ZodRawShape>, "options" | "usage">,
-): Record<string, unknown> {
+): Record<string, unknown> & { readonly files: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
     return { ...values, files: positionals };

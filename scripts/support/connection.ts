@@ -21,10 +21,23 @@ export function writeConnection(value: Connection, path = CONNECTION): void {
   writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** The known key if the server at `url` still takes it, else a new tenant's. */
+/** The known key if the server at `url` still takes it, else a new one of its tenant, else a new tenant's. */
 export async function ensureDevelopmentKey(url: string, known: Connection | null, adminKey: string): Promise<Connection> {
   const candidate = known && { url, key: known.key };
-  return candidate && (await isAccepted(candidate)) ? candidate : createTenant(url, adminKey);
+  if (!candidate) return createTenant(url, adminKey);
+  return (await isAccepted(candidate)) ? candidate : ((await replaceKey(candidate, adminKey)) ?? createTenant(url, adminKey));
+}
+
+/** Null: the server does not know the key's tenant. */
+async function replaceKey({ url, key }: Connection, adminKey: string): Promise<Connection | null> {
+  const [, ulid] = /^lh_[^_]+_([0-9A-Z]{26})_/.exec(key) ?? [];
+  if (ulid === undefined) return null;
+  try {
+    return await createKey({ url, key: adminKey }, `ten_${ulid}`);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 async function isAccepted(candidate: Connection): Promise<boolean> {
@@ -43,7 +56,11 @@ export async function createTenant(url: string, adminKey: string): Promise<Conne
   const tenant = z
     .object({ tenant_id: z.string() })
     .parse(await callApi(admin, { method: "POST", path: "/v1/admin/tenants", body: { name: "Development" } }));
-  const path = `/v1/admin/tenants/${tenant.tenant_id}/keys`;
+  return createKey(admin, tenant.tenant_id);
+}
+
+async function createKey(admin: Connection, tenant: string): Promise<Connection> {
+  const path = `/v1/admin/tenants/${tenant}/keys`;
   const { key } = z.object({ key: z.string() }).parse(await callApi(admin, { method: "POST", path, body: { name: "development" } }));
-  return { url, key };
+  return { url: admin.url, key };
 }

@@ -8,22 +8,30 @@ export interface ServerSentEvent {
 
 /** Comments and events without data yield nothing; a last event that the connection cut off is dropped. */
 export async function* parseEventStream(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
-  let rest = "";
   const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  let lines: string[] = [];
   for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true }).replaceAll("\r\n", "\n");
-    const blocks = rest.split("\n\n");
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const event = parseBlock(block);
+    const [first = "", ...rest] = decoder.decode(chunk, { stream: true }).split("\n");
+    // A line is put together once it has ended, or each read would copy what came before it.
+    pieces.push(first);
+    for (const start of rest) {
+      const line = pieces.join("").replace(/\r$/, "");
+      pieces = [start];
+      if (line !== "") {
+        lines.push(line);
+        continue;
+      }
+      const event = toEvent(lines);
+      lines = [];
       if (event) yield event;
     }
   }
 }
 
-function parseBlock(block: string): ServerSentEvent | null {
+function toEvent(lines: readonly string[]): ServerSentEvent | null {
   const fields = new Map<string, string[]>();
-  for (const line of block.split("\n")) {
+  for (const line of lines) {
     const [, name, value] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [];
     if (name !== undefined) fields.set(name, [...(fields.get(name) ?? []), value ?? ""]);
   }

@@ -2,8 +2,10 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sql, SqlRow, SqlValue } from "../../src/session/log/sql.ts";
 
-export function createNodeSql(): Sql {
+/** `maxPages`: what the database may hold at most, and of that a quarter is kept free. */
+export function createNodeSql({ maxPages = null }: { readonly maxPages?: number | null } = {}): Sql {
   const database = new DatabaseSync(":memory:");
+  if (maxPages !== null) database.exec(`PRAGMA max_page_count = ${maxPages}`);
   const prepared = new Map<string, StatementSync>();
   let depth = 0;
 
@@ -26,6 +28,8 @@ export function createNodeSql(): Sql {
         database.exec(`RELEASE ${name}`);
         return value;
       } catch (cause) {
+        // Over a full disk the engine may have rolled all of it back by itself.
+        if (!database.isTransaction) throw cause;
         database.exec(`ROLLBACK TO ${name}`);
         database.exec(`RELEASE ${name}`);
         throw cause;
@@ -33,6 +37,7 @@ export function createNodeSql(): Sql {
         depth--;
       }
     },
+    isFull: () => maxPages !== null && pagesOf(database) > maxPages * 0.75,
     wipe: async () => {
       prepared.clear();
       const tables = database.prepare(
@@ -43,3 +48,10 @@ export function createNodeSql(): Sql {
     },
   };
 }
+
+/** Pages in use. */
+const pagesOf = (database: DatabaseSync): number =>
+  Number(
+    database.prepare("SELECT (SELECT page_count FROM pragma_page_count) - (SELECT freelist_count FROM pragma_freelist_count) AS n").get()
+      ?.n,
+  );

@@ -6,7 +6,8 @@ import { type LocalServer, type LocalServerOptions, spawnLocalServer, waitUntilR
 import { applyMigrations } from "./migrations.ts";
 import { Failure } from "./output.ts";
 import { findFreePort } from "./port.ts";
-import { appendSecrets, ensureSecrets, readAdminKey } from "./secrets.ts";
+import { appendSecrets, ensureSecrets, readAdminKey, readSecrets } from "./secrets.ts";
+import { PLAIN_VARIABLES } from "./variables.ts";
 import { runWrangler } from "./wrangler.ts";
 
 export interface Sandbox {
@@ -26,7 +27,8 @@ export async function createSandbox(variables: Readonly<Record<string, string>> 
     const secrets = join(directory, "secrets.env");
     const state = join(directory, "state");
     ensureSecrets(secrets);
-    appendSecrets(secrets, variables);
+    // All of them, the last of a name counts: nothing of wrangler.toml's `[vars]` is left.
+    appendSecrets(secrets, { ...PLAIN_VARIABLES, ...readSecrets(secrets), ...variables });
     const bundle = await build(join(directory, "bundle"));
     await applyMigrations(state);
     const options = { port: await findFreePort(), state, secrets, log: join(directory, "server.log"), bundle };

@@ -16,6 +16,8 @@ export function ensureSecrets(path: string): void {
     `ADMIN_KEY=${secret()}`,
     "# Seals tenants' credentials: id:base64 of 32 bytes, the current key first. A key that is taken away voids what it sealed.",
     `CREDENTIALS_KEYS=${NEW_KEY_ID}:${randomBytes(32).toString("base64")}`,
+    "# The keys of this server say that they are not production's.",
+    "ENVIRONMENT=dev",
     "# Let a tenant's models and tools be at http://localhost, as test providers are. Never set them in production.",
     "ALLOW_PRIVATE_MODEL_URLS=true",
     "ALLOW_PRIVATE_TOOL_URLS=true",
@@ -25,17 +27,19 @@ export function ensureSecrets(path: string): void {
 }
 
 /** More variables in the same file. Throws a `Failure`, without the value, for what the format cannot hold. */
-export function appendSecrets(path: string, variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) {
+export function appendSecrets(path: string, variables: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value = ""] of Object.entries(variables)) {
     // Between single quotes everything is what it is.
     if (/['\r\n]/.test(value)) throw new Failure(`${name} holds a quote or a line break, which a file of secrets cannot hold.`);
     appendFileSync(path, `${name}='${value}'\n`);
   }
 }
 
+export const readSecrets = (path: string): Readonly<Record<string, string | undefined>> => parseEnv(readFileSync(path, "utf8"));
+
 /** Throws a `Failure` naming the file when there is no ADMIN_KEY in it. */
 export function readAdminKey(path: string): string {
-  const key = parseEnv(readFileSync(path, "utf8")).ADMIN_KEY;
+  const key = readSecrets(path).ADMIN_KEY;
   if (!key)
     throw new Failure(`${path} has no ADMIN_KEY, which is needed to create the development tenant: add one of at least 16 characters.`);
   return key;

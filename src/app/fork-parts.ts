@@ -31,8 +31,8 @@ export interface ForkHead extends ForkLine {
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly pins: readonly string[];
-  /** As the copy counts. `text`: of a summary. */
-  readonly overlays: readonly { readonly overlay: Overlay; readonly text: string | null }[];
+  /** As the copy counts. `text`: of a summary. `read`: the positions that it was made from; absent: an older build's head. */
+  readonly overlays: readonly { readonly overlay: Overlay; readonly text: string | null; readonly read?: readonly CoveredRange[] }[];
   readonly reduced: readonly Reduced[];
 }
 

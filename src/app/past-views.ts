@@ -62,7 +62,7 @@ export interface PastContext extends ContextWeights {
   readonly seq: number;
   /** Epoch milliseconds; null: not known. */
   readonly sent_at: number | null;
-  readonly request: { readonly url: string; readonly body: string };
+  readonly request: { readonly url: string | null; readonly body: string };
   readonly digest: DigestCheck;
 }
 

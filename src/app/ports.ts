@@ -1,5 +1,6 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
 import type { Prices } from "../context/economy";
+import type { ErasedUsage } from "../domain/erased-usage";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
@@ -141,6 +142,8 @@ export interface ToolRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Names the call once and for all: whoever is called may refuse a second one of it. */
   readonly execution: ExecutionId;
+  /** A person allowed this call. */
+  readonly allowed: boolean;
 }
 
 /** Something that came beside the output, held by reference: `content` is any JSON value. */
@@ -157,10 +160,14 @@ export interface ToolOutcome {
   readonly artifacts?: readonly ToolArtifact[];
   /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
   readonly whole?: true;
+  /** Of a look-up: the positions that the output quotes. */
+  readonly read?: readonly number[];
 }
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */
 export interface ToolRunner {
+  /** Whether its registration wants a person to allow each call, as it is now. May throw when the registration is out of reach. */
+  needsApproval(tool: ServerTool): Promise<boolean>;
   run(request: ToolRequest, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 
@@ -191,8 +198,20 @@ export interface ProjectionBatch {
 /** The read model of sessions. Writing the same batch twice, or an older one late, changes nothing. */
 export interface Projection {
   write(batch: ProjectionBatch): Promise<void>;
-  /** Removes every row of the session but its tombstone. */
-  erase(input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number }): Promise<{ readonly rows: number }>;
+  /** Removes every row of the session but its tombstone and, in the same transaction, writes what stays of its ledger. */
+  erase(input: {
+    readonly tenant: TenantId;
+    readonly session: SessionId;
+    readonly at: number;
+    /** As the tenant's object keeps it; absent: what is written stays. */
+    readonly usage?: readonly ErasedUsage[];
+  }): Promise<{ readonly rows: number }>;
+}
+
+/** The ledger of a tenant's erased sessions. Throws while the tenant's object is out of reach. */
+export interface UsageArchive {
+  /** Takes over what the session's calls come to and returns what is kept of it; nothing given: only that. Repeating it changes nothing. */
+  keep(session: SessionId, usage: readonly ErasedUsage[]): Promise<readonly ErasedUsage[]>;
 }
 
 /** Structured logging. Fields never hold content, prompts or credentials. */

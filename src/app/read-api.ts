@@ -6,6 +6,7 @@ import type { ExecutionId, SessionId, TenantId } from "../domain/ids";
 import type { CallPurpose, UsageSource } from "../domain/model-call";
 import type { Result } from "../lib/result";
 import type { ExecutionDetail } from "./execution-views";
+import type { Caller } from "./session-api";
 import type { UsageSums } from "./session-views";
 
 export interface SessionSummary {
@@ -45,6 +46,8 @@ export type ReadError = { readonly code: "invalid_cursor" };
 /** Every call names the tenant that the credential proved. Throws when D1 is out of reach. */
 export interface SessionList {
   listSessions(input: SessionListInput): Promise<Result<SessionListPage, ReadError>>;
+  /** Whether there is a row of it. */
+  isListed(session: Caller): Promise<boolean>;
 }
 
 /** What usage can be told apart by. */

@@ -2,7 +2,7 @@
  * What a model was found to take as the length of a reply, where the registry says more: the cap shrinks, never the history. Kept for
  * the life of the object; a cap that only this request's size leaves room for is kept for this answer.
  */
-import { measureNext } from "../context/budget";
+import { plannedNext } from "../context/budget";
 import type { SessionState } from "../domain/state";
 import type { ModelFailure, ModelSpec, Provider } from "./ports";
 
@@ -36,7 +36,7 @@ const WANTS_LENGTH: ReadonlySet<Provider> = new Set(["anthropic", "workers-ai"])
 export function askedLength(found: number | null, { spec, state }: Known): number | null {
   const cap = found ?? (WANTS_LENGTH.has(spec.provider) ? spec.max_output : null);
   if (cap === null || spec.context_window === null) return cap;
-  return Math.max(1, Math.min(cap, spec.context_window - measureNext(state, spec.id).tokens));
+  return Math.max(1, Math.min(cap, spec.context_window - plannedNext(state, spec.id)));
 }
 
 /** A cap that fills the window together with its request, nearly, is what that request left of it. */
@@ -44,4 +44,4 @@ const LEFT_OF_WINDOW = 0.9;
 
 /** Whether the cap is the model's own. */
 export const isOfModel = (cap: number, { spec, state }: Known): boolean =>
-  spec.context_window === null || cap + measureNext(state, spec.id).tokens < spec.context_window * LEFT_OF_WINDOW;
+  spec.context_window === null || cap + plannedNext(state, spec.id) < spec.context_window * LEFT_OF_WINDOW;

@@ -36,6 +36,7 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   /** Closed by whoever asked: nobody waits any more. */
   aborted: NOTHING,
   round_limit: NOTHING,
+  storage_full: NOTHING,
   crashed: NOTHING,
 };
 
@@ -75,7 +76,11 @@ export class Efforts {
   waitedMs = 0;
   tookMs = 0;
 
-  constructor(readonly ofTurn: VainSpend = { calls: 0, tokens: 0 }) {}
+  readonly ofTurn: VainSpend;
+
+  constructor(ofTurn: VainSpend = { calls: 0, tokens: 0 }) {
+    this.ofTurn = ofTurn;
+  }
 
   /** `ms`: how long the call took. */
   failed(estimate: number, ms: number): void {

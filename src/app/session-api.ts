@@ -187,7 +187,8 @@ export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;
   describe(caller: Caller): Promise<Outcome<SessionDescription>>;
   patch(caller: Caller, input: PatchInput): Promise<Outcome<SessionDescription>>;
-  erase(caller: Caller): Promise<Outcome<ErasureReceipt>>;
+  /** `isNoted`: the tenant's object knows that the session was, also where nothing of it is left here. */
+  erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
   cancelQueued(caller: Caller, message: ItemId): Promise<Outcome<null>>;

@@ -74,8 +74,10 @@ export interface Deadlines {
 export type Schedule = (ms: number, work: () => void) => () => void;
 
 export interface SessionPorts {
-  /** Keeps the call under way durably, with its request's digest, should the object die in the middle of it. */
+  /** Keeps the call under way durably, should the object die in the middle of it. Throws where it cannot. */
   readonly noteCall: (call: ModelCall) => void;
+  /** Whether there is too little room to begin anything: no model is asked for what could not be recorded. */
+  readonly storageIsFull: () => boolean;
   readonly writer: SessionWriter;
   readonly content: SessionContent;
   readonly output: LiveOutput;

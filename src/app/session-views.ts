@@ -149,6 +149,8 @@ export interface TurnReport {
   /** US dollars of its calls; null: unknown of one of them. */
   readonly cost: number | null;
   readonly context_window: number | null;
+  /** What the policy takes an unknown window to be. */
+  readonly assumed_window: number | null;
   readonly current_context_tokens: number;
   /** Of what befell the conversation in this turn, or after the one before it had ended. */
   readonly notices: readonly Notice[];
@@ -198,7 +200,7 @@ export interface ContextReport {
   readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected: Measure } | null;
   readonly parts: readonly ContextPart[];
   /** The next request exactly: the body byte for byte. */
-  readonly request: { readonly url: string; readonly body: string };
+  readonly request: { readonly url: string | null; readonly body: string };
 }
 
 export interface ErasureReceipt {

@@ -1,8 +1,9 @@
 /** What `http` and the sessions may ask of a tenant's object, which owns keys, the directory of sessions, models and the default policy. */
 import type { PolicyChoice } from "../context/policy-choice";
+import type { ErasedUsage } from "../domain/erased-usage";
 import type { KeyId, SessionId, TenantId } from "../domain/ids";
 import type { Result } from "../lib/result";
-import type { RowSnapshot } from "./diff-rows";
+import type { RowDifference, RowSnapshot } from "./diff-rows";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "./model-entry";
 import type { ModelSpec } from "./ports";
 import type { Idempotency } from "./session-api";
@@ -27,12 +28,22 @@ export interface KeyView {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+  /** Null: the deployment's admin, or an older build that did not record it. */
+  readonly created_by: KeyId | null;
+  /** Null also while it is not revoked. */
+  readonly revoked_by: KeyId | null;
 }
 
 export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
+  /** Its erasure is under way. */
+  | { readonly code: "session_erased" }
   | { readonly code: "key_not_found"; readonly key: string }
+  /** A key makes and revokes no key that can more, or lasts longer, than itself. `field` as the client wrote it. */
+  | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "key_id"; readonly detail: string }
+  /** The key that asks has ended since it was looked up. */
+  | { readonly code: "own_key_ended" }
   /** As many as a tenant can have are there already. */
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
@@ -57,6 +68,11 @@ export interface TenantSettings {
   readonly default_model: string;
   /** A choice as settings store it; empty: what the deployment says. */
   readonly default_policy: string;
+}
+
+export interface ErasedSessionUsage {
+  readonly session: SessionId;
+  readonly usage: readonly ErasedUsage[];
 }
 
 export interface SessionPage {
@@ -137,10 +153,12 @@ export interface TenantApi extends TenantToolsApi {
     readonly name: string;
     readonly scopes: readonly Scope[];
     readonly expires_at: number | null;
+    /** The key that asks; null: the deployment's admin, who is not bound by one. */
+    readonly by: KeyId | null;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
-  revokeKey(id: KeyId): Promise<TenantOutcome<KeyView>>;
+  revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
   /** Null: no such key, or expired, or revoked. */
   authenticate(hash: string): Promise<Principal | null>;
 
@@ -149,8 +167,18 @@ export interface TenantApi extends TenantToolsApi {
     readonly session: SessionId;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
+  /** Of a session that was never made. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
+  /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it was. */
+  beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;
+  /** Every store has reported: the session leaves the directory with the note. */
+  endErasure(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
+  /**
+   * Takes over what a session's calls come to, before its log is wiped, and returns what is kept of it. Handing the same over again
+   * changes nothing; handing nothing over only asks.
+   */
+  keepUsage(input: { readonly session: SessionId; readonly usage: readonly ErasedUsage[] }): Promise<TenantOutcome<readonly ErasedUsage[]>>;
 
   /** The tenant's own override, else the deployment's model, else null. */
   resolveModel(id: string): Promise<ModelSpec | null>;
@@ -195,6 +223,11 @@ export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
   /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
   projectAgain(): Promise<TenantOutcome<null>>;
+  /** What is kept of erased sessions, in order of their ids; fewer sessions than asked for: the last page. */
+  listErasedUsage(page: {
+    readonly after: SessionId | null;
+    readonly sessions: number;
+  }): Promise<TenantOutcome<readonly ErasedSessionUsage[]>>;
   /** All of them, by name. */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
   /** Takes those that are still sealed as before; how many that were. */
@@ -208,4 +241,11 @@ export interface TenantRows {
   expect(change: TenantChange): RowSnapshot;
   /** Sessions that have a row, newest first: also those that the tenant's directory does not know. */
   listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
+  /** Compares the usage of erased sessions behind `after` and up to `upTo` (null: all that follow) with what it should be, and mends it. */
+  mendErasedUsage(input: {
+    readonly tenant: TenantId;
+    readonly after: SessionId | null;
+    readonly upTo: SessionId | null;
+    readonly usage: readonly ErasedSessionUsage[];
+  }): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }>;
 }

@@ -19,7 +19,7 @@ interface Stretch extends CoveredRange {
 export function dropRungs(
   state: SessionState,
   groups: readonly Group[],
-  by: { readonly scale: number; readonly reason: string },
+  by: { readonly ratio: number; readonly reason: string },
 ): DropRung[] {
   const going = groups.map((group): Stretch => {
     const { from, to, items } = group;
@@ -36,7 +36,7 @@ export function dropRungs(
   }
   return stretches
     .filter((stretch) => stretch.leaves)
-    .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: Math.floor(tokens * by.scale), reason: by.reason }));
+    .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: Math.floor(tokens * by.ratio), reason: by.reason }));
 }
 
 const join = (left: Stretch, right: Stretch): Stretch => ({

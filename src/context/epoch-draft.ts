@@ -14,8 +14,9 @@ import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
+import { sourcesOf } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext } from "./budget";
+import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext, plannedNext, ratioOf } from "./budget";
 import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
@@ -92,7 +93,7 @@ export interface SummaryDraft {
 }
 
 /** Mode null: a note, which no model wrote. */
-type Covering = Pick<SummaryPlan, "range" | "replaces" | "keeps" | "generation"> & { readonly mode: SummaryMode | null };
+type Covering = Omit<SummaryPlan, "mode" | "split"> & { readonly mode: SummaryMode | null };
 
 /** What a receipt says of a rung. */
 type Taken = Receipt["rungs"][number];
@@ -116,13 +117,14 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
     boundary_timestamp: kept?.at ?? leaves.at(-1)?.at ?? 0,
     generation: plan.generation,
     mode: plan.mode,
+    read: sourcesOf(plan, view),
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
   const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
   const done: Taken = {
     rung: plan.mode === null ? "note" : "summarize",
-    gain: Math.max(0, source + earlier - summary.tokens),
+    gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * ratioOf(input.state, input.limits.model)),
     reason: input.trigger,
   };
   return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
@@ -196,6 +198,6 @@ export function fitsAfter(
   ops: readonly EpochOp[],
   limits: ModelLimits,
 ): { readonly fits: boolean; readonly tokens: number } {
-  const { tokens } = measureNext(stateAfter(state, ops, "manual"), limits.model);
+  const tokens = plannedNext(stateAfter(state, ops, "manual"), limits.model);
   return { fits: tokens <= (limitOf(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }

@@ -13,6 +13,9 @@ import {
   limitOf,
   measureNext,
   measureWithout,
+  mostOf,
+  plannedNext,
+  ratioOf,
   rawViewTokens,
   recallToCome,
   SHORTENED_CHARS,
@@ -34,8 +37,9 @@ export function planGuard(asked: GuardInput): Plan {
   const next = measureNext(state, limits.model);
   const limit = limitOf(limits);
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
-  if (next.tokens <= limit) return { kind: "none", reason: "fits", next };
-  const worked = workOut({ state, limits, policy }, { limit, tokens: next.tokens });
+  const tokens = mostOf(next);
+  if (tokens <= limit) return { kind: "none", reason: "fits", next };
+  const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
   if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
@@ -60,7 +64,7 @@ export function fitReport(asked: GuardInput): FitReport | null {
   const limits = assumeWindow(asked.limits, policy);
   const limit = limitOf(limits);
   if (limit === null) return null;
-  const worked = workOut({ state, limits, policy }, { limit, tokens: measureNext(state, limits.model).tokens });
+  const worked = workOut({ state, limits, policy }, { limit, tokens: plannedNext(state, limits.model) });
   return worked.floor > limit ? worked.report(limit) : null;
 }
 
@@ -70,8 +74,7 @@ export function weighRequest(asked: GuardInput): FitReport | null {
   const limits = assumeWindow(asked.limits, policy);
   const limit = limitOf(limits);
   if (limit === null) return null;
-  const { tokens } = measureNext(state, limits.model);
-  return { floor: tokens, limit, biggest: biggestOf(state, state.view.items, scaleOf(state, limits.model)) };
+  return { floor: plannedNext(state, limits.model), limit, biggest: biggestOf(state, state.view.items, scaleOf(state, limits.model)) };
 }
 
 interface WorkedOut {
@@ -82,7 +85,7 @@ interface WorkedOut {
 }
 
 function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: number; readonly tokens: number }): WorkedOut {
-  const scale = scaleOf(state, limits.model);
+  const [ratio, scale] = [ratioOf(state, limits.model), scaleOf(state, limits.model)];
   const groups = viewGroups(state);
   const lastUser = groups.findLastIndex((group) => group.isUser);
   const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
@@ -92,13 +95,13 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo, policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
-  const drops: Rung[] = dropRungs(state, going, { scale, reason: "the next request would not fit" });
+  const drops: Rung[] = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
   const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
   const items = longest(state, results, (going.length > 0 ? left : weight) - by.limit / scale);
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
-  const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * scale), reason };
+  const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * ratio), reason };
   const rungs = items.length > 0 ? [...drops, shorten] : drops;
   // What frees less than the tool that it brings frees nothing.
   const helps = left - gain < raw;

@@ -29,6 +29,8 @@ const JOINED = /[_@/\\#]|[.:]\S*[.:]|\p{Ll}\p{Lu}/u;
 /** A capital within a sentence; at its beginning every word has one. */
 const NAME = /(?<=[\p{L}\p{N},;)"] )\p{Lu}\p{Ll}[\p{L}'’-]*/gu;
 
+/** What is longer is data, and looking for it takes its length at each place. */
+const MAX_TERM_UNITS = 200;
 /** So many units of one message are read: what is longer is a file or an output. */
 const READ_UNITS = 100_000;
 
@@ -50,6 +52,7 @@ export class TermCounter {
   }
 
   #count(term: string, kind: TermKind): void {
+    if (term.length > MAX_TERM_UNITS) return;
     const key = foldWord(term);
     const known = this.#counts.get(key);
     if (known) known.count++;

@@ -5,7 +5,7 @@
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import { itemTokens, limitOf, type Measure, ratioOf, recallToCome, SHORTENED_CHARS, scaleOf } from "./budget";
+import { itemTokens, limitOf, ratioOf, recallToCome, SHORTENED_CHARS, scaleOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
 import type { CompactPlan, PlanInput, Rung } from "./plan";
@@ -19,23 +19,23 @@ export interface Ladder {
 
 export interface Foot {
   readonly proposal: Proposal;
-  /** By the policy's estimator. */
-  readonly next: Measure;
+  /** What the next request may weigh at most, by the policy's estimator. */
+  readonly next: number;
   readonly trigger: CompactionTrigger;
 }
 
 /** A tail that still fills this share of what fits is too large to be left as it is. */
 const ROOMY_RATIO = 0.8;
 
-/** `measured`: by our own measure, which says what must fit. */
-export function climb(input: PlanInput, foot: Foot & { readonly measured: Measure }): Ladder {
+/** `planned`: by our own measure, which says what must fit. */
+export function climb(input: PlanInput, foot: Foot & { readonly planned: number }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
   const enough = gentle.length > 0 && gainFrom(gentle, input) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
   // What the provider refused fitted by our measure: no measure says what would be enough. Asked for by hand is a summary.
   const isMeasured = foot.trigger !== "overflow" && foot.trigger !== "manual";
   const mayClear = policy.results.clear === "at_epoch" && enough && isMeasured;
-  const judged = isForced(foot.trigger) ? { ...foot, next: foot.measured } : foot;
+  const judged = isForced(foot.trigger) ? { ...foot, next: foot.planned } : foot;
   if (mayClear && fits(input, judged, gentle)) return { rungs: [...gentle, ...previewRungs(input, foot.proposal)] };
   if (policy.summary.form === "none") return { rungs: policy.results.clear === "never" ? [] : gentle };
   const first = withSummary(input, foot, foot.proposal);
@@ -49,7 +49,7 @@ export function climb(input: PlanInput, foot: Foot & { readonly measured: Measur
 /** The rungs that ask no model, where they are enough: the request has room again, and is within `bound`. Else none. */
 export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | null): readonly Rung[] {
   const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
-  const left = foot.next.tokens - gainFrom(rungs, input);
+  const left = foot.next - gainFrom(rungs, input);
   return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
 }
 
@@ -66,7 +66,7 @@ export function isGentle({ rungs, trigger, breaker_open }: Pick<CompactPlan, "ru
 export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTrigger): boolean =>
   summary.form !== "none" || (results.clear === "at_epoch" && isForced(trigger));
 
-/** Planned tokens that rungs free together, less what they bring: the first change of the view offers `memory_query`. */
+/** Tokens that rungs free together, less what they bring: the first change of the view offers `memory_query`. */
 export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInput, "state" | "limits">): number {
   if (rungs.length === 0) return 0;
   return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(recallToCome(state) * ratioOf(state, limits.model));
@@ -74,7 +74,7 @@ export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInp
 
 function fits(input: PlanInput, { next }: Foot, rungs: readonly Rung[]): boolean {
   const limit = limitOf(input.limits) ?? Number.POSITIVE_INFINITY;
-  return next.tokens - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
+  return next - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
 }
 
 const whyOf: Readonly<Record<CompactionTrigger, string>> = {
@@ -133,7 +133,7 @@ function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readon
   const isExcluded = ({ kind, tool }: ItemMeta): boolean => kind === "tool_result" && excluded.has(tool?.name ?? "");
   const scale = scaleOf(state, limits.model);
   const limit = limitOf(limits) ?? 0;
-  const left = foot.next.tokens - gainFrom(by.rungs, input);
+  const left = foot.next - gainFrom(by.rungs, input);
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
     .flatMap((group) => group.items)
@@ -144,7 +144,7 @@ function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readon
   const news = candidates.filter((item) => unread.includes(item));
   const items = [...first, ...longest(state, news, (left - limit) / scale - reductionGain(state, first))];
   if (items.length === 0) return [];
-  const gain = Math.floor(reductionGain(state, items) * scale);
+  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
   return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
 }
 

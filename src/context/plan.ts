@@ -6,7 +6,7 @@ import type { SessionState } from "../domain/state";
 import type { Measure, ModelLimits } from "./budget";
 import type { Policy } from "./policy";
 
-/** What every step of the ladder says: planned tokens that it frees, and why it is taken. */
+/** What every step of the ladder says: tokens of the next request that it frees, in the unit of `current_context_tokens`, and why it is taken. */
 interface Step {
   readonly gain: number;
   readonly reason: string;

@@ -5,12 +5,12 @@
 import type { CompactionTrigger } from "../domain/compaction-events";
 import { GROWTH_RATIO, PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
-import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, measureWithout, scaleOf } from "./budget";
+import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, measureWithout, mostOf, plannedNext, ratioOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
 import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
-import { climb, climbWithoutModel, gainFrom } from "./ladder";
+import { climb, climbWithoutModel, type Foot, gainFrom } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
 import { economyOf } from "./plan-economy";
 import { planRebuild } from "./plan-rebuild";
@@ -57,7 +57,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
   if (isSuspended(state)) return none("suspended");
   const bound = boundOf(limits, policy);
-  const over = bound !== null && measureNext(state, limits.model, { estimator: policy.estimator, ofEpoch: true }).tokens > bound;
+  const over = bound !== null && plannedNext(state, limits.model, { estimator: policy.estimator, ofEpoch: true }) > bound;
   if (!over && policy.trigger.rent_factor === null) return none("below_threshold");
   const proposal = propose(input);
   if (!proposal) return none(over ? "nothing_older" : "below_threshold");
@@ -86,14 +86,16 @@ interface Decided {
 function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
   const { state, limits, policy } = input;
   const breaker_open = isBreakerOpen(state);
-  const judged = measureNext(state, limits.model, { estimator: policy.estimator });
-  const climbed = climb(input, { proposal, next: judged, measured: next, trigger });
-  const scale = scaleOf(state, limits.model);
+  const judged = plannedNext(state, limits.model, { estimator: policy.estimator });
+  const climbed = climb(input, { proposal, next: judged, planned: mostOf(next), trigger });
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
   const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
   // What was asked for by hand need not be done at any price.
-  const fallback = !mayDrop || trigger === "manual" ? [] : dropRungs(state, mayGo, { scale, reason: "no summary could be had" });
+  const fallback =
+    !mayDrop || trigger === "manual"
+      ? []
+      : dropRungs(state, mayGo, { ratio: ratioOf(state, limits.model), reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   const instead = isForced(trigger) ? fallback : [];
@@ -109,13 +111,13 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
 }
 
 /** With the breaker open: what is gentle if that is enough, else drops; of its own accord only above the bound, and only what gains something. */
-function withoutModel(input: PlanInput, decided: Decided, drops: readonly Rung[]): readonly Rung[] {
+function withoutModel(input: PlanInput, decided: Foot & Pick<Decided, "over">, drops: readonly Rung[]): readonly Rung[] {
   const { next, trigger, over } = decided;
   const forced = isForced(trigger);
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
   // What the provider refused fitted by our measure: no measure says what would be enough.
   const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : boundOf(input.limits, input.policy));
-  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next.tokens;
+  const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 

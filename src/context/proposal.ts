@@ -3,7 +3,7 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome } from "./budget";
+import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome, viewTokens } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -91,7 +91,8 @@ interface Cut {
 
 function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly reread: number } {
   const { state, limits } = input;
-  const { items, overlays, tokens } = state.view;
+  const { items, overlays } = state.view;
+  const tokens = viewTokens(state);
   const ratio = ratioOf(state, limits.model);
   const chain = overlayTokens(overlays);
   // What is left of the running sum: the length of the source costs nothing.
@@ -204,7 +205,7 @@ function coverage({ view }: SessionState, { older, summaries, merge }: Proposal,
   const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
   // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
   const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
-  const start = Math.min(view.overlays[0]?.from ?? from, older[0]?.from ?? from);
+  const start = view.overlays.reduce((least, overlay) => Math.min(least, overlay.from), older[0]?.from ?? from);
   const newest = summaries.at(-1);
   if (!newest) return { covered, range: { from: start, to }, source: { from: start, to } };
   // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.

@@ -1,5 +1,6 @@
 /** OdinCode's rule: before each call, all tool results but the newest few are shown as a placeholder. */
-import { measureNext, measureWithout, recallToCome } from "./budget";
+import { measureNext, measureWithout, ratioOf } from "./budget";
+import { gainFrom } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
 import { olderResults, reductionGain } from "./reductions";
 
@@ -10,15 +11,16 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
   // All of them, even one that is shorter than the placeholder: the rule knows no size.
   const items = olderResults(state, state.view.items, policy.results);
   if (items.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const gain = reductionGain(state, items);
+  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
   const reason = "old tool results are cleared before each call";
+  const rungs = [{ rung: "clear_results", items, gain, reason }] as const;
   return {
     kind: "compact",
     trigger: "results",
     base_epoch: state.view.epoch,
     next,
-    expected: measureWithout(next, gain - recallToCome(state)),
-    rungs: [{ rung: "clear_results", items, gain, reason }],
+    expected: measureWithout(next, gainFrom(rungs, { state, limits })),
+    rungs,
     fallback: [],
     economy: null,
     breaker_open: false,

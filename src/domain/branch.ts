@@ -10,11 +10,13 @@ export interface BranchState {
   readonly number: number;
   /** Positions of other lines, in order, apart from one another. */
   readonly elsewhere: readonly CoveredRange[];
+  /** Positions of cut-off replies that a retry took back on this line: on others that share them they are said still. In order, apart. */
+  readonly taken_back: readonly CoveredRange[];
   /** How many there are. */
   readonly count: number;
 }
 
-export const FIRST_BRANCH: BranchState = { number: 1, elsewhere: [], count: 1 };
+export const FIRST_BRANCH: BranchState = { number: 1, elsewhere: [], taken_back: [], count: 1 };
 
 /** So many lines of one session at most: each may add a range to what a read has to pass over. */
 export const MAX_BRANCHES = 500;

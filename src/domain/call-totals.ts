@@ -40,7 +40,7 @@ export const FINISHED_OUTCOMES: readonly CallOutcome[] = ["stop", "length", "too
 const COST_UNITS = 1e12;
 export const roundCost = (dollars: number): number => Math.round(dollars * COST_UNITS) / COST_UNITS;
 
-interface CountedCall {
+export interface CountedCall {
   readonly usage: CallUsage | null;
   readonly outcome: CallOutcome;
   readonly cost?: number;

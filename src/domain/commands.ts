@@ -96,6 +96,8 @@ export type TurnCommand =
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
   /** Before a call of the turn takes effect outside. */
   | ({ readonly type: "StartTool"; readonly execution: ExecutionId } & TurnRun)
+  /** A call that was about to run here is found to need a person's approval. */
+  | ({ readonly type: "RequestApproval"; readonly execution: ExecutionId } & TurnRun)
   | ({ readonly type: "RecordToolRun"; readonly result: ToolRunDraft } & TurnRun)
   | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly ApprovalDraft[] }
   | ({
@@ -210,10 +212,28 @@ export interface RewindHistory {
       };
 }
 
+/** Content that leaves the record, and every text that was made from it (`summary-sources`). */
+export interface RedactMessage {
+  readonly type: "RedactMessage";
+  readonly item: ItemId;
+  readonly position: number;
+  /** Results of look-ups that quote it. */
+  readonly quotes: readonly PlacedItem[];
+  /** Summaries that were made from any of these and whose text is still there. */
+  readonly texts: readonly OverlayId[];
+  /** A model made the session's title from it. */
+  readonly isTitleMadeFrom: boolean;
+}
+
+export interface PlacedItem {
+  readonly item: ItemId;
+  readonly position: number;
+}
+
 export type BranchCommand =
   | RewindHistory
   | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
-  | { readonly type: "RedactMessage"; readonly item: ItemId; readonly position: number }
+  | RedactMessage
   /** The first thing said in a session that is going to share another one's past. */
   | {
       readonly type: "BeginFork";

@@ -36,6 +36,14 @@ export interface CoveredRange {
   readonly to: number;
 }
 
+/** What a summary was made from, whatever it stands for: every text that its requests held. */
+export interface SummarySources {
+  /** Positions whose items were in the requests. */
+  readonly ranges: readonly CoveredRange[];
+  /** Earlier summaries that were in the requests, or whose lists of files are carried on. */
+  readonly overlays: readonly OverlayId[];
+}
+
 /** One operation of an epoch change. All operations of one event take effect together (docs/design.md §1.4). */
 export type EpochOp =
   | ({
@@ -54,6 +62,8 @@ export type EpochOp =
       readonly generation: number;
       /** Null: a note that takes a summary's place, which no model wrote. */
       readonly mode: SummaryMode | null;
+      /** Absent: an older build did not record it, and anything up to `to` may have been read. */
+      readonly read?: SummarySources;
     } & CoveredRange)
   | ({ readonly op: "drop"; readonly overlay: OverlayId; readonly replaces: readonly OverlayId[]; readonly items: number } & CoveredRange)
   /** Results shown as a placeholder that names their execution (OdinCode plan). */
@@ -109,7 +119,7 @@ export interface Receipt {
   readonly cost?: number | null;
   /** Null: recorded before every change of the view said it. */
   readonly economy: ReceiptEconomy | null;
-  /** Rungs of the ladder in the order taken, with what each was expected to gain. */
+  /** Rungs of the ladder in the order taken, with what each was expected to gain: tokens of the next request, unpadded. */
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
   readonly mode: SummaryMode | null;
   readonly attempts: number;

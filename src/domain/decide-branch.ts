@@ -2,7 +2,7 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { MAX_BRANCHES } from "./branch";
-import type { BranchCommand, Command, RewindHistory } from "./commands";
+import type { BranchCommand, Command, RedactMessage, RewindHistory } from "./commands";
 import { type Decision, enterConversation, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { Rejection } from "./rejection";
@@ -18,13 +18,8 @@ export function decideBranch(command: Command & BranchCommand, state: SessionSta
       const { items, line } = command;
       return ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
     }
-    case "RedactMessage": {
-      const { item, position } = command;
-      // What a turn under way has said is in its stream, and on its way to the model.
-      const ofTurn = state.turn && state.view.items.find((shown) => shown.id === item)?.turn === state.turn.id;
-      if (state.turn && ofTurn) return err({ code: "turn_running", turn: state.turn.id });
-      return ok(state.redacted.includes(item) ? [] : [...voidCompaction(state), { type: "MessageRedacted", item, position }]);
-    }
+    case "RedactMessage":
+      return decideRedaction(command, state);
     case "BeginFork":
     case "CopyMessages":
     case "CompleteFork":
@@ -32,6 +27,22 @@ export function decideBranch(command: Command & BranchCommand, state: SessionSta
     default:
       return assertNever(command);
   }
+}
+
+/** Done again it does what is left: an earlier build followed no summary beyond its own range. */
+function decideRedaction({ item, position, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
+  const all = [{ item, position }, ...quotes];
+  // What a turn under way has said is in its stream, and on its way to the model.
+  const { turn, view } = state;
+  const said = new Set(turn ? view.items.flatMap((shown) => (shown.turn === turn.id ? [shown.id] : [])) : []);
+  if (turn && all.some((each) => said.has(each.item))) return err({ code: "turn_running", turn: turn.id });
+  const left = all.filter((each) => !state.redacted.includes(each.item));
+  if (left.length === 0 && texts.length === 0 && !isTitleMadeFrom) return ok([]);
+  const [first, ...others] = left.length > 0 ? left : [{ item, position }];
+  const redacted: Event[] = first ? [{ type: "MessageRedacted", ...first, texts }] : [];
+  for (const other of others) redacted.push({ type: "MessageRedacted", ...other, texts: [] });
+  const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];
+  return ok([...voidCompaction(state), ...redacted, ...untitled]);
 }
 
 /** A turn that waits for tools is not busy: whoever goes on elsewhere supersedes it, as a new message does. */

@@ -5,7 +5,7 @@
  */
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
-import type { ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
+import type { ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
 import type { ItemDraft, ItemMeta, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
@@ -35,7 +35,7 @@ export interface QueuedMessage {
 }
 
 /** A failure that a turn can end with: the model's, or our own refusal to send. */
-export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "unknown_model" | "crashed" | "internal";
+export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
 
 /** Why an overflow was refused before sending: the floor, the limit, and what weighs most. */
 export interface FitReport {
@@ -72,6 +72,8 @@ export interface LastTurn {
 export interface BranchLine {
   readonly branch: number;
   readonly elsewhere: readonly CoveredRange[];
+  /** What a retry took back on it. Absent: written by an older build, which kept one list for all lines. */
+  readonly taken_back?: readonly CoveredRange[];
   /** Messages of people and models on it. */
   readonly messages: number;
   readonly last_turn: LastTurn | null;
@@ -109,7 +111,8 @@ export type MessageEvent =
     }
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
   | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
-  | { readonly type: "MessageRedacted"; readonly item: ItemId; readonly position: number }
+  /** `texts`: every summary that was made from it, in the view or not; absent: an older build's, those whose range has its position. */
+  | { readonly type: "MessageRedacted"; readonly item: ItemId; readonly position: number; readonly texts?: readonly OverlayId[] }
   /** A new line of the conversation, which leaves the present one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
   | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }
   /** A line that was left before goes on. */
@@ -119,6 +122,8 @@ export type MessageEvent =
 export interface ForkedView {
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
+  /** What each summary among them was made from, as the copy counts; absent: an older build's, and anything up to its end. */
+  readonly reads?: readonly { readonly overlay: OverlayId; readonly ranges: readonly CoveredRange[] }[];
 }
 
 /** As the source counts, when the copy began. */

@@ -24,7 +24,7 @@ export function rewind(state: SessionState, { items, line, to }: Rewound): Sessi
   if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
   // As an older build would have written it: everything that is left of the view travels in the event.
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: state.next_position - 1 });
-  const left = { ...state, branch: { number: count, elsewhere, count }, imported_calls: [] };
+  const left = { ...state, branch: { ...state.branch, number: count, elsewhere, count }, imported_calls: [] };
   return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
 }
 
@@ -36,18 +36,18 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
   const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
   const signed_from = line.continues ? state.view.signed_from : state.next_position;
   const view = viewOf({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
-  const next = { ...state, branch: { ...state.branch, number, elsewhere }, messages, last_turn, imported_calls: [] };
+  const { taken_back = state.branch.taken_back } = line;
+  const next = { ...state, branch: { ...state.branch, number, elsewhere, taken_back }, messages, last_turn, imported_calls: [] };
   return newEpoch(withoutCommitted(next), view);
 }
 
-/** A summary that has read it is gone with it: what it covered is out of the view without one, until the next compaction. */
-export function redact(state: SessionState, { item, position }: Redacted): SessionState {
-  const overlays = state.view.overlays.map((overlay): Overlay => {
-    const { from, to } = overlay;
-    const hasRead = overlay.kind === "summary" && from <= position && position <= to;
-    return hasRead ? toDropped(overlay) : overlay;
-  });
-  const next = withoutCommitted({ ...state, redacted: [...state.redacted, item] });
+/** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
+export function redact(state: SessionState, { item, position, texts }: Redacted): SessionState {
+  const isGone = ({ id, kind, from, to }: Overlay): boolean =>
+    kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
+  const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
+  const redacted = state.redacted.includes(item) ? state.redacted : [...state.redacted, item];
+  const next = withoutCommitted({ ...state, redacted });
   return newEpoch(next, viewOf({ ...state.view, overlays }));
 }
 

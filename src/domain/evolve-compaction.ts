@@ -232,7 +232,6 @@ function applyOp(view: View, op: EpochOp): View {
 }
 
 const byPosition = (a: ItemMeta, b: ItemMeta): number => a.position - b.position;
-const inOrder = (overlays: readonly Overlay[]): Overlay[] => [...overlays].sort((a, b) => a.from - b.from);
 
 /** The last word on a position holds: a result that was shortened may be cleared later. */
 function reduce(view: View, items: readonly Reduction[], toReduced: (item: Reduction) => Reduced): View {
@@ -251,7 +250,7 @@ function cover(view: View, { overlay, replaces, shows }: Covering): View {
   const gone = new Set(replaces);
   return {
     ...view,
-    overlays: inOrder([...view.overlays.filter((known) => !gone.has(known.id)), overlay]),
+    overlays: [...view.overlays.filter((known) => !gone.has(known.id)), overlay],
     items: view.items.filter((item) => shows(item.position)),
     reduced: view.reduced.filter((entry) => shows(entry.position)),
   };

@@ -61,6 +61,8 @@ export interface AskedModel {
   readonly provider: string;
   readonly upstream_id: string;
   readonly base_url: string | null;
+  /** Whose entry of the registry it was; absent: an older build did not record it. */
+  readonly source?: "deployment" | "tenant";
   readonly context_window: number | null;
   readonly max_output: number;
   /** Absent: unknown. */

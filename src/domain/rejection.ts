@@ -27,6 +27,8 @@ export type Rejection =
   | { readonly code: "not_newest"; readonly newest: string | null }
   | { readonly code: "lease_held"; readonly expires_at: number }
   | { readonly code: "branch_limit"; readonly limit: number }
+  /** The session's database has no room for it. Nothing was changed. */
+  | { readonly code: "storage_full" }
   /** It is being copied from another session, and that is not done. */
   | { readonly code: "fork_unfinished"; readonly from: string };
 

@@ -1,4 +1,5 @@
 /** How a call of a tool went, beyond what the model reads of it: the facts of an execution (OdinCode plan). */
+import type { CoveredRange } from "./compaction-events";
 import type { BodyId } from "./ids";
 
 /**
@@ -41,4 +42,6 @@ export interface ToolRun {
   /** Null: it succeeded, or failed as whoever ran it says, with no more known. */
   readonly failure: ToolFailure | null;
   readonly artifacts: readonly Artifact[];
+  /** Of a look-up: the positions that its answer quotes. Absent: it is none, or an older build's. */
+  readonly read?: readonly CoveredRange[];
 }

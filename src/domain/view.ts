@@ -37,12 +37,27 @@ export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">
   return runs;
 }
 
-/** A view of exactly this, weighed anew: for an epoch change, which touches all of it anyway. */
+/** A view of exactly this, weighed anew and its overlays in order: for an epoch change, which touches all of it anyway. */
 export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
   const weights = reducedWeights(parts.reduced);
-  const empty: View = { ...parts, items: [], tokens: overlayTokens(parts.overlays), rough: overlayTokens(parts.overlays) };
+  const overlays = inOrder(parts.overlays);
+  const weight = overlayTokens(overlays);
+  const empty: View = { ...parts, overlays, items: [], tokens: weight, rough: weight };
   return appended(empty, parts.items, (item) => weights.get(item.position) ?? null);
 }
+
+/** How overlays are ordered: by where they end, and what lies within another first. */
+export const compareOverlays = (one: Run, other: Run): number => one.to - other.to || other.from - one.from;
+
+/**
+ * A summary's range may begin before the end of an earlier one, which left a message standing there, or around a message that was
+ * trimmed since. The ends of summaries only grow: the last in this order is the newest.
+ */
+const inOrder = (overlays: readonly Overlay[]): readonly Overlay[] => [...overlays].sort(compareOverlays);
+
+/** The overlay by which `position` has left the view: the innermost, as what is trimmed inside a summary's range was not read by it. */
+export const overlayAt = ({ overlays }: Pick<View, "overlays">, position: number): Overlay | null =>
+  overlays.find(({ from, to }) => from <= position && position <= to) ?? null;
 
 /** Nothing stands for what it covers any more. */
 export const toDropped = ({ id, from, to, items }: Overlay): Overlay => ({ id, kind: "dropped", from, to, items, tokens: 0 });

@@ -3,7 +3,8 @@
  * words that mix letters and digits (`mia_li_3668`, `HAT069`, `certificate_7504069`), numbers of six digits and more.
  * Amounts, dates, times and ordinals are none of them.
  */
-const CANDIDATES = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z0-9][A-Za-z0-9_]{4,}/g;
+// An address begins where no character of one stands before it: tried at each character, a long run without @ would be read again each time.
+const CANDIDATES = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[A-Za-z0-9][A-Za-z0-9_]{4,}/g;
 
 const isIdentifier = (word: string): boolean => word.includes("@") || /^(?=.*\d)(?=.*[A-Za-z])/.test(word) || /^\d{6,}$/.test(word);
 

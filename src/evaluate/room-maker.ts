@@ -1,9 +1,10 @@
 /** What happens before a call and after a turn so that requests fit and cost little: what the app does, without a model. */
-import { limitOf, type ModelLimits, measureNext } from "../context/budget";
+import { limitOf, type ModelLimits, plannedNext } from "../context/budget";
 import { planGuard } from "../context/guard";
 import { isGentle, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
 import { planCompaction } from "../context/planner";
+import { planRefused } from "../context/refused";
 import { planResults } from "../context/results-rung";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { Played } from "./played";
@@ -31,6 +32,7 @@ export class RoomMaker {
   prepare(): boolean {
     const { policy, guard } = this.#room.setup;
     this.#take(planResults({ state: this.#room.session.state, limits: this.#room.limits, policy }));
+    if (guard) this.#take(planRefused({ state: this.#room.session.state, limits: this.#room.limits, policy }));
     this.#makeRoom();
     return !guard || this.#fit();
   }
@@ -56,7 +58,7 @@ export class RoomMaker {
 
   #roomTrigger(): CompactionTrigger | null {
     const { policy, eachCall, guard } = this.#room.setup;
-    if (guard && measureNext(this.#room.session.state, this.#room.limits.model).tokens > this.#limit) return "inline";
+    if (guard && plannedNext(this.#room.session.state, this.#room.limits.model) > this.#limit) return "inline";
     const isFirst = this.#room.session.state.turn?.rounds === 0;
     const { at } = policy.trigger;
     return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
@@ -70,7 +72,7 @@ export class RoomMaker {
       if (plan.kind === "cannot_fit") return false;
       this.#take(plan);
     }
-    return measureNext(this.#room.session.state, this.#room.limits.model).tokens <= this.#limit;
+    return plannedNext(this.#room.session.state, this.#room.limits.model) <= this.#limit;
   }
 
   #plan(trigger: CompactionTrigger): Plan {

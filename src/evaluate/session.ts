@@ -124,7 +124,7 @@ export class LabSession implements Played {
   }
 
   /** A recording has no summaries. */
-  recordedLength(): null {
+  recordedLength(_range: CoveredRange): number | null {
     return null;
   }
 

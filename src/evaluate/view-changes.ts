@@ -4,6 +4,7 @@ import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
 import type { SessionState, View } from "../domain/state";
+import { overlayAt } from "../domain/view";
 import type { EvaluatedChange, RecordShares } from "./evaluation";
 import type { LogRecord } from "./log-record";
 
@@ -44,13 +45,13 @@ export class ViewChanges {
   }
 }
 
-function sharesOf({ items }: LogRecord, { items: shown, reduced, overlays }: View, elsewhere: readonly CoveredRange[]): RecordShares {
-  const verbatim = new Set(shown.map(({ position }) => position));
-  const less = new Set(reduced.map(({ position }) => position));
+function sharesOf({ items }: LogRecord, view: View, elsewhere: readonly CoveredRange[]): RecordShares {
+  const verbatim = new Set(view.items.map(({ position }) => position));
+  const less = new Set(view.reduced.map(({ position }) => position));
   const sums = { verbatim: 0, reduced: 0, summarized: 0, dropped: 0, withdrawn: 0 };
   const stateOf = (position: number): keyof RecordShares => {
     if (verbatim.has(position)) return less.has(position) ? "reduced" : "verbatim";
-    const covering = overlays.find(({ from, to }) => position >= from && position <= to);
+    const covering = overlayAt(view, position);
     if (!covering || isAmong(elsewhere, position)) return "withdrawn";
     return covering.kind === "summary" ? "summarized" : "dropped";
   };

@@ -45,7 +45,7 @@ export interface HttpDeps {
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */
-  generateKey(tenant: TenantId): string;
+  generateKey(tenant: TenantId): Promise<string>;
   hashKey(key: string): Promise<string>;
   readonly newId: NewId;
   readonly now: Clock;

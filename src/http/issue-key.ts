@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
 import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
-import type { TenantId } from "../domain/ids";
+import type { KeyId, TenantId } from "../domain/ids";
 import { ok } from "../lib/result";
 import { callTwice } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -13,6 +13,8 @@ export interface KeyOrder {
   readonly scopes: readonly Scope[];
   /** Epoch milliseconds; null: never. */
   readonly expires_at: number | null;
+  /** The key that asks; null: the deployment's admin. */
+  readonly by: KeyId | null;
   readonly idempotency: Idempotency | null;
 }
 
@@ -23,7 +25,7 @@ export interface IssuedKey {
 }
 
 export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): Promise<TenantOutcome<IssuedKey>> {
-  const key = deps.generateKey(tenant);
+  const key = await deps.generateKey(tenant);
   const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
   const add = (api: TenantApi) => api.addKey(input);
   // Only with an idempotency key it is safe to ask again, when the answer was lost.

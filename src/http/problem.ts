@@ -86,6 +86,11 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     extra: { items },
   }),
   branch_limit: ({ limit }) => conflict("Too many branches", `A session has at most ${limit} branches; a fork begins with one.`, { limit }),
+  storage_full: () => ({
+    status: 507,
+    title: "Storage full",
+    detail: "The session's storage is full, and nothing was changed. The session can be read, forked and erased.",
+  }),
   message_not_found: () => unknown("message"),
   branch_not_found: () => unknown("branch", "branch"),
   fork_unfinished: ({ from }) =>
@@ -136,6 +141,8 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
 
   tenant_not_found: () => unknown("tenant"),
   tenant_exists: () => conflict("Tenant exists", "A tenant with this id exists already."),
+  beyond_own_key: ({ field, detail }) => ({ status: 403, title: "More than the key that asks has", detail, errors: [{ field, detail }] }),
+  own_key_ended: () => answers.unauthorized({ code: "unauthorized" }),
   key_not_found: () => unknown("key"),
   model_not_found: () => unknown("model"),
   model_not_own: () =>

@@ -1,7 +1,7 @@
 /** How a turn that failed looks to a client that waited for it: the class of the failure, never the provider's own words. */
 import type { TurnFailure, TurnFailureKind } from "../domain/events";
 
-export type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504;
+export type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
 
 const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
   overflow: 422,
@@ -19,6 +19,7 @@ const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
   aborted: 503,
   timeout: 504,
   round_limit: 422,
+  storage_full: 507,
   crashed: 500,
   internal: 500,
 };
@@ -38,6 +39,7 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   unavailable: "The provider could not be reached, or failed.",
   aborted: "The connection to the provider was closed before the reply was complete.",
   timeout: "The provider did not answer in time.",
+  storage_full: "The session's storage is full, and what the turn produced could not be recorded.",
   round_limit: "The model called tools in more rounds than the policy allows a turn.",
   crashed: "The turn was lost in crashes, and the attempts are used up.",
   internal: "The turn failed on this side.",
@@ -51,6 +53,7 @@ const NO_KEY =
 const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   cannot_fit: "it fits only on a model with a larger window, or with less in the system prompt, tools, pins and this message",
   auth: "once the model has a key that its provider takes (PUT /v1/credentials/{name}, named by the model), the turn can be retried",
+  storage_full: "the session can be read, forked and erased",
   unknown_model: "once the session has a model again, the turn can be retried",
 };
 

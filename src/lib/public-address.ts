@@ -64,7 +64,7 @@ export const isAddress = (hostname: string): boolean => hostname.startsWith("[")
 /** `hostname` as the URL parser writes it: every spelling of an IPv4 address is dotted decimal by then, and every dot a dot. */
 export function isPrivateHost(hostname: string): boolean {
   if (isAddress(hostname)) return !isPublicAddress(hostname.replace(/^\[|\]$/g, ""));
-  const name = hostname.replace(/\.+$/, "");
+  const name = hostname.replace(/(?<!\.)\.+$/, "");
   return !name.includes(".") || PRIVATE_NAME.test(name);
 }
 

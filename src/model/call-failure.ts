@@ -6,6 +6,7 @@ import type { MissingKey, ModelChunk, ModelFailure } from "../app/ports";
 import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
+import type { ToEvents } from "./whole-answers";
 import { asObject } from "./wire-chunk";
 
 /** The stream ended too early, or held more than a reply may. */
@@ -22,14 +23,37 @@ export function withKey(key: string | MissingKey | null, set: (key: string | nul
   return null;
 }
 
-/** A stream was asked for; a plain JSON document with status 200 is how some gateways report an error. */
-export const isFailure = (response: Response): boolean =>
-  !response.ok || (response.headers.get("content-type")?.startsWith("application/json") ?? false);
+/** A whole answer at most, in UTF-16 units: as much as one line of a stream. */
+const MAX_WHOLE_UNITS = 2_000_000;
 
-/** `signal` ends the wait for a body that does not end. */
-export async function readFailure(response: Response, signal: AbortSignal): Promise<ModelFailure> {
-  const { status, headers } = response;
-  const text = await readErrorText(response, signal);
+const isJson = ({ headers }: Response): boolean => headers.get("content-type")?.toLowerCase().startsWith("application/json") ?? false;
+
+/**
+ * The answer as a stream, or why there is none. Some were asked for a stream and give the whole reply as one JSON document; so do some
+ * gateways report an error under status 200. `signal` ends the wait for a body that does not end.
+ */
+export async function openStream(response: Response, toEvents: ToEvents, signal: AbortSignal): Promise<Response | ModelFailure> {
+  if (!response.ok) return toAnsweredFailure(response, await readErrorText(response, signal));
+  if (!isJson(response)) return response.body ? response : { kind: "unavailable", status: response.status };
+  const text = await readErrorText(response, signal, MAX_WHOLE_UNITS);
+  const events = toEvents(parseJson(text));
+  return events ? streamed(events) : toAnsweredFailure(response, text);
+}
+
+const streamed = (events: readonly object[]): Response =>
+  new Response([...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`).join(""), {
+    headers: { "content-type": "text/event-stream" },
+  });
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function toAnsweredFailure({ status, headers }: Response, text: string): ModelFailure {
   const error = describeError(text);
   const failure = toModelFailure({ status, ...error });
   const wait = readRetryAfter(headers, Date.now()) ?? readRetryDelay(text) ?? readRetryWords(error.message);

@@ -3,10 +3,11 @@
  * request a call: retries, deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
-import { ABORTED, isFailure, readFailure, toThrownFailure } from "./call-failure";
+import { ABORTED, openStream, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
 import { untilAborted } from "./until-aborted";
+import type { ToEvents } from "./whole-answers";
 
 /** Who is asked, and how. */
 export interface ChatWire {
@@ -15,6 +16,8 @@ export interface ChatWire {
   /** Puts the key in, just before the request is sent; else why it may not be. */
   authorize(built: BuiltRequest, model: ModelSpec): Promise<ModelFailure | null>;
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
+  /** Of an answer that is no stream. */
+  readonly toEvents: ToEvents;
   newDecoder(): ReplyDecoder;
 }
 
@@ -79,6 +82,7 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.onAlive?.();
   if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
   call.signal.throwIfAborted();
-  if (isFailure(response)) return readFailure(response, call.signal);
-  return response.body?.getReader() ?? { kind: "unavailable", status: response.status };
+  const stream = await openStream(response, wire.toEvents, call.signal);
+  if ("kind" in stream) return stream;
+  return stream.body?.getReader() ?? { kind: "unavailable", status: stream.status };
 }

@@ -11,7 +11,7 @@ import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
-/** One line of the stream at most, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
+/** One line of the stream at most, and so one event, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
 const MAX_LINE_UNITS = 2_000_000;
 
 type Said = "text" | "reasoning";
@@ -36,7 +36,9 @@ export class ReplyDecoder {
   #spoke = false;
   /** A piece ended in the first half of a character, whose second half the next one may bring. */
   #half: { readonly type: Said; readonly unit: string } | null = null;
-  #rest = "";
+  /** A line that has not ended, as it came: put together once, or each read would copy what came before it. */
+  #pieces: string[] = [];
+  #pieceUnits = 0;
   #ended = false;
   /** `finish` or `failure` was given out: nothing after it counts. */
   over = false;
@@ -61,17 +63,12 @@ export class ReplyDecoder {
   }
 
   #text(text: string): readonly ModelChunk[] {
-    const all = this.#rest === "" ? text : this.#rest + text;
     let from = 0;
-    for (let end = all.indexOf("\n"); end !== -1 && !this.over && !this.#ended; end = all.indexOf("\n", from)) {
-      this.#line(all, { from, end });
+    for (let end = text.indexOf("\n"); end !== -1 && !this.over && !this.#ended; end = text.indexOf("\n", from)) {
+      this.#endLine(text, { from, end });
       from = end + 1;
     }
-    this.#rest = all.slice(from);
-    if (this.#rest.length > MAX_LINE_UNITS) {
-      this.#rest = "";
-      this.#cutOff();
-    }
+    if (!this.over) this.#hold(from === 0 ? text : text.slice(from));
     const out = this.#out;
     this.#out = [];
     return out;
@@ -96,6 +93,22 @@ export class ReplyDecoder {
     if (calls === null) return [{ type: "failure", failure: CUT_OFF }];
     const called = calls.length > 0 && finish === "stop" ? "tool_calls" : finish;
     return [...calls.map((call): ModelChunk => ({ type: "tool_call", call })), { type: "finish", finish: called, usage: this.#usage }];
+  }
+
+  #hold(piece: string): void {
+    if (piece === "") return;
+    this.#pieces.push(piece);
+    this.#pieceUnits += piece.length;
+    if (this.#pieceUnits > MAX_LINE_UNITS) this.#cutOff();
+  }
+
+  #endLine(text: string, { from, end }: { readonly from: number; readonly end: number }): void {
+    if (this.#pieceUnits + end - from > MAX_LINE_UNITS) return this.#cutOff();
+    if (this.#pieceUnits === 0) return this.#line(text, { from, end });
+    const line = this.#pieces.join("") + text.slice(from, end);
+    this.#pieces = [];
+    this.#pieceUnits = 0;
+    this.#line(line, { from: 0, end: line.length });
   }
 
   #line(all: string, at: { readonly from: number; readonly end: number }): void {
@@ -152,6 +165,8 @@ export class ReplyDecoder {
   /** More than a provider may send: whatever else comes is not read. */
   #cutOff(): void {
     this.over = true;
+    this.#pieces = [];
+    this.#pieceUnits = 0;
     this.#giveUpHalf();
     this.#out.push({ type: "failure", failure: CUT_OFF });
   }

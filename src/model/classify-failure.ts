@@ -7,7 +7,7 @@
 import type { ModelFailure } from "../app/ports";
 import type { FailureKind } from "../domain/model-call";
 import { describeError } from "./error-body";
-import { judgeNumbers } from "./failure-numbers";
+import { isRoomNegative, judgeNumbers } from "./failure-numbers";
 import { closings, codes, deadlines, faultOf, firstOf, isOverflow, limits, outputs, RATE_TYPES, unreachable } from "./failure-rules";
 import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
 
@@ -39,7 +39,8 @@ export function judgeFailure(asReported: FailureReport): FailureVerdict {
   const report = unwrap(asReported);
   const text = normalizeFailureText(report.message);
   const status = statusOf(report, text);
-  const kind = byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
+  const kind =
+    byCredit(status) ?? byCode(report, text) ?? byStatus(status, text) ?? byText(status, text) ?? byType(report) ?? byDefault(status);
   return { kind, ...limitFor(kind, text) };
 }
 
@@ -67,13 +68,18 @@ function unwrap(report: FailureReport): FailureReport {
 }
 
 /** Gateways answer 200, or begin to stream, and put the status that they were given into the body. */
-const STATUS_IN_TEXT = /(?:error )?code['"]?\s?[:=]\s?['"]?([45]\d\d)\b/;
+const STATUS_IN_TEXT =
+  /(?:error )?code['"]?\s?[:=]\s?['"]?(?<code>[45]\d\d)\b|^\W{0,4}(?:http |error |status )?(?<first>[45]\d\d) (?!tokens?\b|characters?\b|bytes?\b)[a-z]|\b(?<named>[45]\d\d) (?:bad request|unauthorized|payment required|forbidden|not found|request entity too large|payload too large|unprocessable|too many requests|internal server error|bad gateway|service unavailable|gateway time)/;
 
 function statusOf({ status, code }: FailureReport, text: string): number | null {
   if (status !== null && status !== 200) return status;
-  const named = code !== null && /^[45]\d\d$/.test(code) ? code : STATUS_IN_TEXT.exec(text)?.[1];
+  const { groups } = STATUS_IN_TEXT.exec(text) ?? {};
+  const named = code !== null && /^[45]\d\d$/.test(code) ? code : (groups?.code ?? groups?.first ?? groups?.named);
   return named === undefined ? (status === 200 ? null : status) : Number(named);
 }
+
+/** What is not paid for, whatever it is said to exceed: no compaction pays for it. */
+const byCredit = (status: number | null): FailureKind | null => (status === 402 ? "quota" : null);
 
 /** `'code': 'context_length_exceeded'`, `error code: 1261`, `"type": "overloaded_error"`: named inside a text. */
 const NAMED_IN_TEXT = /(?:code|type|status|reason)['"]?\s?[:=]\s?['"]?([a-z][\w.-]{2,60}|\d{4})\b/g;
@@ -102,12 +108,11 @@ const squash = (value: string | null): string =>
 /** Where the status alone decides, or leaves two classes. */
 function byStatus(status: number | null, text: string): FailureKind | null {
   switch (status) {
+    // Gateways put other statuses over a refusal: what the text proves goes before these two.
     case 401:
-      return "auth";
-    case 402:
-      return "quota";
+      return byProof(text) ?? "auth";
     case 403:
-      return firstOf(limits, text) ?? firstOf(closings, text) ?? "auth";
+      return firstOf(limits, text) ?? byProof(text) ?? firstOf(closings, text) ?? "auth";
     case 408:
     case 504:
     case 524:
@@ -128,11 +133,22 @@ function byStatus(status: number | null, text: string): FailureKind | null {
   }
 }
 
+const SENT = /context|prompt|input|messages/;
+
+/** An overflow that numbers, or more than bare words, say. */
+function byProof(text: string): FailureKind | null {
+  if (firstOf(limits, text) !== null || faultOf(text) !== null) return null;
+  const { kind } = judgeNumbers(text);
+  const isProved = kind === null ? isOverflow(text, { server: true }) : kind === "overflow" && SENT.test(text);
+  return isProved ? "overflow" : null;
+}
+
 function byText(status: number | null, text: string): FailureKind | null {
   const server = status === null || status >= 500;
   return (
     firstOf(limits, text) ??
     firstOf(server ? unreachable : deadlines, text) ??
+    (isRoomNegative(text) ? "overflow" : null) ??
     faultOf(text) ??
     judgeNumbers(text).kind ??
     firstOf(outputs, text) ??

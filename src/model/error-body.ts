@@ -96,21 +96,24 @@ function parse(text: string): unknown {
   }
 }
 
-/** The start of a failed reply's body; what follows is not waited for. Aborted, it is closed: not every body heeds the signal of its request. */
-export async function readErrorText(response: Response, signal: AbortSignal): Promise<string> {
+/** The start of a body, `most` UTF-16 units or a read more; what follows is not waited for. Aborted, it is closed: not every body heeds the signal of its request. */
+export async function readErrorText(response: Response, signal: AbortSignal, most = ERROR_TEXT_LIMIT): Promise<string> {
   if (!response.body) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const close = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener("abort", close, { once: true });
   const decoder = new TextDecoder();
-  let text = "";
+  const pieces: string[] = [];
+  let units = 0;
   try {
-    while (text.length < ERROR_TEXT_LIMIT && !signal.aborted) {
+    while (units < most && !signal.aborted) {
       const { done, value } = await reader.read();
-      if (done) return text;
-      text += decoder.decode(value, { stream: true });
+      if (done) break;
+      const piece = decoder.decode(value, { stream: true });
+      pieces.push(piece);
+      units += piece.length;
     }
-    return text;
+    return pieces.join("");
   } finally {
     signal.removeEventListener("abort", close);
     close();

@@ -14,15 +14,16 @@ const LONGEST_SENTENCE = 320;
 /** What a later reader cannot do without: each kind found counts once. */
 const carriers: readonly RegExp[] = [
   /\d/,
-  /[A-Z]{2,}[-_]?\d|\b[a-z]+[A-Z_]\w+|\w+[_/\\]\w+|\b\w+\.\w{1,4}\b|`[^`]+`|#\w/,
-  /["“„«「][^"”“»」]{2,}["”“»」]/,
+  /[A-Z]{2}[-_]?\d|\b[a-z]+[A-Z_]\w|\w[_/\\]\w|\w\.\w{1,4}\b|`[^`]+`|#\w/,
+  /["“„«「][^"”“»」]{2,300}["”“»」]/,
   /\b(?:decid|agree|chos|choos|must|never|always|will|need|want|prefer|remember|confirm|cancel|book|fix|fail|error|because|todo|next)/i,
   /\b(?:entschied|beschloss|muss|soll|nicht|brauch|wichtig|d[ée]cid|doit|faut|besoin|decid|debe|necesit|important)/i,
   /决定|決定|必须|必要|需要|记住|重要|失败|错误|確認|确认|結論/,
   /\b\p{Lu}\p{L}+ \p{Lu}\p{L}+/u,
 ];
 const SPEAKER = /^(user|tool): /i;
-const TAGGED = /<([a-z][\w-]*)>\n?([\s\S]*?)<\/\1>/g;
+const OPENS = /<([a-z][\w-]*)>\n?/g;
+const CLOSES = /<\/([a-z][\w-]*)>/g;
 
 interface Candidate {
   readonly text: string;
@@ -31,13 +32,49 @@ interface Candidate {
   readonly tokens: number;
 }
 
-/** The transcript and the earlier summary that a summary request holds between tags; one without tags is all of it. */
-export function taggedIn(asked: string): string {
-  const blocks = [...asked.matchAll(TAGGED)].map((block) => block[2] ?? "");
-  return blocks.length > 0 ? blocks.join("\n") : asked;
+interface Block {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
 }
 
-export const withoutTagged = (asked: string): string => asked.replaceAll(TAGGED, "");
+/** Closing tags by their names, the first of each last. */
+function closesIn(asked: string): ReadonlyMap<string, RegExpExecArray[]> {
+  const closes = new Map<string, RegExpExecArray[]>();
+  for (const close of [...asked.matchAll(CLOSES)].reverse()) {
+    const name = close[1] ?? "";
+    const same = closes.get(name);
+    if (same) same.push(close);
+    else closes.set(name, [close]);
+  }
+  return closes;
+}
+
+/** What stands between tags. One expression for both tags would read the rest of the text again for each tag that is never closed. */
+function blocksIn(asked: string): readonly Block[] {
+  const closes = closesIn(asked);
+  const blocks: Block[] = [];
+  for (const open of asked.matchAll(OPENS)) {
+    const start = open.index + open[0].length;
+    const same = closes.get(open[1] ?? "") ?? [];
+    while ((same.at(-1)?.index ?? start) < start) same.pop();
+    const close = same.at(-1);
+    const isInside = open.index < (blocks.at(-1)?.to ?? 0);
+    if (close && !isInside) blocks.push({ from: open.index, to: close.index + close[0].length, text: asked.slice(start, close.index) });
+  }
+  return blocks;
+}
+
+/** The transcript and the earlier summary that a summary request holds between tags; one without tags is all of it. */
+export function taggedIn(asked: string): string {
+  const blocks = blocksIn(asked);
+  return blocks.length > 0 ? blocks.map(({ text }) => text).join("\n") : asked;
+}
+
+export function withoutTagged(asked: string): string {
+  const blocks = blocksIn(asked);
+  return [...blocks, null].map((block, index) => asked.slice(blocks[index - 1]?.to ?? 0, block?.from)).join("");
+}
 
 /** What stands under a heading that there is nothing to say of. */
 export const NOTHING = "none";

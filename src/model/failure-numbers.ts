@@ -3,7 +3,7 @@
  * asked for in reply); the comparison then needs no knowledge of the provider's wording.
  */
 
-type Role = "limit" | "output_limit" | "output" | "input";
+type Role = "limit" | "output_limit" | "output" | "input" | "part";
 
 /** Of what the numbers say. */
 export interface NumbersVerdict {
@@ -21,18 +21,18 @@ export interface NumbersVerdict {
 const SMALLEST_WINDOW = 256;
 /** A request that fills less than this share of the window is not what has to shrink: the reply asked for is. */
 const INPUT_SHARE = 1 / 4;
-const WORDS_BEFORE = 96;
+const WORDS_BEFORE = 128;
 const WORDS_AFTER = 32;
 
 /** Not part of a name or a version (`llama-3.3`, `70b`, `gpt-4-1106`). */
 const NUMBER = /(?<![\w.-])(?:0|[1-9]\d{0,11})(?![\w-]|\.\d)/g;
 const ABOUT_TOKENS =
-  /token|context|prompt|input (?:is|length)|max\w{0,5}[ _](?:model|sequence)[ _]len|request too large for model|n_ctx|输入/;
+  /token|context|prompt|input (?:is|length)|max\w{0,5}[ _](?:model|sequence|seq)[ _]len|(?:model|sequence) (?:max\w{0,4} )?length|length of the (?:messages|conversation)|request too large for model|n_ctx|输入/;
 /** A number of what is no token. */
 export const OTHER_UNIT =
   /\d ?(?:characters?|chars|bytes?|[km]b\b|mib|kib|pixels?|items|elements|seconds|pages|images|(?:content |prompt |input )?(?:messages|blocks|parts|turns|tools|functions|properties|documents|strings|entries|字符|字|文字)\b)|too many (?:[a-z_]{2,20} ){0,2}(?:messages|blocks|parts|turns|tools|functions|properties|documents|images|files|requests)\b/;
 const LIMIT_BEFORE =
-  /(?:max(?:imum)?|limit|context (?:length|window|size)|at most|up to|cannot exceed|less than|not exceed|supports?|<=|最大|上限|不超过|n_ctx)[^0-9]{0,40}$/;
+  /(?:max(?:imum)?|limit|context (?:length|window|size)|at most|up to|cannot exceed|not exceed|(?:less|fewer|no (?:more|longer|larger|greater)) than|\bbelow|\bwithin|supports?|supported|\bonly|tokens available|<=|≤|最大|上限|不超过|n_ctx)[^0-9]{0,40}$|(?:model|for (?:the|this|its))(?:'s)? context(?: is | of | ?\()$/;
 const LIMIT_AFTER = /^[ )'"`]{0,3}(?:tokens? )?(?:max(?:imum)?\b|limit\b|or (?:fewer|less)|context)/;
 const OUTPUT_AFTER =
   /^\W{0,3}(?:(?:output|completion|new|generated)(?: tokens?)?\b|(?:tokens? )?(?:in|for) the (?:completion|output)|max_new_tokens)/;
@@ -47,6 +47,10 @@ const NO_SIZE_BEFORE =
 /** "got N", "requested: N": what was sent, though a limit is named before it. */
 const SENT_BEFORE =
   /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:context|window|length)[:;,] (?:input|prompt) $|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
+/** "N of text input, N of tool input", "N in the messages, N in the functions": one request in pieces, whose sum counts. */
+const PART_AFTER = /^ (?:tokens? )?(?:of \w{1,12} input|(?:in|from) (?:the|your) (?:input )?(?:messages|prompt|functions|tools|input))\b/;
+/** "the sum of prompt length (N) and query length (N)": every piece counts. */
+const SUM_OF = /\bsum of\b/;
 /** "and max_tokens N": the reply's, though both are spoken of. */
 const OUTPUT_NAMED = /max_(?:completion_|output_|new_)?tokens['"`]? ?[(=:]{0,1} ?$/;
 /** "completion tokens (N)": the reply's. */
@@ -55,13 +59,17 @@ const INPUT_NEAR =
   /token|prompt|input|length|request|message|given|received|resulted|content|contains|provided|got|\bhas\b|\bis\b|have|with|当前/;
 /** `A + B > C`: Anthropic's way of saying input + max_tokens > window. `A tokens > C`: its other way. */
 const SUM = /(?<![\d.])(\d{1,12}) ?\+ ?(\d{1,12}) ?> ?(\d{1,12})/;
-const GREATER = /(?<![\d.])(\d{1,12})(?: tokens?)? ?> ?(\d{1,12})(?!\d| ?-)/;
+const GREATER = /(?<![\d.])(\d{1,12})\)?(?: tokens?)? ?>=? ?(?:[a-z_]{1,20}[:=]? ?\(?)?(\d{1,12})(?!\d| ?-)/;
+/** Less than nothing is left for the reply: what was sent has filled the window, whatever else the numbers are. */
+const NEGATIVE_ROOM =
+  /(?:tokens?|_len|length|room|space)\b[^0-9.]{0,24}[( =:]-\d{1,9}(?!\d|\.\d)|(?:max_?\w{0,12}tokens?)[^.]{0,60} got:? -\d{1,9}(?!\d|\.\d)/;
 /** `[1, 8192]`; `between 1 and 8192`; `from 1 (inclusive) to 65537 (exclusive)`. */
 const RANGE = /\[ ?\d{1,3}, ?(\d{1,12}) ?\]/;
 const RANGE_IN_WORDS = /(?:from|between|range) \d{1,3}(?: \(inclusive\))? (?:to|and|-) (\d{1,12})(?: \((inclusive|exclusive)\))?/;
 const INPUT_NAME = /(?<!max_|min_)(?:input|prompt|context|messages?)[ _](?:token )?(?:length|tokens?|size)/;
 
 interface Figures {
+  /** What was sent. */
   input: number | null;
   output: number | null;
   limit: number | null;
@@ -69,6 +77,9 @@ interface Figures {
 }
 
 const NOTHING: NumbersVerdict = { kind: null, window: null, cap: null, left: null };
+
+/** `default_max_tokens (-152)`, `must be at least 1, got -152`. */
+export const isRoomNegative = (text: string): boolean => NEGATIVE_ROOM.test(text);
 
 /** `text` as `failure-text` has it. */
 export function judgeNumbers(text: string): NumbersVerdict {
@@ -117,9 +128,10 @@ function judgeWindow({ input, output }: Figures, window: number): "overflow" | "
   return input >= window * INPUT_SHARE ? "overflow" : "output_cap";
 }
 
-/** Of several numbers for what was sent, the smallest: the others are totals that count the reply too. */
 function readFigures(text: string): Figures {
   const figures: Figures = { input: null, output: null, limit: null, outputLimit: null };
+  const sent: number[] = [];
+  const parts: number[] = [];
   const numbers = [...text.matchAll(NUMBER)];
   for (const [place, found] of numbers.entries()) {
     const start = found.index;
@@ -131,10 +143,34 @@ function readFigures(text: string): Figures {
     if (role === "limit") figures.limit ??= value;
     else if (role === "output_limit") figures.outputLimit ??= value;
     else if (role === "output") figures.output ??= value;
-    else if (role === "input") figures.input = Math.min(figures.input ?? value, value);
+    else if (role === "part") parts.push(value);
+    else if (role === "input") sent.push(value);
   }
-  return figures;
+  return { ...figures, input: sizeSent(figures, { sent, parts, summed: SUM_OF.test(text) }) };
 }
+
+interface Sent {
+  readonly sent: readonly number[];
+  readonly parts: readonly number[];
+  readonly summed: boolean;
+}
+
+/**
+ * Of several numbers for one request: the sum of its parts; else the largest, without the reply where that is counted in. A number that
+ * repeats the reply's, or the limit where there are others, is no further one.
+ */
+function sizeSent({ output, limit }: Figures, { sent, parts, summed }: Sent): number | null {
+  if (parts.length > 0) return sumOf(parts);
+  const numbers = sent.filter((each) => each !== output);
+  if (numbers.length === 0) return null;
+  if (summed) return sumOf(numbers);
+  const most = Math.max(...numbers);
+  if (output !== null && numbers.includes(most - output)) return most - output;
+  const others = numbers.filter((each) => each !== limit);
+  return others.length > 0 ? Math.max(...others) : most;
+}
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
 
 const endOf = (found: RegExpExecArray | undefined): number => (found ? found.index + found[0].length : 0);
 
@@ -143,6 +179,7 @@ function roleOf(before: string, after: string): Role | null {
   const limit = LIMIT_BEFORE.test(before);
   const ofReply = roleOfReply({ before, after, limit });
   if (ofReply) return ofReply;
+  if (PART_AFTER.test(after)) return "part";
   if (SENT_BEFORE.test(before) || isOfBoth(before)) return "input";
   if (limit || LIMIT_AFTER.test(after)) return "limit";
   return INPUT_NEAR.test(before) || INPUT_NEAR.test(after) ? "input" : null;
@@ -178,11 +215,14 @@ export const numberPatterns: readonly RegExp[] = [
   TOGETHER,
   NO_SIZE_BEFORE,
   SENT_BEFORE,
+  PART_AFTER,
+  SUM_OF,
   OUTPUT_NAMED,
   OUTPUT_BEFORE,
   INPUT_NEAR,
   SUM,
   GREATER,
+  NEGATIVE_ROOM,
   RANGE,
   RANGE_IN_WORDS,
   INPUT_NAME,

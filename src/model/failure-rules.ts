@@ -11,7 +11,7 @@ export type Rule = readonly [kind: FailureKind, pattern: RegExp];
 export const codes: readonly Rule[] = [
   [
     "overflow",
-    /^(?:contextlengthexceeded(?:error)?|(?:model)?contextwindowexceeded(?:error)?|exceedcontextsizeerror|prompttoolong|modelmaxprompttokensexceeded|tokenslimitreached|contextoverflow|1261)$/,
+    /^(?!\w{0,64}(?:deadline|rate|quota|budget|credit|output|completion|image|file|media|time|cache))(?=\w{0,64}(?:context|prompt|inputtoken|inputlength))\w{0,64}(?:exceed|toolong|toolarge|overflow|limitreached)\w{0,16}$|^(?:tokenslimitreached|(?:tokens|characters|conversation|input)toolong|1261)$/,
   ],
   [
     "quota",
@@ -46,7 +46,7 @@ export const RATE_TYPES = /^(?:tokens|requests)$/;
 export const limits: readonly Rule[] = [
   [
     "rate_limit",
-    /\b[tr]p[mdhs]\b|(?:tokens?|requests?|queries)[ _]per[ _](?:sec|min|hour|day)|\bper[-_ ](?:minute|second|min)\b|_per_(?:minute|day)|(?:this|a|each|last|past) (?:second|minute|hour)\b|hourly|parallel requests|(?:retry|try again) (?:in|after) \d|back-?off|resource (?:has been )?exhausted|tokens? rates?\b|concurren|par (?:minute|seconde|jour)\b|pro (?:minute|sekunde|tag)\b|por (?:minuto|segundo|día)|每(?:个)?(?:分钟|分鐘|秒|小时|小時|日|天)|速率|[分秒日]あたり|時間あたり|분당|초당/,
+    /\b[tr]p[mdhs]\b|(?:tokens?|requests?|queries)[ _]per[ _](?:sec|min|hour|day)|\bper[-_ ](?:minute|second|min)\b|_per_(?:minute|day)|(?:this|a|each|last|past) (?:second|minute|hour)\b|hourly|parallel requests|\d \w{0,12} ?\w{1,12} ?\/ ?(?:sec|min|hour)|(?:retry|try again) (?:in|after) \d|back-?off|resource (?:has been )?exhausted|tokens? rates?\b|concurren|par (?:minute|seconde|jour)\b|pro (?:minute|sekunde|tag)\b|por (?:minuto|segundo|día)|每(?:个)?(?:分钟|分鐘|秒|小时|小時|日|天)|速率|[分秒日]あたり|時間あたり|분당|초당/,
   ],
   [
     "quota",
@@ -81,7 +81,7 @@ const faults: readonly Rule[] = [
   ["refused", /safety (?:threshold|system|filter|setting|polic)|content (?:filter|policy)/],
   [
     "invalid_param",
-    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least|>=?|≥)|\b(?:max|min)_(?:input|prompt|context)_\w{3,8} (?:must|should) be|vocabulary|(?:token[_ ]id|\bseed|temperature|top_[kp])['"`]? \d|(?:parse|parsing|malformed|invalid|decode) (?:\w{1,12} )?json|\bat (?:offset|position|line|column) \d/,
+    /(?:unsupported|unknown|unrecognized|missing) (?:required )?(?:parameter|argument|value|field|name)|not supported with this model|extra inputs are not permitted|(?:must|should) be (?:strictly )?(?:positive|greater than|at least|>=?|≥)|\b(?:max|min)_(?:input|prompt|context)_\w{3,8} (?:must|should) be|vocabulary|(?:token[_ ]id|\bseed|temperature|top_[kp])['"`]? (?:\d|must|should|cannot|may not)|(?:parse|parsing|malformed|invalid|decode) (?:\w{1,12} )?json|\bat (?:offset|position|line|column) \d/,
   ],
   [
     "invalid_param",
@@ -90,7 +90,7 @@ const faults: readonly Rule[] = [
 ];
 const media: Rule = [
   "media",
-  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|not valid|unsupported|not supported|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|(?:maximum of|at most|up to|only|passed|number of) (?:\d{1,6} )?(?:images?|audios?|videos?|pdfs?|files?|documents?)(?:\b(?! tokens?)|\(s\))|pdf[^.]{0,40}pages|(?:fetch|download|retrieve)\w{0,3} [^.]{0,40}\burls?\b|(?:图片|图像|圖片|圖像|音频|音訊|视频|影片|文件|画像|動画|音声|ファイル|이미지)[^。]{0,20}(?:超|过大|過大|无效|無效|無効|失败|失敗|大きすぎ|초과)/,
+  /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|not valid|unsupported|not supported|not meet|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|(?:maximum of|at most|up to|only|passed|number of) (?:\d{1,6} )?(?:images?|audios?|videos?|pdfs?|files?|documents?)(?:\b(?! tokens?)|\(s\))|pdf[^.]{0,40}pages|(?:fetch|download|retrieve)\w{0,3} [^.]{0,40}\burls?\b|(?:图片|图像|圖片|圖像|音频|音訊|视频|影片|文件|画像|動画|音声|ファイル|이미지)[^。]{0,20}(?:超|过大|過大|无效|無效|無効|失败|失敗|大きすぎ|초과)/,
 ];
 
 /** What describes tools and replies, and the bound on thinking: no history is so short that they fit. */
@@ -123,19 +123,27 @@ const overflows: readonly RegExp[] = [
   /(?:exceed\w{0,4}|larger than|longer than|greater than|less than|more than|too (?:long|large|many)|not fit|beyond|overflow\w{0,4})[^.]{0,80}(?:context (?:length|window|size|limit)|max\w{0,4} (?:input|prompt|model|sequence|context) (?:length|limit|tokens|size)|number of tokens allowed|max tokens allowed|model'?s? context\b|max(?:imum)? context\b|model (?:token )?limit)/,
   /context (?:length|window|size|limit)[^.]{0,60}(?:exceed|too (?:small|long)|overflow)|mid-generation context overflow/,
   /(?:prompt|input|inputs|conversation|chat history|messages|context)(?: tokens?)?(?: length)? (?:is |are |was |were )?too (?:long|large for)|message you submitted was too long/,
-  /(?:prompt|input)(?: tokens?| token count| length){0,2} exceeds?\b/,
+  /(?:prompt|input|context)(?: tokens?| token count| length| limit){0,2} (?:was |is |has been )?exceed(?:s|ed)?\b/,
+  /max\w{0,4} (?:number of |input |prompt |context ){1,2}tokens? (?:was |is |has been )?exceeded|(?:model|context|prompt|input|sequence)\W{0,2} max\w{0,4} length (?:was |is |has been )?exceeded/,
+  /(?:conversation|history|messages|prompt|input|tokens)[^.]{0,40}(?:beyond|over|above)[^.]{0,24}(?:model|context|supported \d|token limit)/,
   /too many (?:input|prompt) tokens|too many tokens(?::| in (?:the |your )?(?:prompt|input|request|messages))|exceed\w{0,4} (?:the )?max\w{0,4} (?:number of (?:input )?|message )tokens|(?:prompt|input)[^.]{0,30} exceeds? \d{3,9} tokens/,
-  /(?:ran|run|running) out of context|context window is full/,
+  /(?:ran|run|running|insufficient|not enough) (?:out of )?context|context (?:window |size )?is (?:full|too (?:large|long))|context shift is disabled/,
   /exceed\w{0,4} [^.]{0,30}(?:model'?s?|input|prompt|context|maximum|the) token limit|(?:input|prompt|context)(?: token)? limit[^.]{0,30} exceeded/,
   /reduce the (?:length|size) of (?:the |your )?(?:messages|prompt|input|conversation|context)/,
   /range of input length|tokens to keep from the initial prompt|provide a shorter (?:input|prompt)|use a shorter (?:input|prompt)/,
-  /(?:context_?length|context_?window)_?exceeded/,
-  /too (?:large|long)[^!?]{0,48}(?:max|limit)[^.]{0,24}\d{3,9} tokens|(?:messages|prompt|input|conversation|request)[^.]{0,40} (?:larger|longer|more|greater) than (?:this|the) model|(?:tokens|conversation|prompt)[^.]{0,40} exceeds? (?:this |the )?model'?s? limit/,
+  /(?:context|prompt|input)_?(?:length|window|size|tokens?|limit)?_?(?:limit_?)?(?:exceeded|overflow|too_(?:long|large))/,
+  /(?:too (?:long|large|big)|longer|larger|bigger|greater) (?:for|than) [^.]{0,24}(?:model|context)\b/,
+  /too (?:large|long)[^!?]{0,48}(?:max|limit)[^.]{0,24}\d{3,9} tokens|(?:messages|prompt|input|conversation|request)[^.]{0,40} (?:larger|longer|more|greater) than (?:this|the) model|(?:tokens|conversation|prompt)[^.]{0,40} exceeds? (?:this |the )?model'?s? (?:limit|max)/,
   /(?:超出|超过|超過)[^。]{0,16}(?:上下文|(?:模型|最大|输入|輸入)[^。]{0,8}token|(?:模型|输入|輸入|token)[^。]{0,10}(?:长度|長度))/,
   /(?:prompt|(?:输入|輸入)(?!参数|參數|的)|上下文|提示词|提示詞)[^。]{0,12}(?:超(?!时|時)|过长|過長)|tokens?[^。]{0,8}(?:超出|超过|超過)[^。]{0,10}(?:限制|最大|上限|长度|長度|模型)/,
   /(?:コンテキスト|トークン|プロンプト|入力)[^。]{0,40}(?:超え|超過|長すぎ)|(?:컨텍스트|토큰|프롬프트|입력)[^.]{0,40}(?:초과|너무 (?:깁|길|긴))/,
+  /(?:supera|excede|sobrepasa|überschreite|übersteigt|превыша)[^.]{0,60}(?:contexto|kontext|contesto|контекст)|(?:contexto|kontext|contesto|контекст)[^.]{0,60}(?:supera|excede|sobrepasa|überschr|übersteigt|превы)/,
   /(?:longueur|fenêtre|taille) (?:de|du) contexte[^.]{0,60}(?:dépass|excèd)|(?:dépass|excèd)[^.]{0,60}(?:longueur|fenêtre|taille) (?:de|du) contexte/,
 ];
+
+/** A refusal that says no more than how long a request may be. */
+const namedLimit =
+  /(?:max(?:imum)?|longest|largest|supports?(?: only)?) (?:\w{1,12} ){0,2}(?:context|prompt|input|sequence)(?: tokens?)? (?:length|size|window|len|tokens?|limit|characters)\W{1,3}(?:is |of |are )?(?:only )?\d{2,9}|supports? only (?:a )?\d{2,9}[^.]{0,12} context/;
 
 /** Words that say no more than this: of a server that failed they may as well be about its load. */
 const bare = /(?:^|["':.-]) {0,2}["']? ?(?:token limit exceeded)|too many tokens/;
@@ -143,7 +151,8 @@ const bare = /(?:^|["':.-]) {0,2}["']? ?(?:token limit exceeded)|too many tokens
 const OF_TOKENS = /token|context|输入|輸入|上下文/;
 
 export const isOverflow = (text: string, { server }: { readonly server: boolean }): boolean =>
-  (!OTHER_UNIT.test(text) || OF_TOKENS.test(text)) && (overflows.some((pattern) => pattern.test(text)) || (!server && bare.test(text)));
+  (!OTHER_UNIT.test(text) || OF_TOKENS.test(text)) &&
+  (overflows.some((pattern) => pattern.test(text)) || (!server && (bare.test(text) || namedLimit.test(text))));
 
 export const closings: readonly Rule[] = [
   [
@@ -164,6 +173,7 @@ export const firstOf = (rules: readonly Rule[], text: string): FailureKind | nul
 export const textPatterns: readonly RegExp[] = [
   ...[...codes, ...limits, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(([, pattern]) => pattern),
   ...overflows,
+  namedLimit,
   bare,
   OF_TOKENS,
 ];

@@ -6,6 +6,7 @@ import { buildChatRequest } from "./chat-request";
 import { ReplyDecoder } from "./chat-stream";
 import type { FetchFunction } from "./provider-link";
 import { setBearer } from "./providers";
+import { chatEvents } from "./whole-answers";
 
 export interface OpenAiCompatibleOptions {
   readonly credentials: Credentials;
@@ -18,5 +19,6 @@ export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompat
     authorize: async ({ headers }, model) => withKey(await credentials(model), (key) => setBearer(headers, key)),
     // Redirects are not followed: a key or a conversation must not end up at an address that nobody configured.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
+    toEvents: chatEvents,
     newDecoder: () => new ReplyDecoder(),
   });

@@ -55,7 +55,7 @@ const bearer = (key: string | null): Readonly<Record<string, string>> => (key ==
 
 /** Null: this provider is not asked. */
 function questionFor({ provider, base_url, upstream_id }: ModelSpec, key: string | null): Question | null {
-  const at = (ownAddress: string, path: string): string => `${(base_url ?? ownAddress).replace(/\/+$/, "")}/${path}`;
+  const at = (ownAddress: string, path: string): string => `${(base_url ?? ownAddress).replace(/(?<!\/)\/+$/, "")}/${path}`;
   switch (provider) {
     case "openai":
     case "openai-chat":

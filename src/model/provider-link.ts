@@ -4,7 +4,8 @@
  * and closes the socket when the call is aborted.
  */
 import type { ModelFailure } from "../app/ports";
-import { isFailure, readFailure } from "./call-failure";
+import { openStream } from "./call-failure";
+import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -17,6 +18,8 @@ export interface LinkOptions {
   /** Puts the key where the provider wants it, and takes out whatever the package put there; else why nothing may be sent. */
   readonly authorize: (headers: Headers) => Promise<ModelFailure | null>;
   readonly onRequest?: ((body: string) => void) | undefined;
+  /** Of an answer that is no stream. */
+  readonly toEvents: ToEvents;
   /** The answer's headers came, or bytes of it. */
   readonly onAlive?: (() => void) | undefined;
 }
@@ -50,10 +53,10 @@ export class ProviderLink {
     this.#options.onAlive?.();
     if (signal.aborted) void response.body?.cancel().catch(() => undefined);
     signal.throwIfAborted();
-    if (isFailure(response)) this.refusal = await readFailure(response, signal);
-    else if (!response.body) this.refusal = { kind: "unavailable", status: response.status };
-    if (this.refusal || !response.body) throw new Refused();
-    return new Response(this.#watch(response.body), { headers: { "content-type": "text/event-stream" } });
+    const stream = await openStream(response, this.#options.toEvents, signal);
+    if ("kind" in stream) this.refusal = stream;
+    if ("kind" in stream || !stream.body) throw new Refused();
+    return new Response(this.#watch(stream.body), { headers: { "content-type": "text/event-stream" } });
   };
 
   /** An event has come out whole. */

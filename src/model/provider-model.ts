@@ -10,6 +10,7 @@ import { type FetchFunction, ProviderLink, readRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
 import type { SdkCall } from "./sdk-prompt";
 import { untilAborted } from "./until-aborted";
+import type { ToEvents } from "./whole-answers";
 
 /** One provider's package, and what its wire asks for. */
 export interface ProviderAdapter {
@@ -17,6 +18,8 @@ export interface ProviderAdapter {
   /** The package's model, with `fetch` as its only way out. Loaded when it is first asked for: a wake without a call pays for none. */
   load(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>;
   toCall(request: ModelRequest, model: LanguageModelV4): Promise<SdkCall>;
+  /** Of an answer that is no stream. */
+  readonly toEvents: ToEvents;
   authorize(headers: Headers, key: string | null): void;
 }
 
@@ -74,7 +77,14 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
   const { signal } = call;
   const { adapter, credentials } = options;
   const authorize = async (headers: Headers) => withKey(await credentials(request.model), (key) => adapter.authorize(headers, key));
-  const link = new ProviderLink({ fetch: options.fetch, signal, authorize, onRequest: call.onRequest, onAlive: call.onAlive });
+  const link = new ProviderLink({
+    fetch: options.fetch,
+    signal,
+    authorize,
+    toEvents: adapter.toEvents,
+    onRequest: call.onRequest,
+    onAlive: call.onAlive,
+  });
   let parts: Parts | null = null;
   const close = (): void => {
     link.close();

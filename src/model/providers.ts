@@ -5,6 +5,7 @@ import { markPrompt } from "./cache-marks";
 import { anthropicRules, googleRules, openAiRules, type SupportedUrls } from "./prompt-rules";
 import type { ProviderAdapter } from "./provider-model";
 import { type PromptRules, type SdkCall, toSdkPrompt } from "./sdk-prompt";
+import { anthropicEvents, googleEvents, responsesEvents } from "./whole-answers";
 import { asObject, asText } from "./wire-chunk";
 
 /** The providers' own addresses; named here, as the packages would otherwise look into the process's environment. */
@@ -64,6 +65,7 @@ export const openAi: ProviderAdapter = {
     };
     return { ...plainCall(request, openAiRules(await urlsOf(model))), providerOptions: { openai: options } };
   },
+  toEvents: responsesEvents,
   authorize: setBearer,
 };
 
@@ -91,6 +93,7 @@ export const anthropic: ProviderAdapter = {
     // `max_tokens` is required here.
     return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...reasoningOf(request) };
   },
+  toEvents: anthropicEvents,
   authorize: (headers, key) => setHeader(headers, "x-api-key", key),
 };
 
@@ -106,6 +109,7 @@ export const google: ProviderAdapter = {
     return createGoogle({ baseURL: base_url ?? GOOGLE_URL, apiKey: NO_KEY, fetch })(upstream_id);
   },
   toCall: async (request, model) => plainCall(request, googleRules(await urlsOf(model))),
+  toEvents: googleEvents,
   authorize: (headers, key) => setHeader(headers, "x-goog-api-key", key),
 };
 

@@ -4,9 +4,10 @@
  */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ChatMessage, ModelRequest } from "../app/ports";
+import { mediaInWords } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import { callInWords, mediaInWords, resultInWords } from "./in-words";
+import { callInWords, resultInWords } from "./in-words";
 import type { WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;
@@ -98,12 +99,16 @@ function toSdkTool(tool: ToolDefinition): LanguageModelV4FunctionTool {
 class PromptBuild {
   readonly messages: PlacedMessage[] = [];
 
-  constructor(
-    readonly request: ModelRequest,
-    readonly rules: PromptRules,
-    /** Calls and their results are told as text: the model knows no tools. */
-    readonly inWords: boolean,
-  ) {}
+  readonly request: ModelRequest;
+  readonly rules: PromptRules;
+  /** Calls and their results are told as text: the model knows no tools. */
+  readonly inWords: boolean;
+
+  constructor(request: ModelRequest, rules: PromptRules, inWords: boolean) {
+    this.request = request;
+    this.rules = rules;
+    this.inWords = inWords;
+  }
 
   add(message: SdkMessage, place: number): void {
     this.messages.push({ message, place });

@@ -5,7 +5,6 @@
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ChatModel, ModelRequest } from "../app/ports";
-import { eventText } from "./call-failure";
 import { createChatCompletions } from "./chat-completions";
 import { ReplyDecoder } from "./chat-stream";
 import { workersAiRules } from "./prompt-rules";
@@ -29,8 +28,12 @@ export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
     authorize: async () => null,
     async send(built, signal) {
       if (!ai) throw new TypeError("The binding AI is missing.");
-      return toResponse(await runInputs(ai, built, signal));
+      const answer = await runInputs(ai, built, signal);
+      if (answer instanceof Response) return answer;
+      return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer);
     },
+    // Whatever it is: its decoder tells an error from a reply.
+    toEvents: (answer) => [asObject(answer) ?? {}],
     newDecoder: () => new ReplyDecoder({ normalize: toChunk, unsaidFinish: "stop" }),
   });
 }
@@ -81,17 +84,6 @@ async function runInputs(ai: Ai, { url, headers, body }: BuiltRequest, signal: A
     return new Response(JSON.stringify({ error: { message } }), { status: STATUS_OF[code] ?? 502 });
   }
 }
-
-/** Some models answer whole although a stream was asked for; the answer is then a stream of one event. */
-async function toResponse(answer: unknown): Promise<Response> {
-  if (answer instanceof ReadableStream) return streamed(answer);
-  if (!(answer instanceof Response)) return streamed(oneEvent(eventText(answer)));
-  const isWhole = answer.ok && (answer.headers.get("content-type")?.startsWith("application/json") ?? false);
-  return isWhole ? streamed(oneEvent(JSON.stringify(await answer.json()))) : answer;
-}
-
-const streamed = (body: BodyInit): Response => new Response(body, { headers: { "content-type": "text/event-stream" } });
-const oneEvent = (data: string): string => `data: ${data}\n\ndata: [DONE]\n\n`;
 
 /**
  * Its models speak in three ways: chunks of a chat completion; a whole one, with a message in place of a delta; and their

@@ -104,7 +104,7 @@ function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChang
 /** A rewind leaves the rows of the branch that was left: they are marked, and no longer counted or previewed. */
 function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound" | "BranchSwitched">): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
-  if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position }];
+  if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position, texts: event.texts ?? null }];
   if (event.type === "HistoryRewound" && !event.line) return [{ ...stamp, op: "supersede_messages", after: event.to }];
   const { line } = event;
   if (!line) return [];

@@ -3,13 +3,26 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ReadError, SessionList, SessionListInput, SessionListPage, SessionSummary } from "../app/read-api";
+import type { SessionId, TenantId } from "../domain/ids";
 import { err, ok, type Result } from "../lib/result";
 import { type Cursor, parseCursor, toCursor } from "./cursor";
 import { databaseFor } from "./database-for";
 import { sessions } from "./schema";
 
 export function createSessionList(env: { readonly DB: D1Database }): SessionList {
-  return { listSessions: (input) => listSessions(databaseFor(env, input.tenant), input) };
+  return {
+    listSessions: (input) => listSessions(databaseFor(env, input.tenant), input),
+    isListed: ({ tenant, session }) => isListed(databaseFor(env, tenant), tenant, session),
+  };
+}
+
+async function isListed(db: D1Database, tenant: TenantId, session: SessionId): Promise<boolean> {
+  const found = await drizzle(db)
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.tenantId, tenant), eq(sessions.id, session)))
+    .limit(1);
+  return found.length > 0;
 }
 
 async function listSessions(db: D1Database, input: SessionListInput): Promise<Result<SessionListPage, ReadError>> {

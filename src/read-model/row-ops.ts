@@ -96,7 +96,8 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   /** What the turn left open. */
   | { readonly op: "cancel_executions"; readonly turn: string }
   | { readonly op: "insert_artifact"; readonly row: ArtifactRow }
-  | { readonly op: "redact_message"; readonly position: number }
+  /** `texts`: summaries that go with it; null: those whose range has the position. */
+  | { readonly op: "redact_message"; readonly position: number; readonly texts: readonly string[] | null }
   /** Messages at these positions belong to other branches, all others to the one that goes on. */
   | { readonly op: "choose_branch"; readonly elsewhere: readonly CoveredRange[] }
   /** The same as an earlier form of the event says it: all messages after this position are left. */

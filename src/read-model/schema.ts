@@ -202,6 +202,32 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
 );
 
+/** Of erased sessions, by quarter of an hour, model and purpose; the tenant's object owns it. `cost`: of the calls whose cost is known. */
+export const erasedUsage = sqliteTable(
+  "erased_usage",
+  {
+    tenantId: text("tenant_id").notNull(),
+    sessionId: text("session_id").notNull(),
+    at: integer("at").notNull(),
+    model: text("model").notNull(),
+    purpose: text("purpose").notNull(),
+    calls: integer("calls").notNull(),
+    failed: integer("failed").notNull(),
+    input: integer("input").notNull(),
+    uncached: integer("uncached").notNull(),
+    cached: integer("cached").notNull(),
+    cacheWrite: integer("cache_write").notNull(),
+    output: integer("output").notNull(),
+    reasoning: integer("reasoning").notNull(),
+    cost: real("cost").notNull(),
+    unpriced: integer("unpriced").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.sessionId, table.at, table.model, table.purpose] }),
+    index("erased_usage_by_time").on(table.tenantId, table.at),
+  ],
+);
+
 export const sessionTombstones = sqliteTable(
   "session_tombstones",
   {

@@ -40,7 +40,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
     case "insert_artifact":
       return [insert("execution_artifacts", { ...op.row, last_seq: op.seq })];
     case "redact_message":
-      return redactMessage([op.position, op.seq]);
+      return redactMessage(op);
     case "supersede_messages":
       return [update("messages", "superseded = 1, last_seq = ?5", "position > ?4 AND superseded = 0", [op.after, op.seq])];
     case "choose_branch":
@@ -115,7 +115,12 @@ function changeExecution(id: string, changes: Readonly<Record<string, Value>>): 
 }
 
 /** The message; its arguments if it is a call; what is shown of it elsewhere, and what came with it, if it is a result. */
-function redactMessage(params: readonly [position: number, seq: number]): readonly Statement[] {
+function redactMessage({ position, seq, texts }: Extract<RowOp, { op: "redact_message" }>): readonly Statement[] {
+  const params = [position, seq];
+  const made = texts
+    ? { overlay: "id IN (SELECT value FROM json_each(?6))", op: IS_AMONG, params: [...params, JSON.stringify(texts)] }
+    : null;
+  const { overlay, op, params: of } = made ?? { overlay: "?4 BETWEEN position_from AND position_to", op: IS_OVER, params };
   const answered = "SELECT id FROM executions WHERE tenant_id = ?1 AND session_id = ?2 AND result_position = ?4";
   return [
     update("messages", "content = '[]', content_state = 'redacted', preview = NULL, last_seq = ?5", "position = ?4", params),
@@ -127,19 +132,18 @@ function redactMessage(params: readonly [position: number, seq: number]): readon
       `execution_id IN (${answered})`,
       params,
     ),
-    // What has read it goes with it.
-    update(
-      "overlays",
-      "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5",
-      "kind = 'summary' AND ?4 BETWEEN position_from AND position_to",
-      params,
-    ),
-    update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${HAS_READ}`, params),
+    // What was made from it goes with it.
+    update("overlays", "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5", `kind = 'summary' AND ${overlay}`, of),
+    update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${hasOp(op)}`, of),
   ];
 }
 
-const HAS_READ = `EXISTS (SELECT 1 FROM json_each(compactions.ops)
-  WHERE json_extract(value, '$.op') = 'summarize' AND ?4 BETWEEN json_extract(value, '$.from') AND json_extract(value, '$.to'))`;
+const IS_AMONG = "json_extract(op.value, '$.overlay') IN (SELECT value FROM json_each(?6))";
+/** What an older build recorded says no more of what a summary was made from. */
+const IS_OVER = "?4 BETWEEN json_extract(op.value, '$.from') AND json_extract(op.value, '$.to')";
+
+const hasOp = (which: string): string =>
+  `EXISTS (SELECT 1 FROM json_each(compactions.ops) AS op WHERE json_extract(op.value, '$.op') = 'summarize' AND ${which})`;
 
 /** Of each message whether it stands on the line that goes on. */
 function chooseBranch(elsewhere: readonly { readonly from: number; readonly to: number }[], seq: number): Statement {

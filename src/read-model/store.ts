@@ -2,7 +2,9 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
 import type { RowPlace } from "../app/projection/rebuild-ports";
+import type { ErasedUsage } from "../domain/erased-usage";
 import type { SessionId, TenantId } from "../domain/ids";
+import { erasedUsageInserts } from "./erased-usage-rows";
 import { compactions, executionArtifacts, executions, messages, overlays, sessions, usage } from "./schema";
 
 export interface SessionTable {
@@ -60,17 +62,19 @@ const changesOf = (results: readonly D1Result[]): number => results.reduce((sum,
 /** The tombstone goes first, and stands for the scratch rows too: a rebuild under way must not bring the text back. */
 export async function eraseSession(
   db: D1Database,
-  input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number },
+  input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number; readonly usage?: readonly ErasedUsage[] },
 ): Promise<{ readonly rows: number }> {
-  const { tenant, session, at } = input;
+  const { tenant, session, at, usage = [] } = input;
   const scratch = scratchOf(tenant);
   const bury = db.prepare("INSERT OR IGNORE INTO session_tombstones (tenant_id, session_id, erased_at) VALUES (?1, ?3, ?4), (?2, ?3, ?4)");
   const results = await db.batch([
     bury.bind(tenant, scratch, session, at),
     ...deletions(db, tenant, session),
     ...deletions(db, scratch, session),
+    ...erasedUsageInserts(db, tenant, [{ session, usage }]),
   ]);
-  return { rows: changesOf(results.slice(1)) };
+  const deleted = 2 * TABLES.length;
+  return { rows: changesOf(results.slice(1, 1 + deleted)) };
 }
 
 /** Rows removed from each table in one transaction: a row may weigh 2 MB. */

@@ -5,6 +5,7 @@ import type { Row, RowSnapshot } from "../app/diff-rows";
 import { toModelColumns } from "../app/model-columns";
 import type { ModelEntry } from "../app/model-entry";
 import type { TenantChange, TenantRows } from "../app/tenant-api";
+import { mendErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
 
 /** Far above what a tenant can have; were there more, they would be what is wrong. */
@@ -32,6 +33,7 @@ export function createTenantRows(db: D1Database): TenantRows {
         .limit(limit + 1);
       return { data: rows.slice(0, limit), has_more: rows.length > limit };
     },
+    mendErasedUsage: (input) => mendErasedUsage(db, input),
   };
 }
 

@@ -24,11 +24,8 @@ export function createProjection(db: D1Database, options: WriterOptions = {}): P
   const keyOf = (tenant: TenantId): string => (options.scratch ? scratchOf(tenant) : tenant);
   return {
     async write(batch) {
-      const erased = batch.events.find((event) => event.type === "SessionErased");
-      if (erased) {
-        await withRetries(() => eraseSession(db, { ...batch, at: erased.at }), wait);
-        return;
-      }
+      // Rows that are to go need not be written; `erase` removes them, with what stays of the ledger in its hands.
+      if (batch.events.some((event) => event.type === "SessionErased")) return;
       await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: keyOf(batch.tenant) }), wait));
     },
     erase: (input) => withRetries(() => eraseSession(db, input), wait),

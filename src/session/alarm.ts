@@ -10,9 +10,11 @@ export function ringAlarm(runtime: SessionRuntime): void {
   runtime.alarmRang();
   try {
     if (!runtime.exists) return;
-    runtime.wake();
-    for (const job of runtime.jobs.due(runtime.deps.clock())) attempt(runtime, () => runJob(runtime, job));
-    runtime.syncAlarm();
+    const now = runtime.deps.clock();
+    const isAwake = attempt(runtime, () => runtime.wake());
+    const done = isAwake ? runtime.jobs.due(now).map((job) => attempt(runtime, () => runJob(runtime, job))) : [false];
+    // What failed is still due: it is not tried again at once.
+    runtime.syncAlarm(done.includes(false) ? now + RECOVER_AFTER_MS : 0);
   } catch (error) {
     runtime.deps.log.error("alarm_failed", { error: error instanceof Error ? error.name : "unknown" });
     runtime.deps.setAlarm(runtime.deps.clock() + ALARM_AGAIN_MS);
@@ -23,11 +25,13 @@ export function ringAlarm(runtime: SessionRuntime): void {
 const ALARM_AGAIN_MS = 5 * 60_000;
 
 /** One job's failure is not the others'. It stays due, and is tried again later. */
-function attempt(runtime: SessionRuntime, work: () => void): void {
+function attempt(runtime: SessionRuntime, work: () => void): boolean {
   try {
     work();
+    return true;
   } catch (error) {
     runtime.deps.log.error("job_failed", { error: error instanceof Error ? error.name : "unknown" });
+    return false;
   }
 }
 
@@ -39,6 +43,8 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       jobs.arm("project", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.drain.start();
     case "recover_turn":
+      // A turn or a message that a failed write left behind has nobody else who goes on with it.
+      runtime.advanceSoon();
       if (needsWatch(state)) jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
       else jobs.disarm("recover_turn");
       return;
@@ -63,7 +69,7 @@ function expireTools(runtime: SessionRuntime): void {
   const { turn } = runtime.state;
   const { clock } = runtime.deps;
   if (turn?.phase === "running_tools") return jobs.arm("expire_tools", clock() + RECOVER_AFTER_MS);
-  jobs.disarm("expire_tools");
   if (turn?.phase === "awaiting_tools")
     runtime.execute({ type: "StopTurn", at: clock(), turn: turn.id, reason: "tools_expired", partial: null, call: null });
+  jobs.disarm("expire_tools");
 }

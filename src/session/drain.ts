@@ -72,9 +72,12 @@ export function createDrain(host: DrainHost): Drain {
     if (running || !isBehind(host)) return;
     running = true;
     startedAt = host.deps.clock();
-    const done = run().finally(() => {
-      running = false;
-    });
+    const done = run()
+      // Its job is still armed.
+      .catch((error: unknown) => host.deps.log.error("drain_threw", { error: error instanceof Error ? error.name : "unknown" }))
+      .finally(() => {
+        running = false;
+      });
     host.deps.background(done);
   };
   const startSoon = (): void => {

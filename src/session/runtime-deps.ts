@@ -1,5 +1,5 @@
 /** The world as a session's object brings it, and as the simulation does. */
-import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Projection, ToolRunner } from "../app/ports";
+import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Projection, ToolRunner, UsageArchive } from "../app/ports";
 import type { Deadlines, Schedule } from "../app/session-ports";
 import type { TenantId } from "../domain/ids";
 import type { Sql } from "./log/sql";
@@ -19,8 +19,11 @@ export interface RuntimeDeps {
   readonly models: (tenant: TenantId) => ModelDirectory;
   readonly queue: CompactionQueue;
   readonly projection: (tenant: TenantId) => Projection;
+  readonly usageArchive: (tenant: TenantId) => UsageArchive;
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;
+  /** Packs of the live stream that are kept; absent: as many as in production. */
+  readonly keptPacks?: number;
   readonly log: Log;
 }

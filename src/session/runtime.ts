@@ -9,21 +9,18 @@ import type { ModelDirectory, ModelSpec } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
 import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
-import { draftLost, runTools } from "../app/tools/run-tools";
+import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { LiveTurn } from "../app/turn/live-turn";
-import { runTurn } from "../app/turn/run-turn";
-import { measureNext } from "../context/budget";
-import { withStartRatio } from "../context/start-ratio";
-import type { CutShort } from "../domain/commands";
+import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
-import { isRunning, type OpenTurn, type SessionState } from "../domain/state";
+import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
 import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, spentOf } from "./log/log-tables";
+import { isStorageFull } from "./log/sql";
 import { SessionStore } from "./log/store";
 import { type RecallPorts, recallFor } from "./recall/recall";
 import type { RuntimeDeps } from "./runtime-deps";
@@ -34,12 +31,12 @@ import { createStreamBuffer, type StreamBuffer } from "./stream/stream-buffer";
 import { toFrames } from "./stream/to-frames";
 import { tenantTools } from "./tenant-tools";
 import { Titler } from "./titler";
+import { TurnRunner } from "./turn-runner";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
 import { WindowNote } from "./window-note";
 
 /** A turn that crashes its object is tried so often. */
 const TURN_ATTEMPTS = 3;
-const UNWRITTEN_PAUSE_MS = 30_000;
 
 export class SessionRuntime {
   readonly store: SessionStore;
@@ -49,7 +46,7 @@ export class SessionRuntime {
   readonly drain: Drain;
   readonly titler: Titler;
   readonly window: WindowNote;
-  live: LiveTurn | null = null;
+  readonly runner: TurnRunner;
   /** The model as last resolved: for figures that need no fresh look-up. */
   spec: ModelSpec | null = null;
   readonly replyCaps: ReplyCaps = new Map();
@@ -57,15 +54,18 @@ export class SessionRuntime {
   #advancing = false;
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
-  #last: LiveTurn | null = null;
+  #halted = false;
   /** After each commit: for whoever waits for an outcome and not for its words. */
   readonly commits: Signal;
   /** When a worker's outcome is held, or the worker failed. */
   readonly #settled: Signal;
 
-  constructor(readonly deps: RuntimeDeps) {
-    const { sql, clock, schedule, log } = deps;
-    this.buffer = createStreamBuffer({ sql, now: clock, schedule, log });
+  readonly deps: RuntimeDeps;
+
+  constructor(deps: RuntimeDeps) {
+    this.deps = deps;
+    const { sql, clock, schedule, log, keptPacks } = deps;
+    this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.commits = createSignal(schedule);
     this.#settled = createSignal(schedule);
     this.jobs = createJobs(sql);
@@ -77,16 +77,30 @@ export class SessionRuntime {
     this.drain = createDrain(this);
     this.titler = new Titler(this);
     this.window = new WindowNote(sql);
+    this.runner = new TurnRunner(this);
   }
 
   /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return withStartRatio(this.store.state, this.spec);
+    return measuredFor(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
   get exists(): boolean {
     return this.state.seq > 0;
+  }
+
+  /** Whether what is under way stands still, since there is no room for what must be written next. */
+  get halted(): boolean {
+    return this.#halted;
+  }
+
+  /** A write failed that what is under way cannot go on without: over a full disk, whoever waits hears of it. The next commit ends it. */
+  halt(error: unknown): void {
+    if (!isStorageFull(error)) return;
+    this.#halted = true;
+    this.commits.give();
+    this.buffer.nudge();
   }
 
   /** Before anything else in a new incarnation: what an earlier one left open is recovered. What it throws leaves it to the next call. */
@@ -99,9 +113,20 @@ export class SessionRuntime {
       this.titler.recover();
     } catch (error) {
       this.#awake = false;
+      this.halt(error);
       throw error;
     }
-    this.#advanceSoon();
+    this.advanceSoon();
+  }
+
+  /** Where nothing can be written, what is stored can still be read. */
+  wakeIfPossible(): void {
+    try {
+      this.wake();
+    } catch (error) {
+      if (!isStorageFull(error)) throw error;
+      this.deps.log.error("not_recovered", { error: error instanceof Error ? error.name : "unknown" });
+    }
   }
 
   #recover(): void {
@@ -115,20 +140,6 @@ export class SessionRuntime {
     const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn), lost: lost.lost };
     const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
     this.execute(command, [...(partial ? [partial.body] : []), ...lost.bodies]);
-  }
-
-  /** What the running turn leaves behind if it ends now: what it has said, as an item, the call that it is in, tools that were begun. */
-  cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
-    const { live } = this;
-    if (this.state.turn?.phase === "running_tools") {
-      const { lost, bodies } = draftLost(this.ports());
-      return { cut: { partial: null, call: null, lost }, bodies };
-    }
-    const { clock, ids } = this.deps;
-    const call = live?.call?.endedAs(outcome, clock()) ?? null;
-    if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
-    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
-    return { cut: { partial: draft, call }, bodies: [body] };
   }
 
   ports(): AfterTurnPorts {
@@ -152,6 +163,7 @@ export class SessionRuntime {
       replyCaps: this.replyCaps,
       digest: deps.digest,
       log: deps.log,
+      storageIsFull: () => deps.sql.isFull(),
       incarnation: deps.incarnation,
       noteCall: (call) => {
         if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
@@ -185,7 +197,16 @@ export class SessionRuntime {
 
   #learn(spec: ModelSpec): void {
     this.spec = spec;
-    if (this.state.lifecycle === "open") this.window.learn(spec);
+    if (this.state.lifecycle === "open") this.#attempt("window_not_noted", () => this.window.learn(spec));
+  }
+
+  /** What can be done without: it is only reported when it fails. */
+  #attempt(what: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.deps.log.error(what, { error: error instanceof Error ? error.name : "unknown" });
+    }
   }
 
   execute(command: Parameters<SessionStore["execute"]>[0], bodies: readonly BodyText[] = []): ReturnType<SessionStore["execute"]> {
@@ -204,44 +225,48 @@ export class SessionRuntime {
     this.#settled.give();
   }
 
-  /** The alarm follows the earliest job; one that rings early finds nothing due. */
-  syncAlarm(): void {
+  /** The alarm follows the earliest job; one that rings early finds nothing due. `notBefore`: a job that is due has just failed. */
+  syncAlarm(notBefore = 0): void {
     const due = this.jobs.nextDue();
     if (due === null || (this.#alarmAt !== null && this.#alarmAt <= due)) return;
-    this.#alarmAt = due;
-    this.deps.setAlarm(due);
+    this.#alarmAt = Math.max(due, notBefore);
+    this.deps.setAlarm(this.#alarmAt);
   }
 
   alarmRang(): void {
     this.#alarmAt = null;
   }
 
+  /** What is committed stays so: whatever fails of the rest, the session goes on. */
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
+    this.#halted = false;
+    this.#attempt("commit_not_told", () => this.#tell(events, states));
+    if (asksForWorker(events, states)) this.#attempt("worker_not_woken", () => this.wakeCompaction());
+    if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
+    if (isOfTools(events)) this.drain.startInTurn();
+    this.syncAlarm();
+    this.advanceSoon();
+    this.commits.give();
+  }
+
+  #tell(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     const display = this.content.displayOne;
     const spent = (turn: Parameters<typeof readTurn>[1]) => spentOf(readTurn(this.deps.sql, turn));
     const frames = events.flatMap((event) => toFrames(event, { ...states, display, spent, context: () => this.contextNumbers() }));
     if (frames.length > 0) this.buffer.publish(...frames);
     else this.buffer.nudge();
-    if (asksForWorker(events, states)) this.wakeCompaction();
-    if (events.some((event) => event.type === "CompactionFailed")) this.#settled.give();
-    if (isOfTools(events)) this.drain.startInTurn();
-    this.syncAlarm();
-    this.#advanceSoon();
-    this.commits.give();
   }
 
-  /** How full the window is: the same two figures wherever usage is told, from the session's first moment on. */
-  contextNumbers(): ContextNumbers {
-    const { model } = this.state.settings;
-    return { context_window: this.window.windowOf(model), current_context_tokens: measureNext(this.state, model).tokens };
-  }
+  /** How full the window is: the same figures wherever usage is told, from the session's first moment on. */
+  contextNumbers = (): ContextNumbers => this.window.numbersOf(this.state);
 
-  #advanceSoon(): void {
+  /** Looks at what the state asks for next, once whatever runs now is done. */
+  advanceSoon(): void {
     if (this.#advancing) return;
     this.#advancing = true;
     queueMicrotask(() => {
       this.#advancing = false;
-      this.#advance();
+      this.#attempt("advance_threw", () => this.#advance());
     });
   }
 
@@ -250,50 +275,19 @@ export class SessionRuntime {
     const { turn, lifecycle } = this.state;
     if (lifecycle !== "open") return;
     this.titler.startIfWanted();
-    if (turn && isRunning(turn) && turn.incarnation === this.deps.incarnation) return this.#start(turn);
+    if (turn && isRunning(turn) && turn.incarnation === this.deps.incarnation) return this.runner.run(turn);
     if (turn) return this.drain.startSoon();
     if (this.#between) return;
     this.#between = afterTurn(this.ports())
-      .catch((error: unknown) => this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" }))
+      .catch((error: unknown) => {
+        this.deps.log.error("after_turn_threw", { error: error instanceof Error ? error.name : "unknown" });
+        this.halt(error);
+      })
       .finally(() => {
         this.#between = null;
         if (!this.state.turn) this.drain.startSoon();
-        this.buffer.prune();
+        this.#attempt("frames_not_pruned", () => this.buffer.prune());
       });
     this.deps.background(this.#between);
-  }
-
-  #start(turn: OpenTurn): void {
-    if (this.live?.run.turn === turn.id) return this.live.look?.();
-    const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
-    this.#last = live;
-    this.live = live;
-    const advance = (after: () => void) => () => {
-      if (this.live === live) this.live = null;
-      after();
-    };
-    const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.ports())
-      .catch((error: unknown) => this.#turnThrew(live, error))
-      // Where not even the failure could be written, another try at once would fail alike, without end.
-      .then(
-        advance(() => this.#advanceSoon()),
-        advance(() => this.deps.schedule(UNWRITTEN_PAUSE_MS, () => this.#advanceSoon())),
-      );
-    this.deps.background(done);
-  }
-
-  /** A defect in the story: the turn ends with a clear failure instead of hanging for ever. */
-  #turnThrew(live: LiveTurn, error: unknown): void {
-    live.abort.abort();
-    this.deps.log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
-    const { cut, bodies } = this.cutShort("internal");
-    const failure = { kind: "internal", status: null } as const;
-    this.execute({ type: "FailTurn", at: this.deps.clock(), ...live.run, failure, ...cut }, bodies);
-  }
-
-  /** Stops the model's call of a turn that was just ended. */
-  abandonLive(): void {
-    this.live?.abort.abort();
-    this.live = null;
   }
 }

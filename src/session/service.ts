@@ -33,40 +33,73 @@ import { redactMessage } from "./calls/redact-call";
 import { openEventStream, openFrameStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import { listCalls } from "./calls/usage-calls";
+import { isStorageFull } from "./log/sql";
 import type { SessionRuntime } from "./runtime";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
 
-export class SessionService implements WholeSessionApi {
-  constructor(readonly runtime: SessionRuntime) {}
+/** A full disk is an expected failure: what could not be written is not there. */
+async function unlessFull<T>(work: () => api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isStorageFull(error)) return err({ code: "storage_full" });
+    throw error;
+  }
+}
 
-  /** The caller's own, open session, recovered if it must be; else why not. */
+export class SessionService implements WholeSessionApi {
+  readonly runtime: SessionRuntime;
+
+  constructor(runtime: SessionRuntime) {
+    this.runtime = runtime;
+  }
+
+  /** The caller's own, open session; else why not. */
   #enter(caller: api.Caller): api.Outcome<SessionRuntime> {
     const { runtime } = this;
     const { lifecycle, tenant, session } = runtime.state;
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
     // Should the platform have dropped the alarm, what is due has one again from here on; also what an erased session still owes.
     runtime.syncAlarm();
-    if (lifecycle === "erased") return err({ code: "session_erased" });
-    runtime.wake();
-    return ok(runtime);
+    return lifecycle === "erased" ? err({ code: "session_erased" }) : ok(runtime);
   }
 
+  /** What changes the session: an earlier life's turn is recovered first. */
   async #in<T>(caller: api.Caller, call: (runtime: SessionRuntime) => api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
     const entered = this.#enter(caller);
-    return entered.ok ? call(entered.value) : entered;
+    if (!entered.ok) return entered;
+    return unlessFull(() => {
+      entered.value.wake();
+      return this.#unlessErased(call(entered.value));
+    });
+  }
+
+  /** What only reads goes on over a full disk, on which nothing can be recovered. */
+  async #read<T>(caller: api.Caller, call: (runtime: SessionRuntime) => api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
+    const entered = this.#enter(caller);
+    if (!entered.ok) return entered;
+    entered.value.wakeIfPossible();
+    return unlessFull(() => this.#unlessErased(call(entered.value)));
+  }
+
+  /** Erased while the caller waited: what the call found is gone, and what it missed was not the client's mistake. */
+  async #unlessErased<T>(called: api.Outcome<T> | Promise<api.Outcome<T>>): Promise<api.Outcome<T>> {
+    const outcome = await called;
+    return this.runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
   }
 
   open = (caller: api.Caller, input: api.OpenInput): Promise<api.Outcome<views.SessionDescription>> =>
     openSession(this.runtime, caller, input);
-  describe = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#in(caller, describeSession);
+  describe = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#read(caller, describeSession);
   patch = (caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> =>
     this.#in(caller, (runtime) => patchSession(runtime, input));
-  /** Erasing again gives the same receipt, brought up to date. */
-  async erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
+  /** Erasing again gives the same receipt, brought up to date. An erasure that was cut off may have left nothing that says whose session it was. */
+  async erase(caller: api.Caller, isNoted = false): Promise<api.Outcome<views.ErasureReceipt>> {
     const { lifecycle, tenant, session } = this.runtime.state;
+    if (lifecycle === "new" && isNoted) return eraseSession(this.runtime, caller);
     if (lifecycle === "new" || tenant !== caller.tenant || session !== caller.session) return err({ code: "session_not_found" });
-    return eraseSession(this.runtime, caller);
+    return unlessFull(() => eraseSession(this.runtime, caller));
   }
 
   submit = (caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> =>
@@ -83,21 +116,21 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => retryTurn(runtime, input));
 
   waitForTurn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> =>
-    this.#in(caller, (runtime) => awaitTurn(runtime, turn));
+    this.#read(caller, (runtime) => awaitTurn(runtime, turn));
   turn = (caller: api.Caller, turn: TurnId): Promise<api.Outcome<views.TurnReport>> =>
-    this.#in(caller, (runtime) => reportTurn(runtime, turn));
+    this.#read(caller, (runtime) => reportTurn(runtime, turn));
   stream = (caller: api.Caller, input: api.StreamInput): Promise<api.Outcome<ReadableStream<Uint8Array>>> =>
-    this.#in(caller, (runtime) => ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input)));
+    this.#read(caller, (runtime) => ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input)));
 
   items = (caller: api.Caller, page: Parameters<api.SessionApi["items"]>[1]): ReturnType<api.SessionApi["items"]> =>
-    this.#in(caller, (runtime) => listItems(runtime, page));
-  branches = (caller: api.Caller): ReturnType<BranchApi["branches"]> => this.#in(caller, (runtime) => ok(listBranches(runtime)));
+    this.#read(caller, (runtime) => listItems(runtime, page));
+  branches = (caller: api.Caller): ReturnType<BranchApi["branches"]> => this.#read(caller, (runtime) => ok(listBranches(runtime)));
   rewind = (caller: api.Caller, input: InputOf<"rewind">): ReturnType<BranchApi["rewind"]> =>
     this.#in(caller, (runtime) => rewindFor(runtime, input));
   switchBranch = (caller: api.Caller, input: InputOf<"switchBranch">): ReturnType<BranchApi["switchBranch"]> =>
     this.#in(caller, (runtime) => switchFor(runtime, input));
   compareBranches = (caller: api.Caller, input: InputOf<"compareBranches">): ReturnType<BranchApi["compareBranches"]> =>
-    this.#in(caller, (runtime) => compareBranches(runtime, input));
+    this.#read(caller, (runtime) => compareBranches(runtime, input));
   editMessage = (caller: api.Caller, input: InputOf<"editMessage">): Promise<api.Outcome<views.Accepted>> =>
     this.#in(caller, (runtime) => editMessage(runtime, input));
   regenerate = (caller: api.Caller, input: InputOf<"regenerate">): Promise<api.Outcome<views.Accepted>> =>
@@ -106,9 +139,9 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => redactMessage(runtime, message));
 
   forkHead = (caller: api.Caller, at: number | null): ReturnType<BranchApi["forkHead"]> =>
-    this.#in(caller, (runtime) => forkHead(runtime, at));
+    this.#read(caller, (runtime) => forkHead(runtime, at));
   forkPage = (caller: api.Caller, place: ForkPlace): ReturnType<BranchApi["forkPage"]> =>
-    this.#in(caller, (runtime) => ok(forkPage(runtime, place)));
+    this.#read(caller, (runtime) => ok(forkPage(runtime, place)));
   findFork = async (caller: api.Caller, input: InputOf<"findFork">): ReturnType<BranchApi["findFork"]> =>
     findFork(this.runtime, caller, input);
   beginFork = async (caller: api.Caller, input: InputOf<"beginFork">): ReturnType<BranchApi["beginFork"]> =>
@@ -117,25 +150,25 @@ export class SessionService implements WholeSessionApi {
     this.#in(caller, (runtime) => copyIntoFork(runtime, page));
   completeFork = (caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> => this.#in(caller, completeFork);
   executions = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["executions"]> =>
-    this.#in(caller, (runtime) => ok(listExecutions(runtime, page)));
+    this.#read(caller, (runtime) => ok(listExecutions(runtime, page)));
   events = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["events"]> =>
-    this.#in(caller, (runtime) => ok(listEvents(runtime, page)));
+    this.#read(caller, (runtime) => ok(listEvents(runtime, page)));
   compactions = (caller: api.Caller, page: api.PageInput): Promise<api.Outcome<views.Page<CompactionView>>> =>
-    this.#in(caller, (runtime) => ok(listCompactions(runtime, page)));
+    this.#read(caller, (runtime) => ok(listCompactions(runtime, page)));
   usage = (caller: api.Caller, page: api.PageInput): ReturnType<api.SessionApi["usage"]> =>
-    this.#in(caller, (runtime) => ok(listCalls(runtime, page)));
+    this.#read(caller, (runtime) => ok(listCalls(runtime, page)));
   compaction = (caller: api.Caller, id: CompactionId): Promise<api.Outcome<CompactionView>> =>
-    this.#in(caller, (runtime) => showWithPreview(runtime, id));
+    this.#read(caller, (runtime) => showWithPreview(runtime, id));
   context = (caller: api.Caller, input: Parameters<api.SessionApi["context"]>[1]): Promise<api.Outcome<views.ContextReport>> =>
-    this.#in(caller, (runtime) => showContext(runtime, input.content));
+    this.#read(caller, (runtime) => showContext(runtime, input.content));
 
   contextAt = (caller: api.Caller, input: Parameters<PastApi["contextAt"]>[1]): ReturnType<PastApi["contextAt"]> =>
-    this.#in(caller, (runtime) => showPast(runtime, input));
+    this.#read(caller, (runtime) => showPast(runtime, input));
   contextDiff = (caller: api.Caller, input: Parameters<PastApi["contextDiff"]>[1]): ReturnType<PastApi["contextDiff"]> =>
-    this.#in(caller, (runtime) => diffContexts(runtime, input));
+    this.#read(caller, (runtime) => diffContexts(runtime, input));
 
   recall = (caller: api.Caller, input: RecallInput): Promise<api.Outcome<RecallReport>> =>
-    this.#in(caller, (runtime) => recallFromRecord(runtime, input));
+    this.#read(caller, (runtime) => recallFromRecord(runtime, input));
 
   compact = (caller: api.Caller, input: Parameters<ControlApi["compact"]>[1]): ReturnType<ControlApi["compact"]> =>
     this.#in(caller, (runtime) => compactSession(runtime, input));
@@ -165,5 +198,5 @@ export class SessionService implements WholeSessionApi {
   ): ReturnType<api.SessionApi["recordCompaction"]> => this.#in(caller, (runtime) => recordFor(runtime, input));
 
   exportLog = (caller: api.Caller, input: Parameters<api.SessionApi["exportLog"]>[1]): Promise<api.Outcome<views.LogPage>> =>
-    this.#in(caller, (runtime) => ok(exportLog(runtime, input)));
+    this.#read(caller, (runtime) => ok(exportLog(runtime, input)));
 }

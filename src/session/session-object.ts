@@ -30,6 +30,7 @@ import { createProjection } from "../read-model/writer";
 import { createCredentials, createOpenCredential } from "../tenant/credentials";
 import { createModelDirectory } from "../tenant/model-directory";
 import { createToolDirectory } from "../tenant/tool-directory";
+import { createUsageArchive } from "../tenant/usage-archive";
 import { createToolFetch } from "../tools/safe-fetch";
 import { createToolRunner } from "../tools/tool-runner";
 import { ringAlarm } from "./alarm";
@@ -99,6 +100,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
       tools,
       queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       projection: (tenant) => createProjection(databaseFor(env, tenant)),
+      usageArchive: (tenant) => createUsageArchive({ keepUsage: (input) => tenantStub(tenant).keepUsage(input) }),
       digest: sha256,
       deadlines: DEADLINES,
       log,
@@ -126,8 +128,8 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
   patch(caller: api.Caller, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
     return this.#service.patch(caller, input);
   }
-  erase(caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
-    return this.#service.erase(caller);
+  erase(caller: api.Caller, isNoted?: boolean): Promise<api.Outcome<views.ErasureReceipt>> {
+    return this.#service.erase(caller, isNoted);
   }
   submit(caller: api.Caller, input: api.SubmitInput): Promise<api.Outcome<views.Accepted>> {
     return this.#service.submit(caller, input);

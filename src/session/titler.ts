@@ -20,7 +20,11 @@ export class Titler {
   readonly #abort = new AbortController();
   #tried = false;
 
-  constructor(readonly runtime: Titled) {}
+  readonly runtime: Titled;
+
+  constructor(runtime: Titled) {
+    this.runtime = runtime;
+  }
 
   /** The first thing a new life says of a call that an earlier one died over. */
   recover(): void {

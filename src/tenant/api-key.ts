@@ -1,14 +1,19 @@
 /**
  * API keys: `lh_<env>_<tenant>_<secret>`. The key names its tenant (the id without its prefix), so that finding its
- * owner needs no search. Nothing here is stored; the hash is.
+ * owner needs no search. The secret ends with a checksum of all before it under the deployment's pepper: whoever invents a key
+ * cannot make one, and is refused before a tenant's object is addressed (docs/decisions/0013). Nothing here is stored; the hash is.
  */
 import { parseId, type TenantId } from "../domain/ids";
 
 /** 62^43 > 2^256: base62, because an underscore separates the key's parts. */
 const SECRET_BYTES = 32;
-const SECRET_LENGTH = 43;
+const RANDOM_LENGTH = 43;
+/** 62^11 > 2^64: as many keys must be tried, each with a request, to reach one object. */
+const CHECKSUM_BYTES = 8;
+const CHECKSUM_LENGTH = 11;
+const SECRET_LENGTH = RANDOM_LENGTH + CHECKSUM_LENGTH;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const KEY = /^lh_([a-z0-9]{2,12})_([0-9A-Z]{26})_[0-9A-Za-z]{43}$/;
+const KEY = /^lh_([a-z0-9]{2,12})_([0-9A-Z]{26})_[0-9A-Za-z]{54}$/;
 const MAX_LENGTH = "lh_".length + 12 + 1 + 26 + 1 + SECRET_LENGTH;
 
 export interface ApiKeyParts {
@@ -21,10 +26,10 @@ function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function toBase62(bytes: Uint8Array): string {
+function toBase62(bytes: Uint8Array, length: number): string {
   let rest = BigInt(`0x${toHex(bytes)}`);
   let text = "";
-  for (let i = 0; i < SECRET_LENGTH; i++) {
+  for (let i = 0; i < length; i++) {
     text = ALPHABET.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }
@@ -32,9 +37,29 @@ function toBase62(bytes: Uint8Array): string {
 }
 
 /** A fresh key; shown once, to the person who asked for it. */
-export function generateApiKey({ env, tenant }: ApiKeyParts): string {
-  const secret = toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
-  return `lh_${env}_${tenant.slice("ten_".length)}_${secret}`;
+export async function generateApiKey({ env, tenant }: ApiKeyParts, pepper: string): Promise<string> {
+  const random = toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), RANDOM_LENGTH);
+  const unsigned = `lh_${env}_${tenant.slice("ten_".length)}_${random}`;
+  return unsigned + (await checksumOf(unsigned, pepper));
+}
+
+/** Whether this deployment made the key; whether it is still valid its tenant knows. For a text that has the form of a key. */
+export async function isGenuine(key: string, pepper: string): Promise<boolean> {
+  const expected = await checksumOf(key.slice(0, -CHECKSUM_LENGTH), pepper);
+  return isSameText(key.slice(-CHECKSUM_LENGTH), expected);
+}
+
+/** In a time that does not depend on where two texts of one length differ. */
+function isSameText(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < b.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
+}
+
+/** Under a label of its own, so that it is no part of any key's hash. */
+async function checksumOf(unsigned: string, pepper: string): Promise<string> {
+  const sum = await sign(`longhand/api-key-checksum/1\n${unsigned}`, pepper);
+  return toBase62(sum.slice(0, CHECKSUM_BYTES), CHECKSUM_LENGTH);
 }
 
 /** Where the key says it belongs; null: it does not have the form of a key. Says nothing about its validity. */
@@ -61,8 +86,12 @@ async function importPepper(pepper: string): Promise<CryptoKey> {
   return key;
 }
 
+async function sign(text: string, pepper: string): Promise<Uint8Array> {
+  const hmac = await importPepper(pepper);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", hmac, new TextEncoder().encode(text)));
+}
+
 /** HMAC-SHA-256 of the whole key under the deployment's pepper, in hex: what is stored and looked up. */
 export async function hashApiKey(key: string, pepper: string): Promise<string> {
-  const hmac = await importPepper(pepper);
-  return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", hmac, new TextEncoder().encode(key))));
+  return toHex(await sign(key, pepper));
 }

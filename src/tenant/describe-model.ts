@@ -1,5 +1,6 @@
 /** From what was said of a model to what holds: each figure that nobody said is looked up, and says where it comes from. */
 import type { FigureSource, FigureSources, ModelOverride } from "../app/model-entry";
+import { isPaidByTenant } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { Prices } from "../context/economy";
 import { knownModel } from "./model-presets";
@@ -15,6 +16,9 @@ export interface DescribedModel {
 /** What a package of prices says of a model, US dollars per token; null: nothing. */
 export type FindPrices = (model: Pick<ModelOverride, "provider" | "upstream_id" | "base_url">) => Prices | null;
 
+/** What the deployment says that a model costs wherever its own key is sent there; null: nothing. */
+export type FindDeploymentPrices = (model: Pick<ModelOverride, "provider" | "upstream_id" | "base_url">) => Prices | null;
+
 interface Said {
   readonly id: string;
   readonly model: ModelOverride;
@@ -26,13 +30,27 @@ function pick<T>(...from: readonly (readonly [T | undefined, FigureSource])[]): 
   return from.find(([value]) => value !== undefined) ?? [undefined, "unknown"];
 }
 
-export function describeModel({ id, model, by }: Said, findPrices: FindPrices): DescribedModel {
+interface PriceLists {
+  readonly deployment: FindDeploymentPrices;
+  readonly published: FindPrices;
+}
+
+/** Whoever pays for a call says what it costs: what a tenant says holds for its own credential and its own addresses alone. */
+function pricesOf({ model, by }: Said, lists: PriceLists): readonly [Prices | undefined, FigureSource] {
+  const isOwn = by === "deployment" || isPaidByTenant({ ...model, source: by });
+  const ofDeployment = (): Prices | undefined => lists.deployment(model) ?? undefined;
+  const [said, from] = isOwn ? [model.prices, by] : [ofDeployment(), "deployment" as const];
+  return said ? [said, from] : pick([lists.published(model) ?? undefined, "prices_package"]);
+}
+
+export function describeModel(said: Said, lists: PriceLists): DescribedModel {
+  const { id, model, by } = said;
   const known = knownModel(model);
   const [context_window = null, windowFrom] = pick([model.context_window, by], [known?.context_window, "preset"]);
   const [max_output = ASSUMED_MAX_OUTPUT, outputFrom] = pick([model.max_output, by], [known?.max_output, "preset"]);
   const [capabilities, capabilitiesFrom] = pick([model.capabilities, by], [known?.capabilities, "preset"]);
   const [ratio, ratioFrom] = pick([model.ratio, by]);
-  const [prices, pricesFrom] = pick([model.prices, by], [model.prices ? undefined : (findPrices(model) ?? undefined), "prices_package"]);
+  const [prices, pricesFrom] = pricesOf(said, lists);
   const { provider, upstream_id, base_url, credential } = model;
   const spec: ModelSpec = {
     id,

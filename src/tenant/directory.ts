@@ -2,7 +2,7 @@
 import type { Idempotency } from "../app/session-api";
 import type { SessionPage, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
-import { ok, type Result } from "../lib/result";
+import { err, ok, type Result } from "../lib/result";
 import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";
 
@@ -23,12 +23,12 @@ export interface Directory {
     readonly at: number;
   }): Result<Registration, TenantError>;
   /** The key of the request that made it stays, so that a late repetition does not bring an erased session back. */
-  forget(session: SessionId): void;
+  forget(session: SessionId): null;
   /** Newest first: ids sort by time. */
   list(page: { readonly after: SessionId | null; readonly limit: number }): SessionPage;
 }
 
-function toSessionId(text: string): SessionId {
+export function toSessionId(text: string): SessionId {
   const id = parseId("ses", text);
   if (!id) throw new Error("A stored session id is malformed");
   return id;
@@ -36,10 +36,12 @@ function toSessionId(text: string): SessionId {
 
 export function createDirectory(sql: TenantSql): Directory {
   const requests = createRequests(sql);
+  const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   return {
     register: ({ session, idempotency, at }) => {
       const first = requests.recall(idempotency, at);
       if (!first.ok) return first;
+      if (first.value !== null && isBeingErased(first.value)) return err({ code: "session_erased" });
       if (first.value !== null) return ok({ session: toSessionId(first.value), replayed: true });
       sql.rows("INSERT INTO sessions (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", session, at);
       requests.remember(idempotency, session, at);
@@ -47,6 +49,7 @@ export function createDirectory(sql: TenantSql): Directory {
     },
     forget: (session) => {
       sql.rows("DELETE FROM sessions WHERE id = ?", session);
+      return null;
     },
     list: ({ after, limit }) => {
       const size = Math.min(limit, MAX_PAGE);

@@ -20,6 +20,8 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expires_at: number | null;
+  /** Null: the deployment's admin. */
+  readonly by: KeyId | null;
   readonly at: number;
   readonly idempotency: Idempotency | null;
 }
@@ -29,8 +31,8 @@ export interface Keys {
   add(key: NewKey): Result<KeyView, TenantError>;
   /** Newest first. */
   list(): readonly KeyView[];
-  /** Revoking again changes nothing: the first time stands. */
-  revoke(id: KeyId, at: number): Result<KeyView, TenantError>;
+  /** Call it inside a transaction. Revoking again changes nothing: the first time stands. */
+  revoke(id: KeyId, input: { readonly by: KeyId | null; readonly at: number }): Result<KeyView, TenantError>;
   /** Null: unknown, expired or revoked; which one is nobody's business. */
   authenticate(input: { readonly hash: string; readonly tenant: TenantId; readonly at: number }): Principal | null;
 }
@@ -42,9 +44,11 @@ type KeyRow = {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
+  readonly created_by: string | null;
+  readonly revoked_by: string | null;
 };
 
-const COLUMNS = "id, name, scopes, created_at, expires_at, revoked_at";
+const COLUMNS = "id, name, scopes, created_at, expires_at, revoked_at, created_by, revoked_by";
 
 function toKeyId(text: string): KeyId {
   const id = parseId("key", text);
@@ -66,8 +70,13 @@ function toView(row: KeyRow): KeyView {
     created_at: row.created_at,
     expires_at: row.expires_at,
     revoked_at: row.revoked_at,
+    created_by: row.created_by === null ? null : toKeyId(row.created_by),
+    revoked_by: row.revoked_by === null ? null : toKeyId(row.revoked_by),
   };
 }
+
+/** Null: the key has all of them. */
+const lackingScope = (key: KeyView, wanted: readonly Scope[]): Scope | null => wanted.find((scope) => !key.scopes.includes(scope)) ?? null;
 
 const ENDED = "(revoked_at IS NOT NULL OR expires_at <= ?)";
 
@@ -78,6 +87,35 @@ export function createKeys(sql: TenantSql): Keys {
     const row = sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`, id)[0];
     return row ? ok(toView(row)) : err({ code: "key_not_found", key: id });
   }
+  /** The key that asks, as it is now: an isolate may still remember one that has ended. */
+  function findActor(id: KeyId, at: number): Result<KeyView, TenantError> {
+    const found = find(id);
+    if (!found.ok) return err({ code: "own_key_ended" });
+    const { revoked_at, expires_at } = found.value;
+    const hasEnded = revoked_at !== null || (expires_at !== null && expires_at <= at);
+    return hasEnded ? err({ code: "own_key_ended" }) : found;
+  }
+  function refuseToMake({ by, scopes, expires_at, at }: NewKey): TenantError | null {
+    if (by === null) return null;
+    const actor = findActor(by, at);
+    if (!actor.ok) return actor.error;
+    const lacking = lackingScope(actor.value, scopes);
+    if (lacking) return { code: "beyond_own_key", field: "scopes", detail: `the key that asks does not have the scope ${lacking}` };
+    const last = actor.value.expires_at;
+    const isLonger = last !== null && (expires_at === null || expires_at > last);
+    const detail = `the key that asks expires at ${last}: a key that it makes expires no later`;
+    return isLonger ? { code: "beyond_own_key", field: "expires_at", detail } : null;
+  }
+  function refuseToRevoke(id: KeyId, { by, at }: { readonly by: KeyId | null; readonly at: number }): TenantError | null {
+    if (by === null) return null;
+    const actor = findActor(by, at);
+    if (!actor.ok) return actor.error;
+    const target = find(id);
+    if (!target.ok) return target.error;
+    const lacking = lackingScope(actor.value, target.value.scopes);
+    const detail = `it has the scope ${lacking}, which the key that asks does not have`;
+    return lacking && id !== by ? { code: "beyond_own_key", field: "key_id", detail } : null;
+  }
   function countActive(at: number): number {
     return sql.rows<{ n: number }>(`SELECT count(*) AS n FROM keys WHERE NOT coalesce(${ENDED}, 0)`, at)[0]?.n ?? 0;
   }
@@ -85,7 +123,10 @@ export function createKeys(sql: TenantSql): Keys {
     sql.rows(`DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE ${ENDED} ORDER BY id DESC LIMIT -1 OFFSET ?)`, at, MAX_ENDED_KEYS);
   }
   return {
-    add: ({ id, hash, name, scopes, expires_at, at, idempotency }) => {
+    add: (key) => {
+      const { id, hash, name, scopes, expires_at, by, at, idempotency } = key;
+      const refused = refuseToMake(key);
+      if (refused) return err(refused);
       const first = requests.recall(idempotency, at);
       if (!first.ok) return first;
       if (first.value !== null) return find(first.value);
@@ -93,20 +134,23 @@ export function createKeys(sql: TenantSql): Keys {
       forgetEnded(at);
       const stored = scopes.join(" ");
       sql.rows(
-        "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
         id,
         hash,
         name,
         stored,
         at,
         expires_at,
+        by,
       );
       requests.remember(idempotency, id, at);
       return find(id);
     },
     list: () => sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id DESC`).map(toView),
-    revoke: (id, at) => {
-      sql.rows("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", at, id);
+    revoke: (id, { by, at }) => {
+      const refused = refuseToRevoke(id, { by, at });
+      if (refused) return err(refused);
+      sql.rows("UPDATE keys SET revoked_at = ?, revoked_by = ? WHERE id = ? AND revoked_at IS NULL", at, by, id);
       return find(id);
     },
     authenticate: ({ hash, tenant, at }) => {

@@ -1,11 +1,12 @@
 /** The models that a tenant can name: its own overrides, then those of the deployment, then the embedded one. */
 import { ZodError } from "zod";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
-import { type DeploymentKeys, keySourceOf, needsKey } from "../app/models/key-source";
+import { type DeploymentKeys, isPaidByTenant, keySourceOf, needsKey } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { TenantError } from "../app/tenant-api";
+import type { Prices } from "../context/economy";
 import { err, ok, type Result } from "../lib/result";
-import { type DescribedModel, describeModel, type FindPrices } from "./describe-model";
+import { type DescribedModel, describeModel, type FindDeploymentPrices, type FindPrices } from "./describe-model";
 import { knownModel } from "./model-presets";
 import { MODEL_COLUMNS, type ModelRow, toModelValues, toSaid } from "./model-rows";
 import { createSuggestions } from "./suggestions";
@@ -23,6 +24,9 @@ const EMBEDDED_MODEL: ModelOverride = { provider: "embedded", upstream_id: "embe
 export type DeploymentModels = ReadonlyMap<string, ModelOverride>;
 
 const NO_MAX_OUTPUT = "needed: no max output is known of a model of this name";
+
+const FOREIGN_PRICES =
+  "calls of this model are paid for by the deployment, which says what they cost; name a credential to pay for them yourself";
 
 const lacksMaxOutput = (model: ModelOverride): boolean => model.max_output === undefined && knownModel(model) === null;
 
@@ -80,6 +84,14 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
   const suggestions = createSuggestions(sql);
   const columns = MODEL_COLUMNS.join(", ");
 
+  /** By what is called, not by the name that it has here: a tenant may register the same model under another one. */
+  function deploymentPrices({ provider, upstream_id, base_url }: Parameters<FindDeploymentPrices>[0]): Prices | null {
+    const same = [...deployment.values()].filter((model) => isSameModel(model, { provider, upstream_id, base_url }));
+    return same.find(({ prices }) => prices)?.prices ?? null;
+  }
+  const describe = (named: Named, published: FindPrices): DescribedModel =>
+    describeModel(named, { deployment: deploymentPrices, published });
+
   function own(id: string): Named | null {
     const row = sql.rows<ModelRow>(`SELECT ${columns} FROM models WHERE id = ?`, id)[0];
     const model = row && toSaid(row);
@@ -113,18 +125,21 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
     if (credential !== undefined && !credentials.has(credential)) {
       return { code: "invalid", field: "credential", detail: "no such credential" };
     }
+    if (model.prices && !isPaidByTenant({ ...model, source: "tenant" })) {
+      return { code: "invalid", field: "prices", detail: FOREIGN_PRICES };
+    }
     return !own(id) && count() >= MAX_MODELS ? { code: "model_limit", limit: MAX_MODELS } : null;
   }
   return {
     resolve: (id, findPrices) => {
       const named = find(id);
-      return named && describeModel(named, findPrices).spec;
+      return named && describe(named, findPrices).spec;
     },
     find: (id, findPrices) => {
       const named = find(id);
-      return named && toEntry(describeModel(named, findPrices));
+      return named && toEntry(describe(named, findPrices));
     },
-    list: (findPrices) => all().map((named) => toEntry(describeModel(named, findPrices))),
+    list: (findPrices) => all().map((named) => toEntry(describe(named, findPrices))),
     put: (id, model) => {
       const fault = faultOf(id, model);
       if (fault) return err(fault);

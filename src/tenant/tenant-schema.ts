@@ -109,6 +109,37 @@ const migrations: readonly (readonly string[])[] = [
        updated_at INTEGER NOT NULL
      ) STRICT`,
   ],
+  [
+    // What the calls of an erased session come to, for a quarter of an hour from `at` on, a model and a purpose.
+    `CREATE TABLE erased_usage (
+       session TEXT NOT NULL,
+       at INTEGER NOT NULL,
+       model TEXT NOT NULL,
+       purpose TEXT NOT NULL,
+       calls INTEGER NOT NULL,
+       failed INTEGER NOT NULL,
+       input INTEGER NOT NULL,
+       uncached INTEGER NOT NULL,
+       cached INTEGER NOT NULL,
+       cache_write INTEGER NOT NULL,
+       output INTEGER NOT NULL,
+       reasoning INTEGER NOT NULL,
+       cost REAL NOT NULL,
+       unpriced INTEGER NOT NULL,
+       PRIMARY KEY (session, at, model, purpose)
+     ) STRICT, WITHOUT ROWID`,
+  ],
+  // Ids of keys; null: the deployment's admin, or before this step.
+  ["ALTER TABLE keys ADD COLUMN created_by TEXT", "ALTER TABLE keys ADD COLUMN revoked_by TEXT"],
+  [
+    // Under way: from before anything is erased until every store has reported.
+    `CREATE TABLE erasures (
+       session TEXT PRIMARY KEY,
+       asked_at INTEGER NOT NULL,
+       due_at INTEGER NOT NULL,
+       attempts INTEGER NOT NULL
+     ) STRICT, WITHOUT ROWID`,
+  ],
 ];
 
 /** Asks without creating anything: an object that anyone can address by a made-up name must stay empty. */

@@ -17,7 +17,7 @@ export type AddressVerdict = "public" | "refused_address" | "unreachable";
 export async function judgeAddress(url: URL, { resolve, allowPrivate }: AddressRules, signal: AbortSignal): Promise<AddressVerdict> {
   if (urlFault(url.href, allowPrivate)) return "refused_address";
   if (allowPrivate || isAddress(url.hostname)) return "public";
-  const addresses = await resolve(url.hostname.replace(/\.+$/, ""), signal);
+  const addresses = await resolve(url.hostname.replace(/(?<!\.)\.+$/, ""), signal);
   if (!addresses.ok || addresses.value.length === 0) return "unreachable";
   return addresses.value.every(isPublicAddress) ? "public" : "refused_address";
 }

@@ -1,5 +1,6 @@
 /** What a remote MCP server has to offer: all pages of its listing, as far as a model can be offered it. */
-import { MAX_OFFERED_TOOLS, MAX_TOOL_SCHEMA, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
+import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
+import { boundsFault } from "../app/tools/schema-bounds";
 import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
 import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
@@ -62,11 +63,10 @@ function toListing(found: readonly RawTool[], isMore: boolean): McpListing {
 /** How JSON writes half of a character, which no request may hold. */
 const LONE_SURROGATE = /\\ud[89a-f]/i;
 
-/** A schema by which nothing can be judged here is the server's to judge by. */
+/** A schema by which nothing can be judged here is the server's to judge by; one out of bounds is offered to no model. */
 function isUsable({ name, inputSchema }: RawTool): boolean {
-  const schema = JSON.stringify(inputSchema);
-  const isFit = name.length > 0 && name.length <= MAX_NAME && schema.length <= MAX_TOOL_SCHEMA;
-  return isFit && name.isWellFormed() && !LONE_SURROGATE.test(schema);
+  const isFit = name.length > 0 && name.length <= MAX_NAME && boundsFault(inputSchema) === null;
+  return isFit && name.isWellFormed() && !LONE_SURROGATE.test(JSON.stringify(inputSchema));
 }
 
 function toTool({ name, description = "", inputSchema }: RawTool): McpTool {

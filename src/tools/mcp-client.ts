@@ -2,7 +2,9 @@
  * A session with a remote MCP server, through the official SDK, over our own requests: one for each piece of work, closed behind it. The SDK
  * follows redirects within the server's origin only, so that session id and secret stay there; each is judged as any other request.
  */
+
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import type { Schedule } from "../app/session-ports";
 import { err, ok, type Result } from "../lib/result";
 import { boundBody } from "./bounded-body";
@@ -44,13 +46,22 @@ interface Ended {
 
 /** Loaded when it is first needed: a wake without a call of an MCP tool pays for none of it. */
 async function loadSdk() {
-  const [client, transport, validation] = await Promise.all([
+  const [client, transport] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
     import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
-    import("@modelcontextprotocol/sdk/validation/cfworker-provider.js"),
   ]);
-  return { ...client, ...transport, ...validation };
+  return { ...client, ...transport };
 }
+
+/**
+ * The SDK prepares a validator for each schema that a listing has for its tools' output. Nothing is judged by them here, and the schemas are the
+ * server's own: work without bounds.
+ */
+const NO_VALIDATION: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (value) => ({ valid: true, data: value as T, errorMessage: undefined });
+  },
+};
 
 /** Never throws. `work` may: what it throws is the SDK's. */
 export async function withMcpSession<T>(
@@ -79,9 +90,7 @@ async function runSession<T>(address: McpAddress, work: (client: Client, signal:
   const { signal } = running.deadline;
   const sdk = await loadSdk();
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), { fetch: fetchFor(address, running) });
-  // Its default validator makes code from schemas, which workerd forbids.
-  const validator = new sdk.CfWorkerJsonSchemaValidator();
-  const client = new sdk.Client({ name: "longhand", version: "1" }, { capabilities: {}, jsonSchemaValidator: validator });
+  const client = new sdk.Client({ name: "longhand", version: "1" }, { capabilities: {}, jsonSchemaValidator: NO_VALIDATION });
   try {
     // The SDK's transport lets its session id be undefined, which its own interface does not say.
     await client.connect(transport as Parameters<Client["connect"]>[0], { ...SDK_OPTIONS, signal });

@@ -87,7 +87,7 @@ function readResource(resource: Fields): Read {
 
 /** Base64 as it came: four characters are three bytes, but for the padding. */
 function readMedia(mediaType: string, data: string): Read {
-  const bytes = Math.floor((data.replace(/=+$/, "").length * 3) / 4);
+  const bytes = Math.floor((data.replace(/(?<!=)=+$/, "").length * 3) / 4);
   const media = toMedia(mediaType, bytes, () => data);
   return { text: mediaInWords(media), artifact: toArtifact(media), dropped: droppedInWords(media) };
 }

@@ -17,7 +17,7 @@ function dropping(overlays: readonly Overlay[], kept: readonly number[], going: 
   const items = kept.map((position) => item(position, "user"));
   const state = viewing(items);
   const groups = viewGroups(state).filter((group) => going.includes(group.from));
-  return dropRungs({ ...state, view: { ...state.view, overlays } }, groups, { scale: 1, reason: "a test" });
+  return dropRungs({ ...state, view: { ...state.view, overlays } }, groups, { ratio: 1, reason: "a test" });
 }
 
 describe("dropping", () => {

@@ -9,16 +9,19 @@ import {
   fitsAfter,
   isSmallerBySummary,
 } from "../../src/context/epoch-draft";
+import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
+import { policyOf } from "../../src/context/policy-choice";
 import { longest } from "../../src/context/reductions";
+import { planResults } from "../../src/context/results-rung";
 import { stateAfter } from "../../src/context/state-after";
 import { IMAGE_TOKENS } from "../../src/context/tokens";
 import { shortenToolResult } from "../../src/context/tool-results";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, settings, summaryPlan, viewing } from "../support/builders";
-import { behind, chat, limitsOf, rounds, summaryOf, withoutRecall } from "./planning";
+import { behind, chat, limitsOf, planUnder, rounds, summaryOf, withoutRecall } from "./planning";
 
 const prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 const limits = { ...limitsOf(16_000), prices };
@@ -83,21 +86,21 @@ describe("a summary", () => {
     expect(drafted.receipt).toEqual({
       tokens_before: measureNext(state, "test-model").tokens,
       tokens_after: measureNext(after, "test-model").tokens,
-      measured: { before: { source: "estimated", error_bound: 313 }, after: { source: "estimated", error_bound: 98 } },
+      measured: { before: { source: "estimated", error_bound: 321 }, after: { source: "estimated", error_bound: 106 } },
       items_before: 10,
       items_after: 4,
       model: "test-model",
       usage,
       ms: 800,
       cost: 0.02,
-      economy: { read_cost_before: 0.1 * 1_563, read_cost_after: 0.1 * 488, price: 900, cache_kept: 0 },
+      economy: { read_cost_before: 0.1 * 1_250, read_cost_after: 0.1 * 390, price: 900, cache_kept: 0 },
       rungs: [{ rung: "summarize", gain: 600 + 300 - 40, reason: "threshold" }],
       mode: "same_prefix",
       attempts: 2,
       breaker_open: false,
       dropped_items: 0,
     });
-    expect([drafted.receipt.tokens_before, drafted.receipt.tokens_after]).toEqual([1_563, 488]);
+    expect([drafted.receipt.tokens_before, drafted.receipt.tokens_after]).toEqual([1_250, 390]);
   });
 
   test("has both of one measure: a view that was counted is not weighed against one that is padded", () => {
@@ -105,10 +108,10 @@ describe("a summary", () => {
     const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: last, input: 2_000, output: 0, reply_to: last, fixed: 0, at: 1 };
     const before = { ...state, anchor: { ...anchor, epoch: state.view.epoch, holds_in: state.view.epoch } };
     const counted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
-    const gained = state.view.tokens - stateAfter(state, counted.ops, "threshold").view.tokens;
-    expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 - gained });
-    // What left was never counted by itself: it may be a quarter more or less.
-    const after = { source: "mixed", error_bound: Math.ceil(gained / 4) };
+    const share = stateAfter(state, counted.ops, "threshold").view.tokens / state.view.tokens;
+    expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 * share });
+    // What stays was never counted by itself: it may be a quarter more or less.
+    const after = { source: "mixed", error_bound: Math.ceil((2_000 * share) / 4) + 8 };
     expect(counted.receipt.measured).toEqual({ before: { source: "reported", error_bound: 0 }, after });
   });
 
@@ -214,9 +217,36 @@ describe("a change by hand", () => {
   });
 
   test("is known not to fit before it is done", () => {
-    expect(fitsAfter(state, [reset], limits)).toEqual({ fits: true, tokens: 12_438 });
+    expect(fitsAfter(state, [reset], limits)).toEqual({ fits: true, tokens: 12_446 });
     expect(fitsAfter(state, [reset], { ...limits, window: 12_000 })).toMatchObject({ fits: false });
     expect(fitsAfter(state, [reset], { ...limits, window: null })).toMatchObject({ fits: true });
+  });
+});
+
+describe("what a rung gains", () => {
+  const taught = (tokens: SessionState): SessionState => ({ ...tokens, ratios: [{ model: "test-model", value: 1.6 }] });
+  const talk = withoutRecall(taught(viewing(chat(40, 400))));
+  const worked = withoutRecall(
+    taught(viewing([item(1, "user", { tokens: 20 }), ...rounds(8, 1_500, 2), item(18, "user", { tokens: 20 })])),
+  );
+
+  test.each([
+    ["a summary", () => [talk, planUnder("oneclaw", talk)] as const],
+    ["a drop of the guard's", () => [talk, planGuard({ state: talk, limits: limitsOf(16_000), policy: policyOf("balanced") })] as const],
+    ["clearing", () => [worked, planResults({ state: worked, limits: limitsOf(64_000), policy: policyOf("odincode") })] as const],
+  ])("by %s is what the tokens before and after differ by, and what the plan expected, all in one unit", (_what, planned) => {
+    const [from, plan] = planned();
+    if (plan.kind !== "compact") throw new Error(plan.kind);
+    const summarize = plan.rungs.find((rung) => rung.rung === "summarize");
+    const covering = summarize && { ...summarize, mode: "transcript" as const };
+    const text = { text: "They spoke.", tokens: summarize?.expected ?? 0 };
+    const { receipt } = covering
+      ? draftFromSummary({ summary: text, plan: covering, overlay: id("ovl", 9), also: [] }, input({ state: from }))
+      : draftFromRungs(plan.rungs, input({ state: from }));
+    const gain = receipt.rungs.reduce((sum, rung) => sum + rung.gain, 0);
+    expect(gain).toBeGreaterThan(1_000);
+    expect(Math.abs(receipt.tokens_before - receipt.tokens_after - gain)).toBeLessThanOrEqual(2);
+    expect(Math.abs(plan.expected.tokens - receipt.tokens_after)).toBeLessThanOrEqual(2);
   });
 });
 

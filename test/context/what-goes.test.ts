@@ -48,6 +48,13 @@ describe("the next summary of a chain", () => {
     expect(summarizeOf(state)).toMatchObject({ range: { from: 7 }, source: { from: 7 }, replaces: [id("ovl", 2)] });
   });
 
+  test("begins after the newest, which is the one that ends last, also where an earlier one begins later", () => {
+    const note: Overlay = { ...summary, id: id("ovl", 2), from: 15, to: 18 };
+    const newest: Overlay = { ...summary, id: id("ovl", 3), from: 7, to: 24 };
+    const state = showing([summary, newest, note], chat(25, 40));
+    expect(summarizeOf(state)).toMatchObject({ range: { from: 25 }, source: { from: 25 } });
+  });
+
   test("begins after the one before it when nothing was left behind", () => {
     const state = showing([summary], chat(15, 30));
     expect(summarizeOf(state)).toMatchObject({ range: { from: 15 }, source: { from: 15 } });

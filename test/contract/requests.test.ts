@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { isRead, mediaInWords, toMediaMeta } from "../../src/context/media";
 import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
@@ -136,6 +137,24 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     expect(raw).toContain("[file: c.zip (application/zip) https://example.com/c.zip]");
     expect(raw.includes("[file: b.pdf")).toBe(provider.media.pdf === null);
     expect(raw).not.toContain("base64");
+  });
+
+  it("is sent of an image or a file what it is weighed by", async () => {
+    const parts = media.parts.flatMap((part) => (part.type === "image" || part.type === "file" ? [part] : []));
+    const blind = { tools: true, images: false, files: false, reasoning: true };
+    for (const capabilities of [undefined, blind, { ...blind, images: true }, { ...blind, files: true }]) {
+      const { capabilities: _, ...plain } = bench.spec;
+      const model = capabilities ? { ...plain, capabilities } : plain;
+      for (const part of parts) {
+        bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
+        await ask(bench, { model, messages: [{ role: "user", parts: [{ type: "text", text: "What is this?" }, part] }] });
+        const inWords = bench.standIn.log.at(-1)?.raw.includes(mediaInWords(part));
+        const isWeighedAsRead = isRead(model, toMediaMeta(part));
+        // Never less than is sent; an address that Google does not fetch is weighed as if it did.
+        if (!isWeighedAsRead) expect({ part, capabilities, inWords }).toEqual({ part, capabilities, inWords: true });
+        else if (model.provider !== "google") expect({ part, capabilities, inWords }).toEqual({ part, capabilities, inWords: false });
+      }
+    }
   });
 
   it("holds no image and no file for a model that reads none", async () => {

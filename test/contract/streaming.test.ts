@@ -111,4 +111,21 @@ describe.each(PROVIDERS_UNDER_TEST)("a reply of $name", (provider) => {
     expect(end?.type === "finish" ? end.usage?.reasoning : null).toBeGreaterThan(0);
     expect(end?.type === "finish" ? end.usage?.output : null).toBeGreaterThan(end?.type === "finish" ? (end.usage?.reasoning ?? 0) : 0);
   });
+
+  it("is read where it comes whole, as one JSON document, though a stream was asked for", async () => {
+    const blocks = [
+      { type: "thinking", text: THOUGHT },
+      say(TEXT),
+      { type: "call", name: "lookup", arguments: '{"q":"東京 🦒"}' },
+    ] as const;
+    bench.standIn.enqueue({ blocks }, { blocks, whole: true }, { blocks: [say("Cut")], finish: "length", whole: true });
+    const [streamed, whole] = [await ask(bench), await ask(bench)];
+    const plain = (chunks: typeof whole) =>
+      toParts(chunks).map((part) =>
+        "text" in part ? part.text : part.type === "tool_call" ? [part.name, JSON.parse(part.arguments)] : "",
+      );
+    expect(plain(whole)).toEqual(plain(streamed));
+    expect(endOf(whole)).toEqual({ ...endOf(streamed), usage: expect.objectContaining({ output: expect.any(Number) }) });
+    expect(endOf(await ask(bench))).toMatchObject({ type: "finish", finish: "length" });
+  });
 });

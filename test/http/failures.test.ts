@@ -29,6 +29,7 @@ const sessionErrors: { readonly [C in SessionError["code"]]: readonly [Extract<S
   not_newest: [{ code: "not_newest", newest: null }, 409],
   lease_held: [{ code: "lease_held", expires_at: 1 }, 409],
   branch_limit: [{ code: "branch_limit", limit: 500 }, 409],
+  storage_full: [{ code: "storage_full" }, 507],
   message_not_found: [{ code: "message_not_found", message: "msg_x" }, 404],
   branch_not_found: [{ code: "branch_not_found", branch: 9 }, 404],
   fork_unfinished: [{ code: "fork_unfinished", from: "ses_x" }, 409],

@@ -147,7 +147,7 @@ describe("a session made twice with one key", () => {
 describe("a key that is made with an idempotency key", () => {
   const made = makeId("key", 7);
   const addKey: TenantApi["addKey"] = async ({ name, scopes, expires_at }) =>
-    ok({ id: made, name, scopes, created_at: 1, expires_at, revoked_at: null });
+    ok({ id: made, name, scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
 
   it.each([
     ["/v1/keys", KEY],
@@ -164,7 +164,7 @@ describe("a key that is made with an idempotency key", () => {
     let attempts = 0;
     const losing: TenantApi["addKey"] = async ({ id, name, scopes, expires_at }) => {
       if (++attempts === 1) throw Object.assign(new Error("reset"), { retryable: true });
-      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null });
+      return ok({ id, name, scopes, created_at: 1, expires_at, revoked_at: null, created_by: null, revoked_by: null });
     };
 
     const response = await world({ tenant: { addKey: losing } }).call("POST", "/v1/keys", { body: { name: "ci" }, headers: keyed });

@@ -103,6 +103,8 @@ describe("pages", () => {
 });
 
 describe("the list of sessions", () => {
+  const isListed = async () => false;
+
   it("hands the cursor on and back as it is", async () => {
     const seen: unknown[] = [];
     const sessionList = {
@@ -112,7 +114,7 @@ describe("the list of sessions", () => {
       },
     };
 
-    const response = await world({ deps: { sessionList } }).call("GET", "/v1/sessions?limit=10&after=abc");
+    const response = await world({ deps: { sessionList: { ...sessionList, isListed } } }).call("GET", "/v1/sessions?limit=10&after=abc");
 
     expect(seen).toEqual([{ tenant: TENANT, limit: 10, after: "abc" }]);
     expect(await response.json()).toEqual({ data: [], has_more: true, next_cursor: "next" });
@@ -121,7 +123,7 @@ describe("the list of sessions", () => {
   it("refuses a cursor of somewhere else by name", async () => {
     const sessionList = { listSessions: async () => err({ code: "invalid_cursor" } as const) };
 
-    const response = await world({ deps: { sessionList } }).call("GET", "/v1/sessions?after=abc");
+    const response = await world({ deps: { sessionList: { ...sessionList, isListed } } }).call("GET", "/v1/sessions?after=abc");
 
     expect(response.status).toBe(400);
     expect((await problemOf(response)).errors?.map(({ field }) => field)).toEqual(["after"]);
@@ -129,7 +131,7 @@ describe("the list of sessions", () => {
 
   it("out of reach is 503, without the database's words", async () => {
     const sessionList = { listSessions: () => Promise.reject(new Error("D1_ERROR: secret text")) };
-    const { call, log } = world({ deps: { sessionList } });
+    const { call, log } = world({ deps: { sessionList: { ...sessionList, isListed } } });
 
     const response = await call("GET", "/v1/sessions");
 
@@ -163,5 +165,20 @@ describe("the next request", () => {
     await world({ session: { context } }).call("GET", `${base}/context${query}`);
 
     expect(seen).toEqual([content]);
+  });
+
+  it("is shown as if a message were sent that no URL has", async () => {
+    const seen: unknown[] = [];
+    const context: SessionApi["context"] = async (_caller, input) => {
+      seen.push(input.content);
+      return err({ code: "session_not_found" });
+    };
+    const { call } = world({ session: { context } });
+
+    await call("POST", `${base}/context`, { body: { content: "Hello there" } });
+    const refused = await call("POST", `${base}/context`, { body: { content: " " } });
+
+    expect(seen).toEqual([[{ type: "text", text: "Hello there" }]]);
+    expect(refused.status).toBe(400);
   });
 });

@@ -103,35 +103,65 @@ describe("changing a session", () => {
 describe("erasing a session", () => {
   const receipt = { session: SESSION, erased_at: 1, stores: [{ store: "object", status: "erased" as const, rows: 4 }] };
 
-  it.each([
-    ["erased now", ok(receipt), 200],
-    ["erased before", err({ code: "session_erased" } as const), 404],
-  ])("%s: it leaves the directory", async (_, outcome, status) => {
-    const forgotten: SessionId[] = [];
+  it("is noted before anything is asked of the session, and leaves the directory when every store has reported", async () => {
+    const steps: string[] = [];
     const tenant: Partial<TenantApi> = {
-      forgetSession: async (session) => {
-        forgotten.push(session);
+      beginErasure: async ({ session }) => {
+        steps.push(`noted ${session}`);
+        return ok({ noted: true });
+      },
+      endErasure: async (session) => {
+        steps.push(`ended ${session}`);
         return ok(null);
       },
     };
+    const erase: SessionApi["erase"] = async (_, isNoted) => {
+      steps.push(`erased ${isNoted}`);
+      return ok(receipt);
+    };
 
-    const response = await world({ tenant, session: { erase: async () => outcome } }).call("DELETE", base);
+    const response = await world({ tenant, session: { erase } }).call("DELETE", base);
 
-    expect(response.status).toBe(status);
-    expect(forgotten).toEqual([SESSION]);
+    expect(steps).toEqual([`noted ${SESSION}`, "erased true", `ended ${SESSION}`]);
+    const directory = { store: "directory", status: "erased", rows: null };
+    expect(await response.json()).toEqual({ ...receipt, stores: [...receipt.stores, directory] });
   });
 
-  it("answers with the receipt", async () => {
-    const { call } = world({ session: { erase: async () => ok(receipt) } });
+  it("stays noted, and says so, while a store has not reported", async () => {
+    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const pending = { ...receipt, stores: [...receipt.stores, { store: "read_model", status: "pending" as const, rows: null }] };
 
-    expect(await (await call("DELETE", base)).json()).toEqual(receipt);
+    const response = await world({ tenant: { endErasure }, session: { erase: async () => ok(pending) } }).call("DELETE", base);
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      stores: [{ status: "erased" }, { status: "pending" }, { store: "directory", status: "pending" }],
+    });
+  });
+
+  it("whose object holds nothing, but which is still listed, clears what is listed", async () => {
+    const asked: unknown[] = [];
+    const tenant: Partial<TenantApi> = {
+      beginErasure: async ({ isKnown }) => ok({ noted: isKnown }),
+    };
+    const erase: SessionApi["erase"] = async (_, isNoted) => {
+      asked.push(isNoted);
+      return isNoted ? ok(receipt) : err({ code: "session_not_found" } as const);
+    };
+    const listSessions = async () => ok({ data: [], has_more: false, next_cursor: null });
+    const withList = (isListed: () => Promise<boolean>) =>
+      world({ tenant, session: { erase }, deps: { sessionList: { listSessions, isListed } } });
+
+    expect((await withList(async () => true).call("DELETE", base)).status).toBe(200);
+    expect(asked).toEqual([false, true]);
+    expect((await withList(async () => false).call("DELETE", base)).status).toBe(404);
+    expect((await withList(() => Promise.reject(new Error("D1_ERROR"))).call("DELETE", base)).status).toBe(503);
   });
 
   it("that is unknown leaves the directory alone", async () => {
-    const { call, asked } = world();
+    const endErasure: TenantApi["endErasure"] = () => Promise.reject(new Error("must not be ended"));
+    const beginErasure: TenantApi["beginErasure"] = async () => ok({ noted: false });
 
-    await call("DELETE", base);
-
-    expect(asked.tenants).toEqual([]);
+    expect((await world({ tenant: { beginErasure, endErasure } }).call("DELETE", base)).status).toBe(404);
   });
 });

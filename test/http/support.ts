@@ -58,6 +58,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
     cost: null,
     context_window: 16_000,
+    assumed_window: null,
     current_context_tokens: 12,
     ...changes,
   };
@@ -186,12 +187,15 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     settings: async () => ok(settings),
     changeSettings: async ({ default_policy: policy, ...changes }) =>
       ok({ ...settings, ...changes, ...(policy && { default_policy: toPolicyText(policy) }) }),
-    addKey: async ({ id, name, scopes, expires_at }) => ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null }),
+    addKey: async ({ id, name, scopes, expires_at }) =>
+      ok({ id, name, scopes, created_at: NOW, expires_at, revoked_at: null, created_by: null, revoked_by: null }),
     listKeys: async () => ok([]),
     revokeKey: async (key) => err({ code: "key_not_found", key }),
     authenticate: async () => null,
     registerSession: async ({ session }) => ok({ session, replayed: false }),
     forgetSession: async () => ok(null),
+    beginErasure: async () => ok({ noted: true }),
+    endErasure: async () => ok(null),
     listSessions: async () => ok({ data: [], has_more: false }),
     resolveModel: async () => null,
     listModels: async () => ok([]),
@@ -214,6 +218,8 @@ function emptyTenant(): TenantApi & TenantMaintenance {
     replaceSealed: async (resealed) => ok({ replaced: resealed.length }),
     exportTenant: async () => ok({ tenant: FOREIGN_TENANT, settings, models: [], created_at: NOW, keys: [] }),
     projectAgain: async () => ok(null),
+    keepUsage: async ({ usage }) => ok(usage),
+    listErasedUsage: async () => ok([]),
   };
 }
 
@@ -231,8 +237,13 @@ export function emptyRows(): RebuildRows {
   };
 }
 
-function emptyTenantRows(): TenantRows {
-  return { read: async () => ({}), expect: () => ({}), listSessions: async () => ({ data: [], has_more: false }) };
+export function emptyTenantRows(): TenantRows {
+  return {
+    read: async () => ({}),
+    expect: () => ({}),
+    listSessions: async () => ({ data: [], has_more: false }),
+    mendErasedUsage: async () => ({ differences: [], rows: 0 }),
+  };
 }
 
 export interface WorldInput {
@@ -300,14 +311,14 @@ export function world(input: WorldInput = {}): World {
     },
     usageList: { sumUsage: async () => ok({ data: [], has_more: false, next_cursor: null }) },
     executions: { readExecution: async () => null },
-    sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }) },
+    sessionList: { listSessions: async () => ok({ data: [], has_more: false, next_cursor: null }), isListed: async () => false },
     authenticate: async (key) => (key === KEY ? (input.principal === undefined ? principal() : input.principal) : null),
     rows: () => emptyRows(),
     tenantRows: () => emptyTenantRows(),
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
-    generateKey: (tenant) => `lh_test_${tenant.slice(4)}_secret`,
+    generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),
     now: () => NOW,
@@ -379,6 +390,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By how the route's path ends. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],
   ["/edit", { content: "Hello" }],
   ["/branches", { to: 0 }],

@@ -3,6 +3,7 @@ import type { WholeSessionApi } from "../../src/app/control-api";
 import type { HttpToolEntry, McpServerEntry } from "../../src/app/tool-entry";
 import type { ToolDefinition } from "../../src/domain/message";
 import { err, ok } from "../../src/lib/result";
+import { OUT_OF_BOUNDS } from "../app/tools/schemas";
 import { accepted, description, NOW, problemOf, SESSION, turn, world } from "./support";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
@@ -59,6 +60,7 @@ describe("an HTTP tool", () => {
     ["a schema of another type", "weather", { parameters: { type: "array" } }, "parameters.type"],
     ["a schema that cannot be used", "weather", { parameters: { $ref: "#/gone" } }, "parameters"],
     ["a schema that is too large", "weather", { parameters: { type: "object", description: "x".repeat(32_768) } }, "parameters"],
+    ...OUT_OF_BOUNDS.map(([name, schema]): [string, string, object, string] => [name, "weather", { parameters: schema }, "parameters"]),
     ["a larger answer than four at once leave room for", "weather", { max_bytes: 4_194_305 }, "max_bytes"],
     ["another method", "weather", { method: "TRACE" }, "method"],
     ["more time than there is", "weather", { timeout_ms: 300_001 }, "timeout_ms"],
@@ -280,6 +282,11 @@ describe("the tools of a session", () => {
     ["a client's tool without parameters", [{ name: "x" }], "tools.0.parameters"],
     ["a client's tool that would run here", [{ name: "x", parameters, runs: { by: "http", tool: "weather" } }], "tools.0.runs"],
     ["a client's tool of another type", [{ name: "x", parameters: { type: "string" } }], "tools.0.parameters.type"],
+    ...OUT_OF_BOUNDS.map(([name, schema]): [string, object[], string] => [
+      `a client's schema out of bounds, ${name}`,
+      [{ name: "x", parameters: schema }],
+      "tools.0.parameters",
+    ]),
   ])("are refused for %s, at its place", async (_, wrong, field) => {
     const { call, given } = listening();
 

@@ -18,6 +18,42 @@ function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelChunk[
 const calls = (chunks: readonly ModelChunk[]) => chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 const stopped = { type: "finish", finish: "stop", usage: null };
 
+/** Time of the processor: what others do meanwhile does not count. The least of three, after one to warm up. */
+function costOf(work: () => void): number {
+  work();
+  const costs = Array.from({ length: 3 }, () => {
+    const from = process.cpuUsage();
+    work();
+    return process.cpuUsage(from).user;
+  });
+  return Math.max(1, Math.min(...costs));
+}
+
+describe("a line that comes in many pieces", () => {
+  const lineOf = (units: number) => new TextEncoder().encode(event({ content: "x".repeat(units) }, "stop"));
+  const readIn = (bytes: Uint8Array, size: number): readonly ModelChunk[] => {
+    const decoder = new ReplyDecoder();
+    const chunks: ModelChunk[] = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(...decoder.read(bytes.subarray(at, at + size)));
+    return decoder.over ? chunks : [...chunks, ...decoder.end()];
+  };
+
+  it("costs as much for each character however long it is", () => {
+    const [short, long] = [lineOf(160_000), lineOf(1_600_000)];
+    const ofShort = costOf(() => {
+      for (let n = 0; n < 10; n++) readIn(short, 16);
+    });
+    expect(costOf(() => readIn(long, 16)) / ofShort).toBeLessThan(4);
+  });
+
+  it("is cut off where it is longer than a line may be, in one read or in many", () => {
+    for (const size of [4_000_000, 65_536]) {
+      expect(readIn(lineOf(2_000_000), size)).toEqual([{ type: "failure", failure: { kind: "unavailable", status: null } }]);
+    }
+    expect(readIn(lineOf(1_900_000), 65_536).at(-1)).toMatchObject({ type: "finish" });
+  });
+});
+
 describe("a streamed chat completion", () => {
   it("is read wherever the network cuts it, even inside a character", () => {
     const whole = new TextEncoder().encode(`: comment\r\n\r\n${event({ content: "日本🦒" })}${event({ content: "!" }, "stop")}${done}`);

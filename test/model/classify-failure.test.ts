@@ -9,10 +9,22 @@ import { failureExamples } from "./provider-failures";
 
 const report = (changes: Partial<FailureReport>): FailureReport => ({ status: 400, code: null, type: null, message: "", ...changes });
 
-/** A larger collection lies beside the project when it is developed; a clone alone does without. */
-const collection = fileURLToPath(new URL("../../../shared/data/provider-errors.json", import.meta.url).href);
-const examplesSchema = z.object({ examples: z.array(z.object({ status: z.number(), expect: z.string(), message: z.string() })) });
-const collected = existsSync(collection) ? examplesSchema.parse(JSON.parse(readFileSync(collection, "utf8"))).examples : [];
+/** Larger collections lie beside the project when it is developed; a clone alone does without. */
+const collections = ["provider-errors.json", "provider-errors-2.json"].map((name) =>
+  fileURLToPath(new URL(`../../../shared/data/${name}`, import.meta.url).href),
+);
+const exampleSchema = z.object({
+  status: z.number().nullable(),
+  code: z.string().nullable().default(null),
+  type: z.string().nullable().default(null),
+  expect: z.string(),
+  /** Classes that are right too. */
+  also: z.array(z.string()).default([]),
+  message: z.string(),
+});
+const collected = collections
+  .filter((path) => existsSync(path))
+  .flatMap((path) => z.object({ examples: z.array(exampleSchema) }).parse(JSON.parse(readFileSync(path, "utf8"))).examples);
 
 describe("a provider's failure is put in its class, with the tokens that it says would fit", () => {
   it.each(failureExamples.map((example) => [example.kind, example.report.status, example.report.message.slice(0, 90), example] as const))(
@@ -22,8 +34,8 @@ describe("a provider's failure is put in its class, with the tokens that it says
     },
   );
 
-  it.each(collected)("$expect: $status $message", ({ status, expect: kind, message }) => {
-    expect(classifyFailure(report({ status, message }))).toBe(kind);
+  it.each(collected)("$expect: $status $message", ({ status, code, type, message, expect: kind, also }) => {
+    expect([kind, ...also]).toContain(classifyFailure({ status, code, type, message }));
   });
 
   it("and the examples are enough to say something", () => {
@@ -52,6 +64,60 @@ describe("the length that a reply may have", () => {
       expect(judgeFailure(report({ message }))).toEqual({ kind: "output_cap", limit: 64_000, window: null });
     },
   );
+});
+
+describe("the numbers of one request", () => {
+  const judged = (message: string) => judgeFailure(report({ message }));
+
+  it("count together where they are its parts", () => {
+    const parts = "(194895 of text input, 10398 of tool input, 51200 in the output)";
+    expect(judged(`This endpoint's maximum context length is 204800 tokens. ${parts}`)).toMatchObject({ kind: "overflow", limit: 204_800 });
+    expect(judged("The sum of prompt length (5000) and query length (4000) should not exceed max_num_tokens (8192)").kind).toBe("overflow");
+  });
+
+  it("are the reply's matter where what was sent is small", () => {
+    const parts = "(4502 of text input, 3476 of tool input, 1000000 in the output)";
+    expect(judged(`maximum context length is 1000000 tokens. You requested about 1007978 tokens ${parts}`)).toEqual({
+      kind: "output_cap",
+      limit: 992_022,
+      window: 1_000_000,
+    });
+  });
+
+  it("never make the limit of the number that exceeds it", () => {
+    expect(judged("greater than the context length (n_keep: 8485 >= n_ctx: 8192)")).toMatchObject({ kind: "overflow", limit: 8_192 });
+  });
+
+  it("are an overflow where less than nothing is left for the reply", () => {
+    expect(judged("`default_max_tokens` (-152) should be greater than 0").kind).toBe("overflow");
+    expect(judged("max_tokens must be at least 1, got 0").kind).toBe("invalid_param");
+  });
+});
+
+describe("a refusal that only names the limit", () => {
+  it.each([400, 413, 422, null])("is an overflow under status %s", (status) => {
+    const message = "This model's maximum context length is 8192 tokens.";
+    expect(judgeFailure(report({ status, message }))).toMatchObject({ kind: "overflow", limit: 8_192 });
+  });
+
+  it("is none of a server that fails for reasons of its own", () => {
+    expect(classifyFailure(report({ status: 503, message: "Model is loading. Its maximum context length is 8192 tokens." }))).toBe(
+      "unavailable",
+    );
+  });
+});
+
+describe("a status that contradicts the text", () => {
+  it.each([200, 401, 403])("does not decide alone: %s", (status) => {
+    expect(classifyFailure(report({ status, message: "Context window exceeded: 120002 tokens exceeds the limit of 120000 tokens" }))).toBe(
+      "overflow",
+    );
+  });
+
+  it("decides where it is about credit, whatever the code says", () => {
+    expect(classifyFailure(report({ status: 402, code: "context_length_exceeded", message: "prompt is too long" }))).toBe("quota");
+    expect(classifyFailure(report({ status: null, message: "402 Prompt tokens limit exceeded: 9000 > 800" }))).toBe("quota");
+  });
 });
 
 describe("words that say no more than that there were too many tokens", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
+import { placeOlder } from "../../src/context/placement";
 import { buildSamePrefixInstruction, buildSummaryPrompt, summarySystem } from "../../src/context/prompts";
 import { checkSummary } from "../../src/context/summary-check";
 import { buildTitlePrompt, parseTitle, TITLE_SYSTEM } from "../../src/context/title";
@@ -38,9 +39,15 @@ describe("the embedded model answers a question from what it can see", () => {
     });
   }
 
-  it("a summary and the system prompt are seen too", async () => {
-    const system = "Previous conversation summary:\nThe user booked flight HAT136 to Boston.\n\n---\n\nBe brief.";
-    expect(await answer({ system, messages: [user("Which flight did I book?")] })).toContain("HAT136");
+  it("a summary and pins in the system prompt are seen too, and the operator's own words are not recited", async () => {
+    const own = "You help somebody to book a flight. Use the tool when you are asked which flight is booked.";
+    const older = { system: own, pins: ["The seat is 14C."], summaries: ["The user booked flight HAT136 to Boston."], dropped: 0 };
+    const { system } = placeOlder({ ...older, placement: "system-prefix" });
+    const said = await answer({ system, messages: [user("Which flight did I book?")] });
+    expect(said).toContain("HAT136");
+    expect(await answer({ system, messages: [user("What is my seat?")] })).toContain("14C");
+    expect(await answer({ system: own, messages: [user("Which flight is booked by the tool?")] })).toContain("I cannot find that");
+    expect(said).not.toContain("You help");
   });
 
   it("of two answers the later one comes first", async () => {
@@ -56,6 +63,38 @@ describe("the embedded model answers a question from what it can see", () => {
     expect(first).toContain("I am Longhand's embedded stand-in model");
     expect(first).toContain("I cannot find that in what I can see");
     expect(second).toBe(first);
+  });
+});
+
+describe("the embedded model that is greeted, or asked what it is", () => {
+  it.each([
+    "Hello! What are you?",
+    "Hello! In one sentence: what are you?",
+    "hi",
+    "Who are you?",
+    "What can you do?",
+    "Hallo! Was bist du?",
+    "你好！你是谁？",
+    "こんにちは。あなたは何ですか？",
+  ])("says what it is and what to try: %s", async (asked) => {
+    const said = await answer({ system: "You answer briefly. What you are is a helper.", messages: [user(asked)] });
+    expect(said).toMatch(/^Hello! I am Longhand's embedded stand-in model, for development/);
+    expect(said).toContain("ask me later what your dog is called");
+    expect(said).not.toContain("I cannot find");
+    expect(said).not.toContain("helper");
+  });
+
+  it.each(["What are you doing on Friday?", "Hello! Which build is it?", "Tell me: what can you do for Miso?"])(
+    "answers a question that asks something else: %s",
+    async (asked) => {
+      expect(await answer({ messages: [...history, user(asked)] })).not.toMatch(/^Hello!/);
+    },
+  );
+
+  it("never quotes its greeting as an answer", async () => {
+    const greeting = await answer({ messages: [user("Hello!")] });
+    const said = await answer({ messages: [user("Hello!"), assistant(greeting), user("What is my dog called?")] });
+    expect(said).toContain("I cannot find that");
   });
 });
 

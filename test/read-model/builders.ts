@@ -67,10 +67,13 @@ export class LogBuilder {
   readonly bodies = new Map<BodyId, string>();
   #position = 0;
 
-  constructor(
-    readonly session: SessionId = SESSION,
-    readonly tenant: TenantId = TENANT,
-  ) {}
+  readonly session: SessionId;
+  readonly tenant: TenantId;
+
+  constructor(session: SessionId = SESSION, tenant: TenantId = TENANT) {
+    this.session = session;
+    this.tenant = tenant;
+  }
 
   event(event: Event): this {
     const seq = this.events.length + 1;

@@ -33,3 +33,18 @@ test("wherever the bytes are cut, the events are the same", async () => {
     }),
   );
 });
+
+test("an event that comes in many pieces costs as much for each character however long it is", async () => {
+  const costOf = async (units: number, times: number): Promise<number> => {
+    const text = `data: ${"x".repeat(units)}\n\n`;
+    const sizes = Array.from({ length: units / 16 }, () => 16);
+    const costs: number[] = [];
+    for (let run = 0; run < 4; run++) {
+      const from = process.cpuUsage();
+      for (let n = 0; n < times; n++) await read(text, sizes);
+      costs.push(process.cpuUsage(from).user);
+    }
+    return Math.max(1, Math.min(...costs));
+  };
+  expect((await costOf(800_000, 1)) / (await costOf(80_000, 10))).toBeLessThan(4);
+});

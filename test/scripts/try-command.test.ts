@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { chooseModel, TRIED_PROVIDERS } from "../../scripts/try/provider";
 import { describeCost } from "../../scripts/try/receipts";
-import { answerCall, SCRIPT } from "../../scripts/try/script";
+import { answerCall, SCRIPT, SYSTEM } from "../../scripts/try/script";
 import { startStandIn } from "../support/stand-in/stand-in";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -123,6 +123,8 @@ describe("a conversation", () => {
     expect(out).toMatch(/compaction \(threshold: summarize\): \d+ → \d+ tokens/);
     // The last question is about what only the summary still holds.
     expect(out.slice(out.lastIndexOf("> "))).toContain("My booking code is HALCYON-42");
+    expect(out).toContain("Hello! I am Longhand's embedded stand-in model");
+    for (const sentence of SYSTEM.split(". ")) expect(out).not.toContain(sentence);
     expect(out).toMatch(/\n7 turns; \d+ tokens in all calls, cost unknown/);
   });
 

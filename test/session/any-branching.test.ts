@@ -11,7 +11,7 @@ import { fold } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { viewOf as weighed } from "../../src/domain/view";
 import { findMalformed } from "../../src/evaluate/check-request";
-import { createStands, itemsAt } from "../../src/session/log/branch-past";
+import { itemsAt } from "../../src/session/log/branch-past";
 import { id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";
 import { hear, policies, type Step, text } from "./script";
@@ -55,11 +55,15 @@ class Story {
   readonly redacted: string[] = [];
   readonly tried = new Map<string, number>();
 
-  constructor(readonly life: Life) {}
+  readonly life: Life;
+
+  constructor(life: Life) {
+    this.life = life;
+  }
 
   get items(): ItemMeta[] {
     const { state } = this.life.runtime;
-    return itemsAt(this.life.sql, [{ from: 1, to: state.next_position }]).filter(
+    return itemsAt(this.life.sql, [{ from: 1, to: state.next_position }], state.branch.taken_back).filter(
       ({ position }) => !isAmong(state.branch.elsewhere, position),
     );
   }
@@ -136,14 +140,14 @@ function check({ life }: Story): void {
   const shown = view.items.map(({ position }) => position);
   expect(shown).toEqual([...new Set(shown)].sort((one, other) => one - other));
   expect(shown.filter((position) => isAmong(branch.elsewhere, position) || position >= next_position)).toEqual([]);
-  for (const [index, overlay] of view.overlays.entries()) {
-    // What a summary keeps beside it is part of the next one's range.
-    expect(overlay.to).toBeGreaterThanOrEqual(view.overlays[index - 1]?.to ?? 0);
+  // By their ends: what a summary left standing is part of the next one's range, or was trimmed inside its own.
+  const ends = view.overlays.map(({ from, to }): [number, number] => [to, -from]);
+  expect(ends).toEqual(ends.toSorted(([to, from], [otherTo, otherFrom]) => to - otherTo || from - otherFrom));
+  for (const overlay of view.overlays) {
     expect(isAmong(branch.elsewhere, overlay.to) && overlay.kind === "summary").toBe(false);
   }
   const covered = (position: number): boolean => view.overlays.some(({ from, to }) => position >= from && position <= to);
-  const stands = createStands(life.sql);
-  const all = itemsAt(life.sql, [{ from: 1, to: next_position }]).filter(stands);
+  const all = itemsAt(life.sql, [{ from: 1, to: next_position }], branch.taken_back);
   const hidden = all.filter(({ position }) => !isAmong(branch.elsewhere, position) && !shown.includes(position) && !covered(position));
   expect(hidden).toEqual([]);
   expect(weighed(view)).toEqual(view);
@@ -194,7 +198,7 @@ async function checkFork({ life }: Story): Promise<void> {
       .replace(/exe_[0-9A-Z]{26}/g, "exe")
       .replace(/from \d+ and to \d+ has all/g, "has all");
   expect(renamed(requestOf(into))).toBe(renamed(requestOf(life)));
-  expect(into.runtime.state).toEqual(fold(into.events()));
+  expect(into.runtime.store.state).toEqual(fold(into.events()));
 }
 
 /** What was done at least once, in all stories together. */
@@ -209,7 +213,7 @@ describe("any sequence of rewind, edit, switch, fork, revert, reset, pin, redact
           await story.do(act, n);
           check(story);
         }
-        expect(story.life.runtime.state).toEqual(fold(story.life.events()));
+        expect(story.life.runtime.store.state).toEqual(fold(story.life.events()));
         await walkBranches(story);
         await checkFork(story);
         for (const [kind, times] of story.tried) tried.set(kind, (tried.get(kind) ?? 0) + times);

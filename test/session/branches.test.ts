@@ -4,7 +4,7 @@ import type { BranchView } from "../../src/app/branch-views";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { CALLER, Life, settle } from "./life";
-import { ask as askFor, compact, cutOff, newLife, ROOMY, requestOf, say, useTools, work } from "./talk";
+import { ask as askFor, compact, cutOff, newLife, ROOMY, requestOf, revert, say, useTools, work } from "./talk";
 
 const keyless = { idempotency: null } as const;
 
@@ -202,6 +202,24 @@ test("a reply that was cut off, and is taken back on one branch, stands on the o
   await life.send("two");
 
   expect(asked(life)).toEqual(["user: one", "assistant: half a", "user: two"]);
+});
+
+test("a compaction on that other branch is reverted with the cut-off reply in its place", async () => {
+  const life = await newLife();
+  await cutOff(life, "one", "half a ".repeat(200));
+  await rewind(life, 2);
+  await life.service.retry(CALLER, keyless);
+  await settle();
+  await life.answer("whole");
+  await goOnWith(life, 1);
+  await say(life, "two", "reply two");
+  const before = requestOf(life);
+  await compact(life, 1);
+  expect(requestOf(life)).not.toBe(before);
+
+  await revert(life);
+
+  expect(requestOf(life)).toBe(before);
 });
 
 describe("saying it differently", () => {

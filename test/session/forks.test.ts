@@ -166,6 +166,21 @@ describe("a fork", () => {
     expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "whole"]);
   });
 
+  test("keeps a cut-off reply that a retry took back on another branch only", async () => {
+    const source = await newLife();
+    await cutOff(source, "one", "half a");
+    await source.service.rewind(CALLER, { to: 2, idempotency: null });
+    await source.service.retry(CALLER, { idempotency: null });
+    await settle();
+    await source.answer("whole");
+    await source.service.switchBranch(CALLER, { branch: 1, idempotency: null });
+    await say(source, "two", "reply two");
+
+    const { life } = await fork(source, null);
+
+    expect(await textsOf(life, FORK_CALLER)).toEqual(["one", "half a", "two", "reply two"]);
+  });
+
   test("while a turn runs shares what came before it", async () => {
     const source = await newLife();
     await say(source, "one", "reply one");

@@ -10,6 +10,7 @@ import type {
   ModelSpec,
   Projection,
   ToolRunner,
+  UsageArchive,
 } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
@@ -43,11 +44,14 @@ export class ModelCall {
   readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
   readonly #ready: ModelChunk[] = [];
 
-  constructor(
-    readonly request: ModelRequest,
-    readonly signal: AbortSignal,
-    readonly signs: Pick<CallOptions, "onProgress" | "onAlive"> = {},
-  ) {
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+  readonly signs: Pick<CallOptions, "onProgress" | "onAlive">;
+
+  constructor(request: ModelRequest, signal: AbortSignal, signs: Pick<CallOptions, "onProgress" | "onAlive"> = {}) {
+    this.request = request;
+    this.signal = signal;
+    this.signs = signs;
     // A turn's late chunks are a test's to send; a summariser that is given up just ends.
     if (request.purpose === "compaction") signal.addEventListener("abort", () => this.say(failure("aborted")), { once: true });
   }
@@ -101,16 +105,16 @@ export class Life {
   /** What every draw comes to. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
-  tools: ToolRunner = { run: async () => ({ output: "", failure: null }) };
+  tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
+  usageArchive: UsageArchive = { keep: async (_, usage) => usage };
   readonly runtime: SessionRuntime;
   readonly service: SessionService;
 
-  constructor(
-    readonly sql: Sql = createNodeSql(),
-    incarnation = "life-1",
-    ids = countingIds(),
-  ) {
+  readonly sql: Sql;
+
+  constructor(sql: Sql = createNodeSql(), incarnation = "life-1", ids = countingIds()) {
+    this.sql = sql;
     this.runtime = new SessionRuntime({
       sql,
       clock: this.time.now,
@@ -124,8 +128,12 @@ export class Life {
       background: () => {},
       model: this.#model,
       models: () => ({ resolve: (id) => this.models.resolve(id) }),
-      tools: () => ({ run: (request, options) => this.tools.run(request, options) }),
+      tools: () => ({
+        needsApproval: (tool) => this.tools.needsApproval(tool),
+        run: (request, options) => this.tools.run(request, options),
+      }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
+      usageArchive: () => ({ keep: (session, usage) => this.usageArchive.keep(session, usage) }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
@@ -145,7 +153,8 @@ export class Life {
       this.calls.push(call);
       return call.stream();
     },
-    render: async (request) => this.chat?.render(request) ?? { url: "", body: this.bodyOf?.(request) ?? this.body },
+    render: async (request) =>
+      this.chat?.render(request) ?? { url: request.model.base_url ?? "", body: this.bodyOf?.(request) ?? this.body },
   };
 
   async open(policy: PolicyChoice | string = "oneclaw", system: string | null = null): Promise<void> {

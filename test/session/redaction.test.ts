@@ -3,23 +3,11 @@ import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
 import { id } from "../support/builders";
+import { everything, idOf } from "./contents";
 import { CALLER, type Life, settle } from "./life";
 import { ask, compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
 
 const SECRET = "hunter2";
-
-/** Every text that the object's database holds. */
-function everything(life: Life): string {
-  const tables = life.sql.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'recall%'");
-  return tables.map(({ name }) => JSON.stringify(life.sql.all(`SELECT * FROM ${name}`))).join("\n");
-}
-
-async function idOf(life: Life, text: string): Promise<ItemId> {
-  const page = await life.service.items(CALLER, { after: null, limit: 200, order: "asc", branch: "all" });
-  const found = page.ok && page.value.data.find(({ parts }) => JSON.stringify(parts).includes(text));
-  if (!found) throw new Error(`nobody said ${text}`);
-  return found.id;
-}
 
 async function redact(life: Life, text = SECRET): Promise<void> {
   const done = await life.service.redact(CALLER, await idOf(life, text));

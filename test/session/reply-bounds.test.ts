@@ -42,3 +42,29 @@ test("below that every call is recorded, and weighs what its signature weighs", 
   expect(weights).toHaveLength(4);
   for (const weight of weights) expect(weight).toBeGreaterThan(20_000);
 });
+
+const GIANT = `${"x".repeat(499_999)}${"🦒".repeat(750_000)}`;
+test.each(["text", "reasoning"] as const)(
+  "the bound holds within one chunk: of 2,000,000 characters of %s 500,000 are kept and shown",
+  async (type) => {
+    const life = await asked();
+
+    await life.say({ type, text: GIANT }, finish);
+
+    expect(life.call.signal.aborted).toBe(true);
+    expect(life.events().filter(({ type }) => type === "TurnFailed")).toMatchObject([{ failure: { kind: "output_cap" } }]);
+    expect(life.runtime.state.view.items.at(-1)?.bytes).toBeLessThan(600_000);
+  },
+);
+
+test("a call whose arguments are too large is none", async () => {
+  const life = await asked();
+
+  await life.say(
+    { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look", arguments: JSON.stringify("x".repeat(600_000)) } },
+    finish,
+  );
+
+  expect(life.events().filter(({ type }) => type === "TurnFailed")).toMatchObject([{ failure: { kind: "output_cap" } }]);
+  expect(life.events().filter(({ type }) => type === "ToolCalled")).toEqual([]);
+});

@@ -20,7 +20,7 @@ async function compactWith(life: Life, text: string, first: "fails" | "is answer
   const prompts: string[] = [];
   while (life.call.request.purpose === "compaction" && life.runtime.state.compaction.requested?.id === requested.id) {
     prompts.push(life.call.messages[0] ?? "");
-    if (first === "fails" && prompts.length === 1) await life.say(failure("content_filter"));
+    if (first === "fails" && prompts.length === 1) await life.say(failure("refused"));
     else await life.summarize(text);
   }
   await done;

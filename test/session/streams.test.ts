@@ -88,6 +88,107 @@ async function firstLife(): Promise<Life> {
   return life;
 }
 
+describe("a turn that waited for its tools, told from its stored frames", () => {
+  const finish = { type: "finish", finish: "tool_calls", usage: null } as const;
+  const ask = (life: Life, call_id: string) =>
+    life.say({ type: "tool_call", call: { type: "tool_call", call_id, name: "look", arguments: "{}" } }, finish);
+  const give = async (life: Life, call_id: string, key: string) => {
+    const results = [{ execution_id: null, call_id, output: "seen", is_error: false }];
+    const given = await life.service.toolResults(CALLER, { results, idempotency: { key, digest: key } });
+    await settle();
+    if (!given.ok) throw new Error(given.error.code);
+    return given.value;
+  };
+
+  test("is told to its end to whoever sends its message again, though it waited in between", async () => {
+    const life = await firstLife();
+    await submit(life, "k");
+    await ask(life, "c1");
+    await give(life, "c1", "r1");
+    await life.answer("there it is");
+
+    const { turn_id, cursor, replayed } = await submit(life, "k");
+    expect(replayed).toBe(true);
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    expect(heard.ended).toBe(true);
+    expect(heard.types).toContain("turn.awaiting_tools");
+    expect(heard.types.at(-1)).toBe("turn.completed");
+  });
+
+  test("is told until where it waits now, and that is the end of it", async () => {
+    const life = await firstLife();
+    await submit(life, "k");
+    await ask(life, "c1");
+    await give(life, "c1", "r1");
+    await ask(life, "c2");
+
+    const { turn_id, cursor } = await submit(life, "k");
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    expect(heard.ended).toBe(true);
+    expect(heard.types.filter((type) => type === "turn.awaiting_tools")).toHaveLength(2);
+    expect(heard.types.at(-1)).toBe("turn.awaiting_tools");
+  });
+
+  test("is told from where its results were given, when those are sent again", async () => {
+    const life = await firstLife();
+    const { turn_id } = await submit(life);
+    await ask(life, "c1");
+    await give(life, "c1", "r1");
+    await ask(life, "c2");
+    await give(life, "c2", "r2");
+    await life.answer("there it is");
+
+    const { cursor } = await give(life, "c1", "r1");
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    expect(heard).toMatchObject({ ended: true });
+    expect(heard.types.at(-1)).toBe("turn.completed");
+  });
+
+  test("ends at once for whoever listens while it begins to wait", async () => {
+    const life = await firstLife();
+    const { turn_id, cursor } = await submit(life);
+    const heard = await listen(life, { after: cursor, turn: turn_id });
+    await ask(life, "c1");
+    expect(heard).toMatchObject({ ended: true });
+    expect(heard.types.at(-1)).toBe("turn.awaiting_tools");
+  });
+});
+
+describe("a reader that falls behind what is kept", () => {
+  /** Reads one chunk, and no more until it is told to. */
+  async function stalled(life: Life) {
+    const opened = await life.service.stream(CALLER, { after: life.runtime.buffer.offset, turn: null });
+    if (!opened.ok) throw new Error(opened.error.code);
+    const reader = opened.value.getReader();
+    const offsets: number[] = [];
+    const types: string[] = [];
+    const read = async (): Promise<void> => {
+      const { value } = await reader.read();
+      const text = new TextDecoder().decode(value);
+      offsets.push(...[...text.matchAll(/^id: (\d+)$/gm)].map(([, id = ""]) => Number(id)));
+      types.push(...[...text.matchAll(/^event: (.*)$/gm)].map(([, type = ""]) => type));
+    };
+    return { read, offsets, types };
+  }
+
+  test("is told of the gap, and of everything behind it", async () => {
+    const life = await firstLife();
+    const reader = await stalled(life);
+    await reader.read();
+    for (let n = 0; n < 300; n++) {
+      await submit(life);
+      await life.answer("hi");
+      await life.advance(1_000);
+    }
+    while (reader.offsets.at(-1) !== life.runtime.buffer.offset) await reader.read();
+
+    const gap = reader.types.indexOf("stream.gap");
+    expect(gap).toBeGreaterThan(-1);
+    const jumps = reader.offsets.filter((offset, index) => index > 0 && offset !== (reader.offsets[index - 1] ?? 0) + 1);
+    expect(jumps).toEqual([reader.offsets[gap]]);
+  });
+});
+
 describe("a turn whose frames are gone is told from the record", () => {
   test.each([
     ["of a later life", secondLife],

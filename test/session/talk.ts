@@ -113,7 +113,7 @@ export async function compact(life: Life, keepRecent: number | null): Promise<vo
 export function trim(life: Life): void {
   const { state } = life.runtime;
   const groups = viewGroups(state);
-  const rungs = dropRungs(state, groups.slice(0, Math.floor(groups.length / 2)), { scale: 1, reason: "test" });
+  const rungs = dropRungs(state, groups.slice(0, Math.floor(groups.length / 2)), { ratio: 1, reason: "test" });
   if (rungs.length === 0) return;
   const next = { tokens: 0, source: "estimated", error_bound: 0 } as const;
   const plan = { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, expected: next, rungs } as const;

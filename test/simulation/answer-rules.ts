@@ -23,10 +23,13 @@ const keyOf = ({ turn, next_position }: SessionState): string => JSON.stringify(
 export class AnswerRules {
   readonly #answers = new Map<string, Answer>();
 
-  constructor(
-    readonly violations: Violations,
-    readonly now: () => number,
-  ) {}
+  readonly violations: Violations;
+  readonly now: () => number;
+
+  constructor(violations: Violations, now: () => number) {
+    this.violations = violations;
+    this.now = now;
+  }
 
   /** Of a turn's request, as it is sent. What is heard of it is told to what it returns. */
   begin({ model, maxOutput }: ModelRequest, state: SessionState): { said(): void; failed(failure: ModelFailure, asked: number): void } {

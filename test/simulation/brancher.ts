@@ -34,9 +34,9 @@ export async function answerAgain(world: World): Promise<void> {
   world.stats.count(`regenerate: ${done === null ? "unanswered" : done.ok ? "done" : done.error.code}`);
 }
 
-/** On whatever branch it stands. */
+/** On whatever branch it stands; what is old may have been read by summaries of summaries. */
 export async function redact(world: World): Promise<void> {
-  const page = { after: null, limit: 20, order: "desc", branch: "all" } as const;
+  const page = { after: null, limit: 20, order: world.random.chance(0.6) ? "asc" : "desc", branch: "all" } as const;
   const listed = await attempt(world, "items", (service) => service.items(CALLER, page));
   const said = listed?.ok ? listed.value.data : [];
   if (said.length === 0) return;

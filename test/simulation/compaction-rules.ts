@@ -51,7 +51,11 @@ export class CompactionRules {
   #inTurn = 0;
   readonly #breaker: Breaker = { failures: 0, fruitless: 0, openedAt: null };
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     switch (event.type) {

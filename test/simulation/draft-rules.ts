@@ -24,7 +24,11 @@ export class DraftRules {
   /** The one that stands, by the events alone. */
   #draft: Noted | null = null;
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     switch (event.type) {

@@ -33,6 +33,8 @@ export async function checkAtRest(run: Run): Promise<void> {
   checkExecutions(run.world, run.log.events);
   checkReplayedView(run);
   await checkReadModel(run);
+  run.log.redactions.checkTables();
+  await run.log.redactions.checkRows();
   // Both play the log again: of so many stories a part says it.
   if (run.world.seed % PLAYED_AGAIN !== 0) return;
   checkPast(run.world, run.log.events);
@@ -71,7 +73,8 @@ function checkLedger({ world, log }: Run): void {
   }
   const titles = calls.filter((call) => call.purpose === "title").length;
   violations.check(titles <= 2, "I18", () => `a title was asked for ${titles} times`);
-  const calm = !stats.counts.has("crashes") && !stats.counts.has("consumer crashes");
+  const failures = ["crashes", "consumer crashes", "writes failed", "writes on a full disk"];
+  const calm = !failures.some((what) => stats.counts.has(what));
   for (const purpose of ["turn", "compaction", "title", "comparison"]) {
     const made = (stats.counts.get(`${purpose} requests`) ?? 0) + (stats.counts.get(`${purpose} requests inside a turn`) ?? 0);
     const recorded = calls.filter((call) => call.purpose === purpose).length;
@@ -160,7 +163,7 @@ function checkReplayedView(run: Run): void {
   world.crash();
   const after = buildRequest(world.wake().runtime.content, spec);
   world.violations.check(isDeepStrictEqual(before, after), "I9", () => "the view after a restart differs from the one before");
-  const same = isDeepStrictEqual(world.wake().runtime.state, log.replayed);
+  const same = isDeepStrictEqual(world.wake().runtime.store.state, log.replayed);
   world.violations.check(same, "I9", () => "the state after a restart differs from the fold of the log");
 }
 
@@ -191,6 +194,7 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     Object.keys(found).map((key) => `${table} ${key}`),
   );
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
+  await checkErasedUsage(world);
   const asked = {
     role: "user",
     parts: [{ type: "text", text: "still there?" }],
@@ -206,4 +210,14 @@ export async function checkErased({ world, users }: Run): Promise<void> {
     "I17",
     () => `a message to an erased session was answered ${JSON.stringify(answer)} after ${users.sends.length} sends`,
   );
+}
+
+/** I17: every call that the log had counted is in the sums that stay, once. */
+async function checkErasedUsage({ archive, d1, log, violations }: World): Promise<void> {
+  const { handed } = archive;
+  const { results } = await d1.direct.prepare("SELECT calls, cost FROM erased_usage").all<{ calls: number; cost: number }>();
+  const sum = (rows: readonly { readonly calls: number }[]): number => rows.reduce((calls, row) => calls + row.calls, 0);
+  const { calls } = log.replayed.totals;
+  const [kept, shown] = [sum(handed), sum(results)];
+  violations.check(kept >= calls && kept === shown, "I17", () => `of ${calls} calls ${kept} were handed over and ${shown} are shown`);
 }

@@ -1,6 +1,5 @@
 /** What must hold of the stored live stream (docs/invariants.md). */
-import type { Frame } from "../../src/session/stream/frames";
-import { type FrameLine, parseLine } from "../../src/session/stream/frames";
+import { type Frame, type FrameLine, parseLine } from "../../src/session/stream/frames";
 import type { World } from "./world";
 
 /** I12: a pack holds as many frames as its offsets say, no two packs overlap, and what was streamed is what was recorded. */
@@ -15,17 +14,28 @@ export function checkStoredFrames({ sql, violations }: World): void {
     frames.push(...parsed);
     before = last;
   }
-  const complaint = findMisheard(frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame })));
+  const complaint = findMisheard(frames.map((line) => ({ offset: line.offset, frame: JSON.parse(line.json) as Frame | Gap })));
   if (complaint) violations.report("I12", complaint);
 }
 
+interface Gap {
+  readonly type: "stream.gap";
+}
+
 /** Follows the turns' frames: each reply is the deltas since its call began, none is lost, and after a turn's end it says nothing more. */
-function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame }[]): string | null {
+function findMisheard(frames: readonly { readonly offset: number; readonly frame: Frame | Gap }[]): string | null {
   const said = new Map<string, string>();
+  // What was pruned or redacted is not known either.
+  let isWhole = (frames[0]?.offset ?? 1) === 1;
   for (const { offset, frame } of frames) {
+    if (frame.type === "stream.gap") {
+      // What a turn said before it is not known.
+      isWhole = false;
+      said.clear();
+    }
     if (!("turn_id" in frame) || frame.turn_id === null || frame.type === "reasoning.delta") continue;
     const complaint = hear(said, frame.turn_id, frame);
-    if (complaint) return `frame ${offset}: ${complaint}`;
+    if (complaint && (isWhole || said.has(frame.turn_id))) return `frame ${offset}: ${complaint}`;
   }
   return null;
 }
@@ -40,7 +50,7 @@ function hear(said: Map<string, string>, turn: string, frame: Frame): string | n
     case "item.completed": {
       if (frame.item.kind !== "assistant") return null;
       const text = frame.item.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
-      said.set(turn, "");
+      if (soFar !== undefined) said.set(turn, "");
       return text === soFar ? null : `the reply has ${text.length} characters, its deltas ${soFar?.length}`;
     }
     case "turn.started":

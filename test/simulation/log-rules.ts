@@ -11,8 +11,11 @@ import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
 import { DraftRules } from "./draft-rules";
+import { RedactionRules } from "./redaction-rules";
 import { ViewRules } from "./view-rules";
 import type { World } from "./world";
+
+const ALARM_PAUSE_MS = 30_000;
 
 export class LogRules {
   /** The fold of everything that is stored, from zero. */
@@ -25,14 +28,19 @@ export class LogRules {
   readonly #compactions: CompactionRules;
   readonly #drafts: DraftRules;
   readonly #view: ViewRules;
+  readonly redactions: RedactionRules;
   /** The epoch that each lease was given for, by its token. */
   readonly #epochs = new Map<number, number>();
   #begun = false;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#compactions = new CompactionRules(world);
     this.#drafts = new DraftRules(world);
     this.#view = new ViewRules(world);
+    this.redactions = new RedactionRules(world);
   }
 
   afterStep(): void {
@@ -56,9 +64,11 @@ export class LogRules {
     const seen = this.replayed.seq;
     // What the log had more than the state would be seen with the next event, and at rest.
     if (life && life.runtime.state.seq === seen) return;
-    for (const event of readEvents(sql, seen, Number.MAX_SAFE_INTEGER)) this.#take(event);
+    const events = readEvents(sql, seen, Number.MAX_SAFE_INTEGER);
+    for (const event of events) this.#take(event);
+    if (events.some(({ type }) => type === "MessageRedacted")) this.redactions.checkTables();
     if (!life || this.replayed.seq === seen) return;
-    const same = isDeepStrictEqual(life.runtime.state, this.replayed);
+    const same = isDeepStrictEqual(life.runtime.store.state, this.replayed);
     violations.check(same, "I9", () => `the live state differs from the fold of the log at seq ${this.replayed.seq}`);
   }
 
@@ -86,6 +96,7 @@ export class LogRules {
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
+    this.redactions.afterEvent(event, before, this.replayed);
   }
 
   #count(event: StoredEvent): void {
@@ -136,7 +147,9 @@ export class LogRules {
     const { turn, queue, compaction, seq, lifecycle } = this.replayed;
     const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
     const due = Math.min(...jobs.map((job) => job.due_at));
-    const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now));
+    // A job that failed is tried again after a pause.
+    const paused = this.world.failedAt + ALARM_PAUSE_MS;
+    const rings = jobs.length === 0 || (alarmAt !== null && alarmAt <= Math.max(due, scheduler.now, paused));
     violations.check(rings, "I13", () => `a job is due at ${due}, the alarm is at ${alarmAt}`);
     if (lifecycle !== "open") return;
     const owed: Readonly<Record<string, boolean>> = {

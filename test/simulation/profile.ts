@@ -9,9 +9,17 @@ export interface Profile {
   /** Chances: per step, or per thing that can go wrong. */
   crash: number;
   consumerCrash: number;
+  /** The object dies behind the wipe of an erasure. */
+  wipeCuts: number;
   /** So slow that leases run out under them. */
   readonly slowConsumers: boolean;
   d1Fails: number;
+  /** Per write of the session's database: it fails, and its transaction with it. */
+  writeFails: number;
+  /** Per step: the disk gets full, for a while. */
+  diskFills: number;
+  /** It is full when people stop, and stays so for hours. */
+  readonly staysFull: boolean;
   directoryFails: number;
   queueLoses: number;
   queueDoubles: number;
@@ -44,6 +52,10 @@ export interface Profile {
   readonly typist: boolean;
   /** Clients that listen to the live stream. */
   readonly readers: number;
+  /** How often a reader does not read for a while. */
+  readonly readerStalls: number;
+  /** Of the live stream: so few that readers fall behind what is kept. */
+  readonly keptPacks: number;
   /** Who asks hears the answer out, and runs the tools, before doing anything else. */
   readonly polite: boolean;
   /** Things that users do, all together. */
@@ -129,8 +141,12 @@ export function drawProfile(random: Random): Profile {
   return {
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
+    wipeCuts: 0,
     slowConsumers: random.chance(0.2),
     d1Fails: random.pick([0, 0, 0.1, 0.5]),
+    writeFails: random.pick([0, 0, 0, 0, 0.001, 0.005]),
+    diskFills: random.pick([0, 0, 0, 0, 0.005, 0.02]),
+    staysFull: random.chance(0.1),
     directoryFails: random.pick([0, 0, 0, 0.1, 0.4]),
     queueLoses: random.pick([0, 0, 0.2, 0.6]),
     queueDoubles: random.pick([0, 0.3]),
@@ -153,6 +169,8 @@ export function drawProfile(random: Random): Profile {
     users: random.pick([1, 1, 2, 3]),
     typist: random.chance(0.2),
     readers: random.pick([0, 0, 1, 2]),
+    readerStalls: random.pick([0, 0.05, 0.3]),
+    keptPacks: random.pick([8, 400, 400]),
     polite: random.chance(0.6),
     actions: random.pick([15, 25, 30, 40]),
     erases: random.chance(0.25),
@@ -163,7 +181,16 @@ export function drawProfile(random: Random): Profile {
 
 /** Everything works from here on: what is under way must come to its end. */
 export function calm(profile: Profile): void {
-  const off = { crash: 0, consumerCrash: 0, d1Fails: 0, directoryFails: 0, queueLoses: 0, queueDoubles: 0 } as const;
+  const off = {
+    crash: 0,
+    consumerCrash: 0,
+    d1Fails: 0,
+    writeFails: 0,
+    diskFills: 0,
+    directoryFails: 0,
+    queueLoses: 0,
+    queueDoubles: 0,
+  } as const;
   Object.assign(profile, off, {
     queueFails: 0,
     modelFails: 0,

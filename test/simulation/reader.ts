@@ -2,7 +2,7 @@
  * A client that listens to the live stream, is cut off, and comes back with the last offset it knows. What it has heard
  * in the end, after every rewind, is what is stored.
  */
-import { CALLER, type Life, type World } from "./world";
+import { CALLER, type Life, ObjectResetError, type World } from "./world";
 
 /** One server-sent event. */
 interface Heard {
@@ -22,7 +22,11 @@ function parseEvents(text: string): Heard[] {
 export class Shown {
   readonly #at = new Map<number, string>();
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   note({ offset, type, data }: Heard): void {
     const text = `${type} ${data}`;
@@ -44,10 +48,13 @@ export class Reader {
   /** Nothing is known of what lies before. */
   #from = 0;
 
-  constructor(
-    readonly world: World,
-    readonly shown: Shown,
-  ) {}
+  readonly world: World;
+  readonly shown: Shown;
+
+  constructor(world: World, shown: Shown) {
+    this.world = world;
+    this.shown = shown;
+  }
 
   async listen(): Promise<void> {
     const { world } = this;
@@ -73,11 +80,23 @@ export class Reader {
     const reader = opened.stream.value.getReader();
     const leavesAfter = world.random.int(3, 40);
     for (let n = 0; n < leavesAfter && !this.closing; n++) {
+      if (world.random.chance(world.profile.readerStalls)) await this.#stall();
+      if (!opened.life.scope.alive) throw new ObjectResetError("the object was reset");
       const chunk = await this.#read(reader, opened.life);
       if (chunk === null) return;
       for (const event of parseEvents(chunk)) this.#hear(event);
     }
     if (opened.life.scope.alive) await reader.cancel();
+  }
+
+  /** It does not read, and what is said meanwhile waits, or is gone. */
+  async #stall(): Promise<void> {
+    const { scheduler, clients, random } = this.world;
+    this.world.stats.count("reader stalls");
+    const left = new Promise<void>((resolve) => {
+      this.leave = resolve;
+    });
+    await Promise.race([scheduler.sleep(clients, random.int(1_000, 60_000), "a reader stalls"), left]);
   }
 
   /** Null: the stream is over. Throws when the object dies, with what was on its way. */
@@ -108,15 +127,23 @@ export class Reader {
     const { violations, stats } = this.world;
     if (event.type === "stream.rewind" || event.type === "stream.gap") {
       stats.count(event.type);
-      violations.check(this.#last !== null, "I12", () => `a client without an offset heard ${event.type}`);
+      const mayHear = this.#last !== null || event.type === "stream.gap";
+      violations.check(mayHear, "I12", () => `a client without an offset heard ${event.type}`);
       for (const offset of this.#heard.keys()) if (offset > event.offset) this.#heard.delete(offset);
       if (event.type === "stream.gap") this.#from = event.offset;
       this.#last = event.offset;
       return;
     }
-    this.shown.note(event);
     const last = this.#last;
+    if (event.type === "stream.halted") {
+      stats.count(event.type);
+      violations.check(last === null || event.offset >= last, "I12", () => `told of a halt at ${event.offset}, after ${last}`);
+      return;
+    }
+    this.shown.note(event);
     violations.check(last === null || event.offset > last, "I12", () => `offset ${event.offset} came after ${last}`);
+    const passed = last === null ? null : this.world.storedBetween(last, event.offset);
+    violations.check(passed === null, "I12", () => `${event.offset} came after ${last}, and nothing was told of ${passed}`);
     if (last === null) this.#from = event.offset - 1;
     this.#last = event.offset;
     this.#heard.set(event.offset, `${event.type} ${event.data}`);
@@ -125,24 +152,34 @@ export class Reader {
   /** What was heard against what is stored, over the stretch that the reader has listened to. */
   compare(life: Life): void {
     const last = this.#last ?? 0;
-    const stored = new Map<number, string>();
     // What a redaction has burnt since it was heard is compared with nothing.
     const { kind, offset: oldest } = life.runtime.buffer.locate(this.#from);
     if (kind === "pruned") this.#from = oldest;
-    for (let at = this.#from; at < last; ) {
-      const lines = life.runtime.buffer.read(at, 500);
-      for (const line of lines) if (line.offset <= last) stored.set(line.offset, `${line.type} ${line.json}`);
-      at = lines.at(-1)?.offset ?? last;
-    }
+    const { stored, lost } = readStored(life, { after: this.#from, to: last });
     const located = life.runtime.buffer.locate(last);
     // Still ahead of what is stored: the next attach will rewind it.
     const kept = [...this.#heard].filter(([offset]) => offset > this.#from && (located.kind !== "rewind" || offset <= located.offset));
-    const missing = [...stored.keys()].filter((offset) => !this.#heard.has(offset));
-    const foreign = kept.filter(([offset, text]) => stored.get(offset) !== text).map(([offset]) => offset);
+    const missing = [...stored.keys()].filter((offset) => !this.#heard.has(offset) && !lost.has(offset));
+    const foreign = kept.filter(([offset, text]) => stored.get(offset) !== text && !lost.has(offset)).map(([offset]) => offset);
     this.world.violations.check(
       missing.length + foreign.length === 0,
       "I12",
       () => `heard but not stored: ${foreign}; stored but not heard: ${missing}`,
     );
   }
+}
+
+/** What is stored of a stretch. `lost`: of which a write failed, as the gap that stands for it tells. */
+function readStored(life: Life, { after, to }: { after: number; to: number }): { stored: Map<number, string>; lost: Set<number> } {
+  const stored = new Map<number, string>();
+  const lost = new Set<number>();
+  let at = after;
+  for (let lines = life.runtime.buffer.read(at, 500); at < to && lines.length > 0; lines = life.runtime.buffer.read(at, 500)) {
+    for (const line of lines) {
+      if (line.offset <= to) stored.set(line.offset, `${line.type} ${line.json}`);
+      if (line.type === "stream.gap") for (let offset = at + 1; offset <= line.offset; offset++) lost.add(offset);
+      at = line.offset;
+    }
+  }
+  return { stored, lost };
 }

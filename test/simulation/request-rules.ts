@@ -35,7 +35,10 @@ export class RequestRules {
   /** Each model has its own cache. */
   readonly #last = new Map<string, Sent>();
 
-  constructor(readonly violations: Violations) {
+  readonly violations: Violations;
+
+  constructor(violations: Violations) {
+    this.violations = violations;
     this.signed = new SignedRules(violations);
   }
 

@@ -9,7 +9,11 @@ const START = 1_700_000_000_000;
 /** Whatever can die as one: a life of the object, a queue consumer, the clients. What waits in a dead scope never goes on. */
 export class Scope {
   alive = true;
-  constructor(readonly name: string) {}
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 interface Gate {
@@ -42,7 +46,11 @@ export class Scheduler {
   #gates: Gate[] = [];
   #timers: Timer[] = [];
 
-  constructor(readonly random: Random) {}
+  readonly random: Random;
+
+  constructor(random: Random) {
+    this.random = random;
+  }
 
   /** Opens when it is picked; gates of a greater weight are picked sooner. */
   gate(scope: Scope, label: string, options: { readonly weight?: number; readonly effect?: () => void } = {}): Promise<void> {

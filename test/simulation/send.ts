@@ -31,7 +31,8 @@ export function toSaid({ role, text, image, calls, wordless }: Send) {
   const made = calls.map((call_id, index) => ({
     call_id,
     name: "look_up",
-    arguments: wordless && index === 0 ? text : `${text} ${index}`,
+    // The message's mark is its first item's alone: each item is redacted by itself.
+    arguments: wordless && index === 0 ? text : `${index} ${text.slice(text.indexOf(" ") + 1)}`,
   }));
   return { role, parts: wordless ? [] : [{ type: "text" as const, text }, ...(image ? [IMAGE] : [])], calls: made };
 }

@@ -15,7 +15,11 @@ export class SignedRules {
   /** By its signature, of which there are no two alike. */
   readonly #written = new Map<string, { readonly model: string; readonly text: string }>();
 
-  constructor(readonly violations: Violations) {}
+  readonly violations: Violations;
+
+  constructor(violations: Violations) {
+    this.violations = violations;
+  }
 
   noteReply(model: string, chunks: readonly ModelChunk[]): void {
     for (const chunk of chunks) {

@@ -48,6 +48,7 @@ export class SimD1 {
       "executions",
       "execution_artifacts",
       "session_tombstones",
+      "erased_usage",
     ])
       this.#database.exec(`DELETE FROM ${table}`);
   }

@@ -23,6 +23,8 @@ interface Deps {
   readonly book: SummaryBook;
   /** The epoch that a lease was given for. */
   readonly epochOf: (lease: number | null) => number | null;
+  /** `epoch`: the one that a worker's request was built in; null: the session builds it now. */
+  readonly onRequest: (request: ModelRequest, epoch: number | null) => void;
 }
 
 interface Call {
@@ -60,7 +62,10 @@ export class SimModel {
   #blocks = 0;
   readonly #running = new Set<Call>();
 
-  constructor(readonly deps: Deps) {
+  readonly deps: Deps;
+
+  constructor(deps: Deps) {
+    this.deps = deps;
     this.answers = new AnswerRules(deps.violations, () => deps.scheduler.now);
     this.rules = new RequestRules(deps.violations);
   }
@@ -88,6 +93,7 @@ export class SimModel {
     if (request.purpose === "turn") this.#checkShown(request, at.owed?.state.seq ?? null);
     const lease = request.purpose === "compaction" ? this.#noteLease(request, at.owed?.state.compaction.lease?.token ?? 0) : null;
     const tooLarge = this.rules.check(request, at.owed, this.deps.epochOf(lease)) || this.#refuses(request);
+    this.deps.onRequest(request, at.owed ? null : this.deps.epochOf(lease));
     if (tooLarge) stats.count("overflows");
     if (request.purpose === "turn") this.#running.add(call);
     try {
@@ -203,8 +209,9 @@ export class SimModel {
 
   /** A title; a chatty one; none. */
   #entitle(request: ModelRequest): ModelChunk[] {
-    const { random } = this.deps;
-    const text = random.pick(["A talk", "Title: A talk\nand more of it", " \n", drawText(random, 100, 600)]);
+    const { random, book } = this.deps;
+    const heading = book.begin(request, null);
+    const text = random.pick(["A talk", `${heading} A talk`, "Title: A talk\nand more of it", " \n", drawText(random, 100, 600)]);
     const chunks: ModelChunk[] = [{ type: "text", text }];
     return [...chunks, this.#finish(request, { chunks, finish: random.chance(0.8) ? "stop" : "length" })];
   }

@@ -29,7 +29,11 @@ export class SimQueue {
   #consumers = new Map<Scope, Message>();
   #count = 0;
 
-  constructor(readonly deps: Deps) {}
+  readonly deps: Deps;
+
+  constructor(deps: Deps) {
+    this.deps = deps;
+  }
 
   /** The queue as one life of the object reaches it. */
   reachedBy(scope: Scope): CompactionQueue {

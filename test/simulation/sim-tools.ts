@@ -26,11 +26,21 @@ export class SimTools {
   readonly #asked = new Set<ExecutionId>();
   #running = 0;
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   /** The tools as one life of the object reaches them. */
   for(scope: Scope): ToolRunner {
     return {
+      needsApproval: async () => {
+        const { scheduler, random, profile } = this.world;
+        await scheduler.gate(scope, "tool registration", { weight: 4 });
+        if (random.chance(profile.toolFails / 4)) throw new Error("the registration is out of reach");
+        return random.chance(0.15);
+      },
       run: (request, { signal }) => {
         this.#checkAsked(request);
         return this.#run(request, { scope, signal });

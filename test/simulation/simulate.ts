@@ -6,6 +6,7 @@ import type { LogRules } from "./log-rules";
 import { calm } from "./profile";
 import { Reader, Shown } from "./reader";
 import { SimD1 } from "./sim-d1";
+import { SimErasures } from "./sim-erasures";
 import type { Stats } from "./stats";
 import { Users } from "./users";
 import type { Violation } from "./violation";
@@ -24,6 +25,10 @@ export interface RunResult {
   readonly stats: Stats;
 }
 
+/** How long a full disk lasts: the chance of each step that it is over. */
+const DISK_CLEARS = 0.05;
+const FULL_STEPS = 200;
+
 /** One database for all runs of a process: see `SimD1.clear`. */
 let d1: SimD1 | null = null;
 
@@ -40,6 +45,7 @@ export async function simulate(seed: number): Promise<RunResult> {
     for (const reader of readers) void reader.listen();
   });
   await act(run);
+  if (world.profile.staysFull && world.hasNoViolation) await stayFull(run);
   await rest(run);
   if (world.violations.found.length === 0) await checkAtRest(run);
   if (world.hasNoViolation && world.profile.erases) await erase(run);
@@ -60,6 +66,7 @@ async function act({ world, log }: Run): Promise<void> {
     if (!(await scheduler.step())) return;
     if (random.chance(profile.crash)) world.crash();
     if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
+    if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
     log.afterStep();
   }
 }
@@ -70,6 +77,7 @@ async function rest({ world, log, users, readers }: Run): Promise<void> {
   for (const reader of readers) reader.closing = true;
   for (const reader of readers) reader.leave();
   calm(world.profile);
+  world.diskIsFull = false;
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
     log.afterStep();
@@ -82,15 +90,43 @@ async function rest({ world, log, users, readers }: Run): Promise<void> {
   checkStoredFrames(world);
 }
 
+/** I14: over a full disk no model is asked for what could not be recorded, whatever the alarm does, and what is stored can be read. */
+async function stayFull({ world, log, users }: Run): Promise<void> {
+  const { scheduler, stats, violations } = world;
+  users.closing = true;
+  world.diskIsFull = true;
+  const asked = (): number => ["turn", "title"].reduce((sum, purpose) => sum + (stats.counts.get(`${purpose} requests`) ?? 0), 0);
+  const before = asked();
+  for (let step = 0; step < FULL_STEPS && world.hasNoViolation; step++) {
+    if (!(await scheduler.step())) break;
+    log.afterStep();
+  }
+  violations.check(asked() === before, "I14", () => `${asked() - before} models were asked over a full disk`);
+  stats.count("runs that stayed full");
+  if (log.replayed.lifecycle !== "open") return;
+  const page = { after: null, limit: 5, order: "asc" } as const;
+  const read = await world.wake().service.items(CALLER, page);
+  violations.check(read.ok, "I14", () => `over a full disk a list of messages was answered ${JSON.stringify(read)}`);
+}
+
 async function erase(run: Run): Promise<void> {
   const { world } = run;
-  void world.call(world.clients, "erase", (service) => service.erase(CALLER)).catch(() => world.stats.count("erase lost"));
-  if (world.random.chance(0.5)) world.profile.d1Fails = 0.7;
+  const tenant = new SimErasures(world, world.archive.sql);
+  void tenant.erase(world.clients).catch(() => world.stats.count("erase lost"));
+  const { profile, random } = world;
+  if (random.chance(0.5)) profile.d1Fails = 0.7;
+  profile.wipeCuts = 0.5;
+  const crash = random.chance(0.5) ? 0.1 : 0;
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
-    if (step > 30) world.profile.d1Fails = 0;
+    if (step <= 30 && random.chance(crash)) world.crash();
+    if (step > 30) {
+      profile.d1Fails = 0;
+      profile.wipeCuts = 0;
+    }
     world.violations.check(step < CALM_STEPS, "I17", () => "an erased session never comes to rest");
   }
   world.stats.count("erased");
+  world.violations.check(tenant.left === 0, "I17", () => "the tenant's object still has an erased session");
   await checkErased(run);
 }

@@ -1,12 +1,12 @@
 /**
- * What each summary has read. Every message of people and models begins with a mark of its own (`#7 `, `@7 `); a summary
+ * What each summary has read. Every message of people and models begins with a mark of its own (`~7 `, `@7 `); a summary
  * carries a number, and the book says which marks its request held, those of the summaries that it went on from included.
  * So it can be told whether anything left the view without having been read.
  */
 import type { ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 
-const MARK = /[#@]\d+ /g;
+const MARK = /[~@]\d+ /g;
 const SUMMARY = /summary S(\d+) as of lease (\d+|none)/g;
 
 const textsOf = (part: Part): string[] => {
@@ -14,14 +14,16 @@ const textsOf = (part: Part): string[] => {
   return part.type === "tool_result" ? [part.output] : [];
 };
 
+export const textsOfRequest = ({ system, messages }: ModelRequest): string =>
+  [system ?? "", ...messages.flatMap(({ parts }) => parts.flatMap(textsOf))].join("\n");
+
 export class SummaryBook {
   readonly #read = new Map<string, ReadonlySet<string>>();
 
   /** The first line of the answer to `request`, made under lease `token`. */
   begin(request: ModelRequest, token: number | null): string {
     const number = String(this.#read.size + 1);
-    const texts = [request.system ?? "", ...request.messages.flatMap(({ parts }) => parts.flatMap(textsOf))];
-    this.#read.set(number, this.marksIn(texts.join("\n")));
+    this.#read.set(number, this.marksIn(textsOfRequest(request)));
     return `This is summary S${number} as of lease ${token ?? "none"}.`;
   }
 
@@ -37,4 +39,4 @@ export class SummaryBook {
 export const leaseOf = (text: string): string | null => [...text.matchAll(SUMMARY)].at(-1)?.[2] ?? null;
 
 /** What a recorded message begins with; null: nothing, as a call or a result. */
-export const markOf = (text: string): string | null => /^[#@]\d+ /.exec(text)?.[0] ?? null;
+export const markOf = (text: string): string | null => /^[~@]\d+ /.exec(text)?.[0] ?? null;

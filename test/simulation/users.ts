@@ -8,7 +8,7 @@ import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
-import { CALLER, type World } from "./world";
+import { CALLER, digestOf, type World } from "./world";
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
@@ -33,7 +33,7 @@ const ORDINARY = {
   rewind: 0.6,
   switch: 0.5,
   again: 0.5,
-  redact: 0.3,
+  redact: 0.8,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -64,7 +64,10 @@ export class Users {
   #keys = 0;
   #left: number;
 
-  constructor(readonly world: World) {
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
     this.#left = world.profile.actions;
   }
 
@@ -81,7 +84,7 @@ export class Users {
     };
     const open = () => this.#insist("open", () => this.world.call(this.world.clients, "open", (service) => service.open(CALLER, input)));
     let opened = await open();
-    while (!opened.ok && opened.error.code === "models_unavailable") opened = await open();
+    while (!opened.ok && ["models_unavailable", "storage_full"].includes(opened.error.code)) opened = await open();
     this.world.violations.check(opened.ok, "harness", () => `the session did not open: ${JSON.stringify(opened)}`);
     for (let n = 1; n <= profile.users; n++) void this.#sit(`user ${n}`, ORDINARY);
     if (profile.typist) void this.#sit("typist", TYPIST);
@@ -163,7 +166,7 @@ export class Users {
     const { random, profile, scheduler } = this.world;
     const run = change.role === undefined && random.chance(0.88);
     const send: Send = {
-      text: `#${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
+      text: `~${this.sends.length + 1} ${drawText(random, random.chance(0.4) ? profile.longest / 3 : 3, profile.longest)}`,
       image: change.role === undefined && random.chance(profile.images),
       onBusy: random.weighted({ queue: 7, interrupt: 2, reject: 1 }),
       run,
@@ -222,10 +225,15 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: send.text } };
-    const accepted = await this.#insist("send", () =>
-      this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input)),
-    );
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestOf(send.text) } };
+    let attempts = 0;
+    const submit = () => {
+      attempts++;
+      return this.world.call(this.world.clients, `send ${send.text.slice(0, 6)}`, (service) => service.submit(CALLER, input));
+    };
+    let accepted = await this.#insist("send", submit);
+    // What became of an attempt whose answer was lost is not known before there is room again.
+    while (!accepted.ok && accepted.error.code === "storage_full" && attempts > 1) accepted = await this.#insist("send", submit);
     this.#noteAnswer(send, accepted);
   }
 
@@ -233,7 +241,7 @@ export class Users {
     const { violations, stats, scheduler } = this.world;
     if (!accepted.ok) {
       stats.count(`refused: ${accepted.error.code}`);
-      const refusals = ["turn_running", "queue_full", ...(send.role === "tool" ? ["call_not_open"] : [])];
+      const refusals = ["turn_running", "queue_full", "storage_full", ...(send.role === "tool" ? ["call_not_open"] : [])];
       const expected = refusals.includes(accepted.error.code);
       violations.check(expected, "I1", () => `a message was refused: ${JSON.stringify(accepted.error)}`);
       send.refused = send.ackedAt === null;

@@ -26,6 +26,10 @@ const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position:
 /** Whatever may change which positions the view has. */
 const CHECKED_AFTER: ReadonlySet<string> = new Set(["EpochChanged", "TurnStarted", "HistoryRewound", "BranchSwitched", "MessageRedacted"]);
 
+/** By the end, and what lies within another first. */
+const mayFollow = (next: Overlay, before: Overlay | undefined): boolean =>
+  before === undefined || next.to > before.to || (next.to === before.to && next.from <= before.from);
+
 export class ViewRules {
   /** Positions that an overlay stands for. */
   readonly #stands = new Map<OverlayId, ReadonlySet<number>>();
@@ -41,7 +45,11 @@ export class ViewRules {
   /** Parts of the fold that the newest draft was made in, but the last. */
   #partsOfDraft = 0;
 
-  constructor(readonly world: World) {}
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
     for (const item of after.view.items) this.#items[item.position] = item.id;
@@ -152,6 +160,10 @@ export class ViewRules {
     for (const overlay of view.overlays) for (const position of this.#stands.get(overlay.id) ?? []) count(position);
     const sorted = view.items.every((item, index) => index === 0 || item.position > (view.items[index - 1]?.position ?? 0));
     violations.check(sorted, "I11", () => "the items of the view are out of order");
+    const misplaced = view.overlays.findIndex((overlay, index) => index > 0 && !mayFollow(overlay, view.overlays[index - 1]));
+    violations.check(misplaced < 0, "I11", () => `overlay ${misplaced} is out of order: ${JSON.stringify(view.overlays)}`);
+    const ends = view.overlays.flatMap(({ kind, to }) => (kind === "summary" ? [to] : []));
+    violations.check(new Set(ends).size === ends.length, "I11", () => `two summaries end at one position: ${ends}`);
     for (let position = 1; position < next_position; position++) {
       const isGone = this.#retracted.has(position) || isAmong(branch.elsewhere, position);
       const fine = isAmong(branch.elsewhere, position) ? times[position] === 0 : times[position] === 1 || (times[position] === 0 && isGone);

@@ -1,11 +1,11 @@
 /** A broken invariant of docs/invariants.md. */
 export class Violation extends Error {
   override readonly name = "Violation";
-  constructor(
-    readonly invariant: string,
-    detail: string,
-  ) {
+  readonly invariant: string;
+
+  constructor(invariant: string, detail: string) {
     super(`${invariant}: ${detail}`);
+    this.invariant = invariant;
   }
 }
 

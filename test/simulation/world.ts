@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { ModelDirectory } from "../../src/app/ports";
+import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
@@ -14,11 +14,13 @@ import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
 import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
+import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
 import type { Owed } from "./request-rules";
 import { Scheduler, Scope } from "./scheduler";
+import { SimArchive } from "./sim-archive";
 import type { SimD1 } from "./sim-d1";
 import { SimModel } from "./sim-model";
 import { SimQueue } from "./sim-queue";
@@ -58,6 +60,7 @@ export class World {
   readonly model: SimModel;
   readonly tools = new SimTools(this);
   readonly queue: SimQueue;
+  readonly archive = new SimArchive(this);
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
@@ -65,17 +68,27 @@ export class World {
   /** When the alarm rings; null: it is not set. */
   alarmAt: number | null = null;
   openCalls = 0;
+  /** No write of the session's database succeeds. */
+  diskIsFull = false;
+  /** When a write last failed: what it should have armed may come later by an alarm's pause. */
+  failedAt = Number.NEGATIVE_INFINITY;
   /** Something was written, or the alarm moved: there is something to check. */
   touched = true;
+  /** Offsets of the live stream that were ever stored, pack by pack. */
+  readonly #frames: (readonly [first: number, last: number])[] = [];
   readonly #platform = new Scope("platform");
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
+  /** A life that died in the middle of a step: what the step goes on with fails. */
+  #cut: Scope | null = null;
   #lives = 0;
 
-  constructor(
-    readonly seed: number,
-    readonly d1: SimD1,
-  ) {
+  readonly seed: number;
+  readonly d1: SimD1;
+
+  constructor(seed: number, d1: SimD1) {
+    this.seed = seed;
+    this.d1 = d1;
     this.random = new Random(seed);
     this.profile = drawProfile(this.random);
     this.scheduler = new Scheduler(this.random);
@@ -85,7 +98,8 @@ export class World {
     const { random, profile, scheduler, violations, stats, book } = this;
     this.log = new LogRules(this);
     const epochOf = (lease: number | null): number | null => this.log.epochOf(lease);
-    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf });
+    const onRequest = (request: ModelRequest, epoch: number | null): void => this.log.redactions.checkRequest(request, epoch);
+    this.model = new SimModel({ scheduler, random, profile, violations, stats, book, epochOf, onRequest });
     this.queue = new SimQueue({
       scheduler,
       profile,
@@ -110,6 +124,12 @@ export class World {
     });
   }
 
+  /** An offset between the two that was stored, kept since or not; null: there is none. */
+  storedBetween(after: number, before: number): number | null {
+    const [first] = this.#frames.find(([start, end]) => end > after && Math.max(start, after + 1) < before) ?? [null];
+    return first === null ? null : Math.max(first, after + 1);
+  }
+
   get hasNoViolation(): boolean {
     return this.violations.found.length === 0;
   }
@@ -118,16 +138,26 @@ export class World {
     info: () => {},
     warn: (event: string) => this.stats.count(`log ${event}`),
     error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
-      const expected = ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
+      const isInjected = ["DiskFullError", "WriteFailedError"].includes(String(fields?.error));
+      const expected = isInjected || ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
       if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
     },
   };
 
-  #wipe(base: Sql): Promise<void> {
+  /** The wipe is a commit of its own: the object may die behind it, before anything is written again. */
+  async #wipe(base: Sql): Promise<void> {
     this.touched = true;
     this.alarmAt = null;
     this.#cancelAlarm();
-    return base.wipe();
+    const emptied = base.wipe();
+    if (this.random.chance(this.profile.wipeCuts)) this.#dieInside();
+    return emptied;
+  }
+
+  #dieInside(): void {
+    this.stats.count("died behind a wipe");
+    this.#cut = this.life?.scope ?? null;
+    this.crash();
   }
 
   /** The object, made if there is none. */
@@ -143,7 +173,7 @@ export class World {
     const { scheduler, sql } = this;
     const guard = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) => {
       return (...args) => {
-        if (!scope.alive) this.violations.report("harness", `${scope.name} reached its storage after its end`);
+        if (!scope.alive && scope !== this.#cut) this.violations.report("harness", `${scope.name} reached its storage after its end`);
         if (!scope.alive) throw new Error("this object is dead");
         return work(...args);
       };
@@ -151,14 +181,17 @@ export class World {
     const guarded: Sql = {
       all: guard((query, ...params) => {
         if (!query.startsWith("SELECT")) this.touched = true;
-        return sql.all(query, ...params);
+        const rows = sql.all(query, ...params);
+        if (query.startsWith("INSERT INTO frames")) this.#frames.push([Number(params[0]), Number(params[1])]);
+        return rows;
       }) as Sql["all"],
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
+      isFull: guard(sql.isFull),
     };
     return {
-      sql: guarded,
+      sql: createFaultySql(guarded, () => this.#fault()),
       clock: () => scheduler.now,
       ids: { newId: this.#ids },
       incarnation: scope.name,
@@ -166,9 +199,20 @@ export class World {
       schedule: (ms: number, work: () => void) => scheduler.timer(scope, { ms, label: `${ms} ms` }, work),
       setAlarm: (at: number) => this.#setAlarm(at),
       background: (work: Promise<void>) => {
-        work.catch((error: unknown) => this.violations.report("I15", `background work threw ${String(error)}`));
+        work.catch((error: unknown) => {
+          if (scope !== this.#cut) this.violations.report("I15", `background work threw ${String(error)}`);
+        });
       },
     };
+  }
+
+  /** What a write fails with now. */
+  #fault(): Error | null {
+    const fails = this.diskIsFull || (this.profile.writeFails > 0 && this.random.chance(this.profile.writeFails));
+    if (!fails) return null;
+    this.failedAt = this.scheduler.now;
+    this.stats.count(this.diskIsFull ? "writes on a full disk" : "writes failed");
+    return this.diskIsFull ? new DiskFullError() : new WriteFailedError();
   }
 
   #outside(scope: Scope) {
@@ -181,11 +225,13 @@ export class World {
       tools: () => this.tools.for(scope),
       queue: this.queue.reachedBy(scope),
       projection: () => projection,
+      usageArchive: () => this.archive.for(scope),
       digest: async (text: string) => {
         await scheduler.gate(scope, "digest", { weight: 4 });
         return digestOf(text);
       },
       deadlines: DEADLINES,
+      keptPacks: this.profile.keptPacks,
       log: this.#logger,
     };
   }

@@ -1,19 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { generateApiKey, hashApiKey, parseApiKey } from "../../src/tenant/api-key";
+import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "../../src/tenant/api-key";
 import { idOf } from "./support";
 
 const tenant = idOf("ten", 7);
 const ulid = tenant.slice(4);
-const secret = "a".repeat(43);
+const secret = "a".repeat(54);
+const PEPPER = "pepper-one";
 
 describe("the form of a key", () => {
-  it("a generated key names its environment and its tenant", () => {
-    expect(parseApiKey(generateApiKey({ env: "dev", tenant }))).toEqual({ env: "dev", tenant });
+  it("a generated key names its environment and its tenant", async () => {
+    expect(parseApiKey(await generateApiKey({ env: "dev", tenant }, PEPPER))).toEqual({ env: "dev", tenant });
   });
 
-  it("always has 43 characters of secret without an underscore, and never the same twice", () => {
-    const keys = Array.from({ length: 500 }, () => generateApiKey({ env: "prod", tenant }));
-    for (const key of keys) expect(key).toMatch(/^lh_prod_[0-9A-Z]{26}_[0-9A-Za-z]{43}$/);
+  it("always has 54 characters of secret without an underscore, and never the same twice", async () => {
+    const keys = await Promise.all(Array.from({ length: 500 }, () => generateApiKey({ env: "prod", tenant }, PEPPER)));
+    for (const key of keys) expect(key).toMatch(/^lh_prod_[0-9A-Z]{26}_[0-9A-Za-z]{54}$/);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -25,15 +26,29 @@ describe("the form of a key", () => {
     ["an environment that is too long", `lh_${"a".repeat(13)}_${ulid}_${secret}`],
     ["a tenant that is no ULID", `lh_dev_${"U".repeat(26)}_${secret}`],
     ["a tenant in lower case", `lh_dev_${ulid.toLowerCase()}_${secret}`],
-    ["a short secret", `lh_dev_${ulid}_${"a".repeat(42)}`],
-    ["a long secret", `lh_dev_${ulid}_${"a".repeat(44)}`],
-    ["an underscore in the secret", `lh_dev_${ulid}_${"a".repeat(42)}_`],
+    ["a short secret", `lh_dev_${ulid}_${"a".repeat(53)}`],
+    ["a long secret", `lh_dev_${ulid}_${"a".repeat(55)}`],
+    ["an underscore in the secret", `lh_dev_${ulid}_${"a".repeat(53)}_`],
     ["a line break at the end", `lh_dev_${ulid}_${secret}\n`],
     ["a space in front", ` lh_dev_${ulid}_${secret}`],
-    ["a full-width letter", `lh_dev_${ulid}_${"a".repeat(42)}ａ`],
+    ["a full-width letter", `lh_dev_${ulid}_${"a".repeat(53)}ａ`],
     ["a megabyte", `lh_dev_${ulid}_${"a".repeat(1_000_000)}`],
   ])("%s is not a key", (_, text) => {
     expect(parseApiKey(text)).toBeNull();
+  });
+});
+
+describe("the checksum of a key", () => {
+  it("holds for a key that the deployment made, and for none under another pepper", async () => {
+    const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
+    expect(await isGenuine(key, PEPPER)).toBe(true);
+    expect(await isGenuine(key, "pepper-two")).toBe(false);
+  });
+
+  it("depends on every character of the key", async () => {
+    const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
+    const changed = [...key].map((char, at) => key.slice(0, at) + (char === "x" ? "y" : "x") + key.slice(at + 1));
+    expect(await Promise.all(changed.map((each) => isGenuine(each, PEPPER)))).toEqual(changed.map(() => false));
   });
 });
 
@@ -44,7 +59,7 @@ describe("the hash of a key", () => {
   });
 
   it("depends on every character of the key and on the pepper", async () => {
-    const key = generateApiKey({ env: "dev", tenant });
+    const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
     const hashes = await Promise.all([hashApiKey(key, "pepper-one"), hashApiKey(key, "pepper-two"), hashApiKey(`${key}0`, "pepper-one")]);
     expect(new Set(hashes).size).toBe(3);
   });

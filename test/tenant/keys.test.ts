@@ -13,6 +13,7 @@ function newKey(changes: Partial<NewKey> = {}): NewKey {
     name: "ci",
     scopes: ["sessions:read"],
     expires_at: null,
+    by: null,
     at: 1_000,
     idempotency: null,
     ...changes,
@@ -43,8 +44,8 @@ describe("a key", () => {
   it("is refused once revoked, and a second revocation keeps the first one's time", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
-    keys.revoke(idOf("key", 1), 3_000);
-    expect(keys.revoke(idOf("key", 1), 4_000)).toMatchObject({ ok: true, value: { revoked_at: 3_000 } });
+    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
+    expect(keys.revoke(idOf("key", 1), { by: null, at: 4_000 })).toMatchObject({ ok: true, value: { revoked_at: 3_000 } });
     expect(keys.authenticate({ hash: "hash-1", tenant, at: 5_000 })).toBeNull();
   });
 
@@ -52,20 +53,20 @@ describe("a key", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
     keys.add(newKey({ id: idOf("key", 2), hash: "hash-2" }));
-    keys.revoke(idOf("key", 1), 3_000);
+    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
     expect(keys.authenticate({ hash: "hash-2", tenant, at: 5_000 })?.key).toBe(idOf("key", 2));
   });
 
   it("that does not exist cannot be revoked", () => {
     const keys = createKeys(createMigratedSql());
-    expect(keys.revoke(idOf("key", 9), 1)).toEqual({ ok: false, error: { code: "key_not_found", key: idOf("key", 9) } });
+    expect(keys.revoke(idOf("key", 9), { by: null, at: 1 })).toEqual({ ok: false, error: { code: "key_not_found", key: idOf("key", 9) } });
   });
 
   it("is listed newest first, revoked ones too, and never with its hash", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(newKey());
     keys.add(newKey({ id: idOf("key", 2), hash: "hash-2" }));
-    keys.revoke(idOf("key", 1), 3_000);
+    keys.revoke(idOf("key", 1), { by: null, at: 3_000 });
     expect(keys.list().map((key) => [key.id, key.revoked_at])).toEqual([
       [idOf("key", 2), null],
       [idOf("key", 1), 3_000],
@@ -93,7 +94,7 @@ describe("the number of keys", () => {
 
   it("counts only those that open something: a revoked or expired one makes room", () => {
     const keys = full();
-    keys.revoke(idOf("key", 1), 2_000);
+    keys.revoke(idOf("key", 1), { by: null, at: 2_000 });
     expect(add(keys, 900, { at: 2_000, expires_at: 3_000 }).ok).toBe(true);
     expect(add(keys, 901, { at: 2_999 }).ok).toBe(false);
     expect(add(keys, 901, { at: 3_000 }).ok).toBe(true);
@@ -103,7 +104,7 @@ describe("the number of keys", () => {
     const keys = createKeys(createMigratedSql());
     for (let n = 1; n <= MAX_ENDED_KEYS + 5; n++) {
       add(keys, n);
-      keys.revoke(idOf("key", n), 2_000);
+      keys.revoke(idOf("key", n), { by: null, at: 2_000 });
     }
     add(keys, 900);
 
@@ -112,6 +113,57 @@ describe("the number of keys", () => {
     expect(listed).not.toContain(idOf("key", 5));
     expect(listed).toContain(idOf("key", 6));
     expect(keys.authenticate({ hash: "hash-1", tenant, at: 3_000 })).toBeNull();
+  });
+});
+
+describe("a key that makes and revokes others", () => {
+  const all = ["sessions:read", "sessions:write", "keys:write"] as const;
+  const maker = idOf("key", 1);
+  /** A maker that reads, writes keys and expires, and another key that writes sessions. */
+  function given() {
+    const keys = createKeys(createMigratedSql());
+    keys.add(newKey({ scopes: ["sessions:read", "keys:write"], expires_at: 9_000 }));
+    keys.add(newKey({ id: idOf("key", 2), hash: "hash-2", scopes: all }));
+    return keys;
+  }
+  const child = (changes: Partial<NewKey> = {}): NewKey =>
+    newKey({ id: idOf("key", 3), hash: "hash-3", by: maker, expires_at: 9_000, at: 2_000, ...changes });
+
+  it.each<[string, Partial<NewKey>, string]>([
+    ["a scope that it lacks", { scopes: ["sessions:write"] }, "scopes"],
+    ["no end", { expires_at: null }, "expires_at"],
+    ["a later end", { expires_at: 9_001 }, "expires_at"],
+  ])("makes none with %s", (_, changes, field) => {
+    const keys = given();
+    expect(keys.add(child(changes))).toMatchObject({ ok: false, error: { code: "beyond_own_key", field } });
+    expect(keys.list()).toHaveLength(2);
+  });
+
+  it("makes one with no more than it has, and who made it is shown", () => {
+    const keys = given();
+    expect(keys.add(child())).toMatchObject({ ok: true, value: { created_by: maker } });
+    expect(keys.list().map((key) => key.created_by)).toEqual([maker, null, null]);
+  });
+
+  it("revokes none with a scope that it lacks", () => {
+    const keys = given();
+    expect(keys.revoke(idOf("key", 2), { by: maker, at: 2_000 })).toMatchObject({ error: { code: "beyond_own_key", field: "key_id" } });
+    expect(keys.authenticate({ hash: "hash-2", tenant, at: 3_000 })).not.toBeNull();
+  });
+
+  it("revokes what it made, and itself, and who did it is shown", () => {
+    const keys = given();
+    keys.add(child());
+    expect(keys.revoke(idOf("key", 3), { by: maker, at: 2_000 })).toMatchObject({ value: { revoked_by: maker } });
+    expect(keys.revoke(maker, { by: maker, at: 2_000 })).toMatchObject({ value: { revoked_by: maker, revoked_at: 2_000 } });
+  });
+
+  it("does neither once it has ended, whatever an isolate remembers of it", () => {
+    const keys = given();
+    expect(keys.add(child({ at: 9_000 }))).toMatchObject({ error: { code: "own_key_ended" } });
+    keys.revoke(maker, { by: null, at: 3_000 });
+    expect(keys.add(child({ at: 3_001 }))).toMatchObject({ error: { code: "own_key_ended" } });
+    expect(keys.revoke(idOf("key", 2), { by: maker, at: 3_001 })).toMatchObject({ error: { code: "own_key_ended" } });
   });
 });
 
@@ -132,7 +184,7 @@ describe("a key made with an idempotency key", () => {
   it("is shown as it is now, also where the tenant has as many as it can have", () => {
     const keys = createKeys(createMigratedSql());
     keys.add(first);
-    keys.revoke(first.id, 1_500);
+    keys.revoke(first.id, { by: null, at: 1_500 });
     for (let n = 10; n < 10 + MAX_ACTIVE_KEYS; n++) keys.add(newKey({ id: idOf("key", n), hash: `hash-${n}` }));
 
     expect(keys.add(again)).toMatchObject({ value: { id: first.id, revoked_at: 1_500 } });

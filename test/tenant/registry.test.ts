@@ -40,8 +40,18 @@ interface Given {
 function given({ models = {}, credentials = [], keys = {} }: Given = {}) {
   const known = new Set(credentials);
   const deployment = buildDeploymentModels(models);
-  const registry = createRegistry({ sql: createMigratedSql(), deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });
-  return { ...registry, known, resolve: (id: string) => registry.resolve(id, UNPRICED), show: (id: string) => registry.find(id, UNPRICED) };
+  const sql = createMigratedSql();
+  /** As an earlier build took it. */
+  const sayFree = (id: string): void =>
+    void sql.rows("UPDATE models SET price_input = 0, price_output = 0, price_cached = 0, price_cache_write = 0 WHERE id = ?", id);
+  const registry = createRegistry({ sql, deployment, credentials: known, deploymentKeys: { ...NO_KEYS, ...keys } });
+  return {
+    ...registry,
+    known,
+    sayFree,
+    resolve: (id: string) => registry.resolve(id, UNPRICED),
+    show: (id: string) => registry.find(id, UNPRICED),
+  };
 }
 
 describe("the models of a tenant", () => {
@@ -149,9 +159,42 @@ describe("a figure", () => {
   it("of price comes from the package where nobody says it, and never over what was said", () => {
     const registry = given({ models: { d: named("gpt-4o", { prices: PRICES }) } });
     const cheap: FindPrices = () => ({ input: 1, output: 1, cached: 1, cache_write: 1 });
-    registry.put("m", named("gpt-4o"));
+    registry.put("m", named("gpt-4o-mini"));
     expect(registry.find("m", cheap)).toMatchObject({ prices: { input: 1 }, figures: { prices: "prices_package" } });
     expect(registry.find("d", cheap)).toMatchObject({ prices: PRICES, figures: { prices: "deployment" } });
+  });
+});
+
+describe("a price", () => {
+  const FREE = { input: 0, output: 0, cached: 0, cache_write: 0 };
+  const published: FindPrices = () => ({ input: 1, output: 1, cached: 1, cache_write: 1 });
+
+  it.each([
+    ["at the provider's own address, without a credential", named("gpt-4o", { prices: FREE })],
+    ["on Workers AI", named("gpt-4o", { provider: "workers-ai", max_output: 1_000, prices: FREE })],
+    ["of the embedded model", named("embedded", { provider: "embedded", prices: FREE })],
+  ])("that a tenant says is refused where the deployment pays: %s", (_, said) => {
+    expect(given().put("m", said)).toMatchObject({ ok: false, error: { code: "invalid", field: "prices" } });
+  });
+
+  it.each([
+    ["with its own credential", named("gpt-4o", { prices: PRICES, credential: "mine" })],
+    ["at its own address", named("gpt-4o", { prices: PRICES, base_url: "https://llm.example.com/v1" })],
+  ])("that a tenant says holds for calls %s", (_, said) => {
+    const registry = given({ credentials: ["mine"] });
+    registry.put("m", said);
+    expect(registry.find("m", published)).toMatchObject({ prices: PRICES, figures: { prices: "tenant" } });
+  });
+
+  it("of a call with the deployment's key is the deployment's, whatever the tenant calls the model and whatever it once said", () => {
+    const registry = given({ models: { d: named("gpt-4o", { prices: PRICES }) }, credentials: ["mine"] });
+    registry.put("m", named("gpt-4o"));
+    expect(registry.find("m", published)).toMatchObject({ prices: PRICES, figures: { prices: "deployment" } });
+    registry.sayFree("m");
+    expect(registry.find("m", published)).toMatchObject({ prices: PRICES, figures: { prices: "deployment" } });
+    registry.put("other", named("gpt-4o-mini"));
+    registry.sayFree("other");
+    expect(registry.find("other", published)).toMatchObject({ prices: { input: 1 }, figures: { prices: "prices_package" } });
   });
 });
 

@@ -7,8 +7,21 @@ import { migrate } from "../../src/tenant/tenant-schema";
 import type { SqlRow, SqlValue, TenantSql } from "../../src/tenant/tenant-sql";
 import { createToolRegistry } from "../../src/tenant/tool-registry";
 
+const KEYS = `
+  CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The table of models of version 1, with the rows that it could hold. */
 const VERSION_1 = `
+  ${KEYS}
   CREATE TABLE models (
     id TEXT PRIMARY KEY,
     provider TEXT NOT NULL CHECK (provider IN ('embedded', 'openai-compatible')),
@@ -27,6 +40,7 @@ const VERSION_1 = `
 
 /** The table of credentials of version 2, with a row. */
 const VERSION_2 = `
+  ${KEYS}
   CREATE TABLE credentials (
     name TEXT PRIMARY KEY,
     kid TEXT NOT NULL,
@@ -76,5 +90,5 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   const tools = createToolRegistry(sql, credentials);
   expect(credentials.has("openai")).toBe(true);
   expect([tools.tools(null), tools.servers(null)]).toEqual([[], []]);
-  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 3 }]);
+  expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 6 }]);
 });

@@ -84,7 +84,11 @@ describe("a server's listing", () => {
   it("leaves out, by name, what no model can be offered", async () => {
     const listed = await list("/mcp/odd");
 
-    expect(listed).toMatchObject({ value: { tools: [{ name: "fine" }], skipped: ["huge", "half"], truncated: false } });
+    expect(listed).toMatchObject({ value: { tools: [{ name: "fine" }], skipped: ["huge", "half", "circular"], truncated: false } });
+  });
+
+  it("is not stalled by a schema of a tool's output, which is read by nothing here", async () => {
+    expect(await list("/mcp/ids")).toMatchObject({ value: { tools: [{ name: "fine" }], skipped: [] } });
   });
 
   it("is followed within the origin", async () => {

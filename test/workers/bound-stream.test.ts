@@ -17,7 +17,10 @@ class Door {
   looks = 0;
   readonly #call: ReturnType<typeof world>["call"];
 
-  constructor(readonly chat: Chat) {
+  readonly chat: Chat;
+
+  constructor(chat: Chat) {
+    this.chat = chat;
     this.look = async () => ({ ...principal(), tenant: chat.tenant.id });
     const { call } = world({
       deps: {

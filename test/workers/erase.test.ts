@@ -1,16 +1,21 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { newId } from "../../src/app/new-id";
+import { tenantObjectName } from "../../src/app/object-name";
 import type { ErasureReceipt } from "../../src/app/session-views";
 import { createProjection } from "../../src/read-model/writer";
 import { deliver, holdQueue, smallChat, TURNS, talk, words } from "./conversation";
-import { bodyOf, type Chat, migrate, newChat } from "./support";
+import { bodyOf, Chat, migrate, newChat, request } from "./support";
 
 beforeAll(migrate);
 afterEach(() => vi.restoreAllMocks());
 
 const MARK = "MARKER";
 const TABLES = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+/** The tables of the read model that hold a row of an erased session whose model was called. */
+const LEFT = ["erased_usage", "session_tombstones"];
 
 /** Every value of every table of the object, as one text. */
 const objectText = (chat: Chat): Promise<string> =>
@@ -27,7 +32,7 @@ async function rowsOf(chat: Chat): Promise<string[]> {
     const { results } = await env.DB.prepare(`SELECT * FROM "${name}"`).all();
     if (JSON.stringify(results).includes(chat.id)) held.push(name);
   }
-  return held;
+  return held.sort();
 }
 
 const eraseOf = async (chat: Chat): Promise<ErasureReceipt> => bodyOf<ErasureReceipt>(await chat.call("DELETE"));
@@ -61,10 +66,11 @@ describe("erasing a session", () => {
       stores: [
         { store: "session", status: "erased" },
         { store: "read_model", status: "erased" },
+        { store: "directory", status: "erased" },
       ],
     });
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
     expect(await runInDurableObject(chat.stub, async (_, { storage }) => [...(await storage.list()).keys()])).toEqual([]);
   });
 
@@ -113,7 +119,46 @@ describe("erasing a session", () => {
     expect((await chat.call("GET")).status).toBe(404);
     expect((await chat.send("hello")).status).toBe(404);
     expect(await objectText(chat)).not.toMatch(/MARKER|hello/);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
+  });
+});
+
+describe("what an erased session used", () => {
+  type Sums = { readonly data: readonly { readonly session_id: string; readonly calls: number }[] };
+  const usageOf = async (chat: Chat): Promise<Sums["data"]> =>
+    (await bodyOf<Sums>(await chat.tenant.call("GET", "/v1/usage?group_by=session,model,purpose"))).data;
+
+  const rebuildTenant = async (chat: Chat): Promise<unknown> => {
+    const key = env.ADMIN_KEY ?? "";
+    return bodyOf(await request("POST", `/v1/admin/tenants/${chat.tenant.id}/rebuild`, { key }));
+  };
+
+  it("stays in the tenant's sums, and comes back when the read model is made anew", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["one"] }, { deltas: ["two"] }] });
+    await chat.say("hello");
+    await chat.say("again");
+    await expect.poll(() => usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 2 }]);
+    const before = await usageOf(chat);
+
+    await eraseOf(chat);
+    expect(await usageOf(chat)).toEqual(before);
+
+    await env.DB.prepare("DELETE FROM erased_usage").run();
+    await env.DB.prepare("DELETE FROM session_tombstones").run();
+    expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [{ table: "erased_usage" }] });
+    expect(await usageOf(chat)).toEqual(before);
+    expect(await rebuildTenant(chat)).toMatchObject({ repaired: true, differences: [] });
+  });
+
+  it("holds the call that the deletion cut off", async () => {
+    const chat = await newChat({ replies: [{ deltas: ["one ", { gate: "never" }] }] });
+    const frames = await chat.hear("hello");
+    await frames.until("text.delta");
+
+    await eraseOf(chat);
+    await frames.rest();
+
+    expect(await usageOf(chat)).toMatchObject([{ session_id: chat.id, calls: 1, failed_calls: 1 }]);
   });
 });
 
@@ -131,7 +176,7 @@ describe("while a turn runs, erasing", () => {
     await Promise.all([frames.rest(), live.leave()]);
 
     expect(await objectText(chat)).not.toContain(MARK);
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
   });
 
   it("takes the waiting messages with it", async () => {
@@ -153,7 +198,8 @@ describe("while a turn runs, erasing", () => {
 
     await eraseOf(chat);
 
-    expect((await waiting).status).toBe(404);
+    const answer = await waiting;
+    expect(await bodyOf(answer, 404)).toMatchObject({ type: "urn:longhand:problem:session_erased" });
   });
 });
 
@@ -188,7 +234,7 @@ describe("late writers", () => {
     await eraseOf(chat);
     await createProjection(env.DB).write({ ...chat.caller, events, bodies: new Map(bodies.map(({ id, text }) => [id, text])) });
 
-    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
   });
 });
 
@@ -203,13 +249,87 @@ describe("with the read model out of reach, erasing", () => {
     ];
 
     const receipt = await eraseOf(chat);
-    expect(receipt.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "pending", rows: null }]);
+    expect(receipt.stores).toMatchObject([
+      { status: "erased" },
+      { store: "read_model", status: "pending", rows: null },
+      { status: "pending" },
+    ]);
     expect(await objectText(chat)).not.toContain(MARK);
     for (const spy of spies) spy.mockRestore();
     await runDurableObjectAlarm(chat.stub);
     const again = await eraseOf(chat);
 
-    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }]);
+    expect(again.stores).toMatchObject([{ status: "erased" }, { store: "read_model", status: "erased" }, { status: "erased" }]);
+    expect(await rowsOf(chat)).toEqual(LEFT);
+  });
+});
+
+describe("an erasure that was cut off", () => {
+  const tenantStub = (chat: Chat) => env.TENANTS.getByName(tenantObjectName(chat.tenant.id));
+  const forget = (chat: Chat) => runInDurableObject(chat.stub, (_, { storage }) => storage.deleteAll());
+
+  /** As a kill behind the wipe leaves it: nothing in the object, rows that are listed, and the tenant's note. */
+  async function cutOff(isNoted = true): Promise<Chat> {
+    const chat = await markedChat();
+    if (isNoted) await tenantStub(chat).beginErasure({ session: chat.id, isKnown: false });
+    await forget(chat);
+    await abortAllDurableObjects();
+    expect(await rowsOf(chat)).toContain("sessions");
+    return chat;
+  }
+
+  it("behind the wipe is finished by asking for it again", async () => {
+    const chat = await cutOff();
+
+    const receipt = await eraseOf(chat);
+
+    expect(receipt.stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
     expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect(await (await chat.tenant.call("GET", "/v1/sessions?limit=200")).text()).not.toContain(chat.id);
+    expect(await eraseOf(chat)).toMatchObject({ erased_at: receipt.erased_at });
+  });
+
+  it("behind the wipe is finished by the tenant's alarm, though no client asks again", async () => {
+    const chat = await cutOff();
+    await runInDurableObject(tenantStub(chat), (_, { storage }) => void storage.sql.exec("UPDATE erasures SET due_at = 0"));
+
+    await runDurableObjectAlarm(tenantStub(chat));
+
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+    expect((await chat.send("hello")).status).toBe(404);
+    expect(await tenantStub(chat).listSessions({ after: null, limit: 10 })).toMatchObject({ ok: true, value: { data: [] } });
+  });
+
+  it("by an older build, which noted nothing, is finished by asking for it: what the list still shows goes", async () => {
+    const chat = await cutOff(false);
+    await tenantStub(chat).forgetSession(chat.id);
+
+    expect((await eraseOf(chat)).stores.map(({ status }) => status)).toEqual(["erased", "erased", "erased"]);
+    expect(await rowsOf(chat)).toEqual(["session_tombstones"]);
+  });
+
+  it("is not revived by the request that made the session", async () => {
+    const chat = await newChat();
+    const create = () => chat.tenant.call("POST", "/v1/sessions", { model: chat.model.upstream }, { "idempotency-key": "made" });
+    const { id } = await bodyOf<{ id: typeof chat.id }>(await create(), 201);
+    const made = new Chat(chat.tenant, id, chat.model);
+    await made.append(`${MARK}-message`);
+    await tenantStub(made).beginErasure({ session: id, isKnown: false });
+    await forget(made);
+    await abortAllDurableObjects();
+
+    expect((await create()).status).toBe(404);
+    await eraseOf(made);
+    expect((await create()).status).toBe(404);
+    expect(await rowsOf(made)).toEqual(["session_tombstones"]);
+  });
+
+  it("of an id that was never given out is a 404 and leaves nothing", async () => {
+    const chat = await newChat();
+    const unknown = new Chat(chat.tenant, newId("ses"), chat.model);
+
+    expect((await unknown.call("DELETE")).status).toBe(404);
+    expect(await objectText(unknown)).toBe("[]");
+    expect(await rowsOf(unknown)).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ describe("the rows of a tenant", () => {
     const said = { input: 3, output: 15, cached: 0.3, cache_write: 3.75 };
     const named = { provider: "openai", upstream_id: "gpt-4o-mini" };
     const known = await bodyOf(await tenant.call("PUT", "/v1/models/known", named));
-    await bodyOf(await tenant.call("PUT", "/v1/models/said", { ...named, prices: said }));
+    await bodyOf(await tenant.call("PUT", "/v1/models/said", { ...named, base_url: "https://llm.example.com/v1", prices: said }));
     await rebuild(tenant);
 
     expect(known).toMatchObject({ sources: { prices: "prices_package" } });

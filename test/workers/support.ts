@@ -40,10 +40,13 @@ export async function bodyOf<T>(response: Response, status = 200): Promise<T> {
 }
 
 export class Tenant {
-  constructor(
-    readonly id: TenantId,
-    readonly key: string,
-  ) {}
+  readonly id: TenantId;
+  readonly key: string;
+
+  constructor(id: TenantId, key: string) {
+    this.id = id;
+    this.key = key;
+  }
 
   call(method: string, path: string, body?: unknown, headers?: Headers_): Promise<Response> {
     return request(method, path, { key: this.key, body, ...(headers && { headers }) });
@@ -60,7 +63,11 @@ export async function newTenant(): Promise<Tenant> {
 
 /** What the stand-in says as one model, and what it heard. */
 export class Model {
-  constructor(readonly upstream: string) {}
+  readonly upstream: string;
+
+  constructor(upstream: string) {
+    this.upstream = upstream;
+  }
 
   async script(input: Omit<ScriptInput, "model">): Promise<void> {
     const { controlUrl } = inject("standIn");
@@ -103,11 +110,15 @@ export interface ChatInput {
 
 /** One session with a model of its own. */
 export class Chat {
-  constructor(
-    readonly tenant: Tenant,
-    readonly id: SessionId,
-    readonly model: Model,
-  ) {}
+  readonly tenant: Tenant;
+  readonly id: SessionId;
+  readonly model: Model;
+
+  constructor(tenant: Tenant, id: SessionId, model: Model) {
+    this.tenant = tenant;
+    this.id = id;
+    this.model = model;
+  }
 
   get caller() {
     return { tenant: this.tenant.id, session: this.id };

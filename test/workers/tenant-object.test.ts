@@ -39,10 +39,10 @@ async function givenKey(
   stub: DurableObjectStub<TenantObject>,
   { tenant, scopes = ["sessions:read"], expires_at = null }: { tenant: TenantId; scopes?: readonly Scope[]; expires_at?: number | null },
 ) {
-  const key = generateApiKey({ env: "dev", tenant });
+  const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
   const hash = await hashApiKey(key, PEPPER);
   const id = newId("key");
-  await stub.addKey({ id, hash, name: "ci", scopes, expires_at, idempotency: null });
+  await stub.addKey({ id, hash, name: "ci", scopes, expires_at, by: null, idempotency: null });
   return { key, hash, id };
 }
 
@@ -74,9 +74,9 @@ describe("a tenant that was never created", () => {
     const answers = await Promise.all([
       stub.settings(),
       stub.changeSettings({ name: "x" }),
-      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, idempotency: null }),
+      stub.addKey({ id: newId("key"), hash: "h", name: "x", scopes: [], expires_at: null, by: null, idempotency: null }),
       stub.listKeys(),
-      stub.revokeKey(newId("key")),
+      stub.revokeKey(newId("key"), null),
       stub.registerSession({ session: newId("ses"), idempotency: null }),
       stub.forgetSession(newId("ses")),
       stub.listSessions({ after: null, limit: 10 }),
@@ -161,7 +161,7 @@ describe("keys", () => {
     const { hash, id } = await givenKey(one.stub, { tenant: one.tenant });
     expect((await one.stub.authenticate(hash))?.tenant).toBe(one.tenant);
     expect(await two.stub.authenticate(hash)).toBeNull();
-    expect(await two.stub.revokeKey(id)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
+    expect(await two.stub.revokeKey(id, null)).toMatchObject({ ok: false, error: { code: "key_not_found" } });
     expect(await one.stub.authenticate(hash)).not.toBeNull();
   });
 
@@ -176,8 +176,8 @@ describe("keys", () => {
   it("that were revoked are refused, also after an eviction", async () => {
     const { tenant, stub } = await givenTenant();
     const { hash, id } = await givenKey(stub, { tenant });
-    const first = await stub.revokeKey(id);
-    expect(await stub.revokeKey(id)).toEqual(first);
+    const first = await stub.revokeKey(id, null);
+    expect(await stub.revokeKey(id, null)).toEqual(first);
     expect(await stub.authenticate(hash)).toBeNull();
     await evictDurableObject(stub);
     expect(await stubOf(tenant).authenticate(hash)).toBeNull();

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { UsageInput, UsagePage } from "../../src/app/read-api";
 import type { LedgerRow, Page, SessionDescription } from "../../src/app/session-views";
+import { sumForErasure } from "../../src/domain/erased-usage";
 import type { SessionId, TenantId } from "../../src/domain/ids";
 import type { CallPurpose } from "../../src/domain/model-call";
 import { createUsageList } from "../../src/read-model/usage-query";
@@ -155,10 +156,24 @@ describe("the sums", () => {
     expect((await sum({ from: 0, to: NOON + DAY })).data).toMatchObject([{ calls: 1 }]);
   });
 
-  it("leave an erased session out", async () => {
-    const gone = await session(1, [{}]);
-    await createProjection(env.DB).erase({ tenant, session: gone, at: NOON });
-    expect((await sum()).data).toMatchObject([{ calls: 0 }]);
+  it("hold what an erased session's calls came to, in its groups", async () => {
+    const calls: readonly Call[] = [{ cost: 0.1 }, { model: "b", purpose: "compaction" }, { failed: true, at: NOON + DAY }];
+    const gone = await session(1, calls);
+    await session(2, [{ cost: 0.5 }]);
+    const groupBy = ["day", "session", "model", "purpose"] as const;
+    const before = await sum({ groupBy });
+
+    const usage = sumForErasure(
+      calls.map(({ at = NOON, model = "gpt-4o", purpose = "turn", cost, failed }) => ({
+        ...{ at, model, purpose, usage: failed ? null : USAGE, outcome: failed ? ("timeout" as const) : ("stop" as const) },
+        ...(cost === undefined ? {} : { cost }),
+      })),
+    );
+    await createProjection(env.DB).erase({ tenant, session: gone, at: NOON, usage });
+    await createProjection(env.DB).erase({ tenant, session: gone, at: NOON, usage });
+
+    expect(await sum({ groupBy })).toEqual(before);
+    expect((await sum({ session: gone })).data).toMatchObject([{ calls: 3 }]);
   });
 });
 

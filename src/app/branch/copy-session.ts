@@ -68,7 +68,8 @@ const EXECUTIONS = /exe_[0-7][0-9A-HJKMNP-TV-Z]{25}/g;
 /** A summary may name calls: the copy's are called otherwise. */
 async function renameHead(head: ForkHead, to: SessionId): Promise<ForkHead> {
   const overlays = await Promise.all(
-    head.overlays.map(async ({ overlay, text }) => ({
+    head.overlays.map(async ({ overlay, text, ...read }) => ({
+      ...read,
       overlay: { ...overlay, id: await deriveId("ovl", `${to}:${overlay.id}`) },
       text: text === null ? null : await renameExecutions(text, to),
     })),

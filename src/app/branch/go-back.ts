@@ -61,15 +61,19 @@ export function lineAt(to: number, state: SessionState, past: BranchPast): LineA
   const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to), mustShow });
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
   const ended = newest?.turn ? past.turn(newest.turn) : null;
-  const at = { branch: state.branch.count + 1, elsewhere, messages: state.messages - past.countMessages(left) };
+  const taken_back = upTo(state.branch.taken_back, to);
+  const at = { branch: state.branch.count + 1, elsewhere, taken_back, messages: state.messages - past.countMessages(left) };
   const seen = { overlays, reduced };
-  const wanted = continues ? past.everyItemAt(shown) : past.itemsAt(shown);
+  const wanted = past.itemsAt(shown);
   return toLine(
     { ...at, last_turn: newest?.kind === "user" ? null : (ended?.last ?? null), continues },
     { ...seen, wanted },
     { state, past },
   );
 }
+
+const upTo = (ranges: readonly CoveredRange[], last: number): readonly CoveredRange[] =>
+  ranges.flatMap(({ from, to }) => (from <= last ? [{ from, to: Math.min(to, last) }] : []));
 
 export interface SeenThen {
   readonly overlays: readonly Overlay[];

@@ -9,6 +9,8 @@ import type { ItemMeta, TextRef } from "../../domain/message";
 /** A branch that does not go on, as it was left. */
 export interface LeftBranch {
   readonly elsewhere: readonly CoveredRange[];
+  /** What a retry took back on it; absent: an older build left it. */
+  readonly taken_back?: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly view: ViewBefore;
@@ -21,9 +23,9 @@ export interface EndedTurn {
 }
 
 export interface BranchPast {
-  /** Items of these positions, in order, without what a retry took back. */
+  /** Items of these positions, in order, without what a retry took back on the present branch. */
   itemsAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
-  /** The same, with what one took back: of what a branch that was left has shown, nothing is. */
+  /** All items of these positions: of what a branch that was left has shown, none was taken back on it. */
   everyItemAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /** The newest item of the present branch up to `position`. */
   newestUpTo(position: number): ItemMeta | null;

@@ -12,9 +12,9 @@ export function switchBranch(branch: number, { writer, clock, past }: BranchPort
   const left = past.leftBranch(branch);
   if (!left) return err({ code: "branch_not_found", branch });
   const elsewhere = withRange(left.elsewhere, { from: left.view.to + 1, to: state.next_position - 1 });
-  const { messages, last_turn, view } = left;
+  const { messages, last_turn, view, taken_back = state.branch.taken_back } = left;
   const { line, items } = toLine(
-    { branch, elsewhere, messages, last_turn, continues: false },
+    { branch, elsewhere, taken_back, messages, last_turn, continues: false },
     { ...view, wanted: past.everyItemAt(view.shown) },
     { state, past },
   );

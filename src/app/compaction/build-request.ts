@@ -1,5 +1,5 @@
 /** The next request of a session: the view as it stands, for the model as the registry knows it. */
-import { assumeWindow, limitOf, type ModelLimits, measureNext } from "../../context/budget";
+import { assumeWindow, limitOf, type ModelLimits, plannedNext } from "../../context/budget";
 import { draftFromRungs } from "../../context/epoch-draft";
 import { planGuard } from "../../context/guard";
 import type { Plan } from "../../context/plan";
@@ -54,7 +54,7 @@ export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, Tur
     if (plan.kind === "cannot_fit") return err({ kind: "cannot_fit", status: null, fit: plan.fit });
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
-  const { tokens } = measureNext(writer.state, spec.id);
+  const tokens = plannedNext(writer.state, spec.id);
   const limit = limitOf(windowOf(spec, policy)) ?? tokens;
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }

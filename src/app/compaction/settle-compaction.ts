@@ -5,7 +5,7 @@
 import { ratioOf } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
 import { joinStages } from "../../context/prompts";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor } from "../../context/start-ratio";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
@@ -84,7 +84,7 @@ function check(
   const policy = policyUnderWay(state);
   const summarizer = summarizerNamed(model, lease.attempt, cast);
   const cap = answerCapOf({ plan: lease, spec: cast.spec, summarizer, policy });
-  const ratio = ratioOf(withStartRatio(state, summarizer), summarizer.id);
+  const ratio = ratioOf(measuredFor(state, summarizer), summarizer.id);
   return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 

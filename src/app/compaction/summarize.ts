@@ -5,6 +5,7 @@ import { estimateTokens } from "../../context/tokens";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CallUsage, FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
+import { believedUsage } from "../believed-usage";
 import type { ChatModel, Clock, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
 import type { SummaryOutcome } from "../session-api";
 import type { Schedule } from "../session-ports";
@@ -27,6 +28,8 @@ const MAX_SUMMARY_UNITS = 200_000;
 
 interface Heard {
   text: string;
+  /** UTF-16 units of all of the reply, thinking and calls included. */
+  units: number;
   /** A tool was called: whatever else is said, and however the provider names the end, it is no summary (docs/policy.md). */
   called: boolean;
   usage: CallUsage | null;
@@ -45,7 +48,7 @@ export async function summarize(
   const stop = (): void => abort.abort();
   signal?.addEventListener("abort", stop, { once: true });
   const startedAt = ports.clock();
-  const heard: Heard = { text: "", called: false, usage: null, end: { ok: false, failure: "unavailable" } };
+  const heard: Heard = { text: "", units: 0, called: false, usage: null, end: { ok: false, failure: "unavailable" } };
   let expired = false;
   const cancel = ports.schedule(timeoutMs, () => {
     expired = true;
@@ -66,7 +69,9 @@ export async function summarize(
     cancel();
     signal?.removeEventListener("abort", stop);
   }
-  const call = { model: request.model.id, estimate: estimateRequest(request), usage: heard.usage, ms: ports.clock() - startedAt };
+  const estimate = estimateRequest(request);
+  const usage = believedUsage(heard.usage, { request, estimate, units: heard.units });
+  const call = { model: request.model.id, estimate, usage, ms: ports.clock() - startedAt };
   const spent = { ...call, ...costField(call, request.model.prices) };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
   const { end, text } = heard;
@@ -87,10 +92,13 @@ function take(chunk: ModelChunk, heard: Heard): void {
   switch (chunk.type) {
     case "text":
       heard.text += chunk.text;
+      heard.units += chunk.text.length;
       return;
     case "reasoning":
+      heard.units += chunk.text.length;
       return;
     case "tool_call":
+      heard.units += chunk.call.arguments.length;
       heard.called = true;
       return;
     case "failure":

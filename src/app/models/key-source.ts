@@ -14,13 +14,15 @@ export type KeySource =
   /** Called without a key. */
   | { readonly from: "none" };
 
+type KeyFacts = Pick<ModelSpec, "provider" | "base_url" | "credential" | "source">;
+
 const NONE: KeySource = { from: "none" };
 
 /**
  * A tenant's base URL never sees a key of the deployment: it is for the deployment's own models, wherever they are, and
  * for a tenant's at the provider's own address. A deployment's model never sees a tenant's credential.
  */
-export function keySourceOf({ provider, base_url, credential, source }: ModelSpec): KeySource {
+export function keySourceOf({ provider, base_url, credential, source }: KeyFacts): KeySource {
   const key = deploymentKeyOf(provider);
   if (key === null) return NONE;
   if (source === "tenant" && credential !== undefined) return { from: "tenant", credential };
@@ -31,6 +33,12 @@ export function keySourceOf({ provider, base_url, credential, source }: ModelSpe
 
 /** Whether a call without a key is in vain: at a provider's own address it is, at another one there may be none to show. */
 export const needsKey = (model: ModelSpec): boolean => model.base_url === null && keySourceOf(model).from !== "none";
+
+/** Whether the tenant pays for the model's calls: by its own credential, or at an address of its own that wants none. */
+export function isPaidByTenant(model: KeyFacts): boolean {
+  const { from } = keySourceOf(model);
+  return from === "tenant" || (from === "none" && model.source === "tenant" && deploymentKeyOf(model.provider) !== null);
+}
 
 /** Null: called without a key. */
 function deploymentKeyOf(provider: Provider): DeploymentKey | null {

@@ -4,7 +4,10 @@
  */
 export class ProjectionGapError extends Error {
   override readonly name = "ProjectionGapError";
-  constructor(readonly upTo: number) {
+  readonly upTo: number;
+
+  constructor(upTo: number) {
     super(`the read model stands at seq ${upTo}`);
+    this.upTo = upTo;
   }
 }

@@ -5,11 +5,13 @@
 import { rawViewTokens } from "../../context/budget";
 import { rentOfCall } from "../../context/planner";
 import { policyOf } from "../../context/policy-choice";
+import { measuredFor } from "../../context/start-ratio";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
 import { toAskedModel } from "../asked-model";
+import { believedUsage } from "../believed-usage";
 import { buildRequest, limitsOf } from "../compaction/build-request";
 import type { CallOptions, ModelChunk, ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
@@ -41,9 +43,16 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const at = clock();
-  const read = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const read = {
+    model: spec.id,
+    epoch: state.view.epoch,
+    up_to: state.next_position - 1,
+    estimate: rawViewTokens(measuredFor(state, spec)),
+  };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
   const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
+  // Counted before it is made: what cannot be written down is not asked.
+  ports.noteCall(call.endedAs("crashed", null));
   live.call = call;
   let noted = Promise.resolve();
   const onRequest = (body: string): void => {
@@ -52,16 +61,22 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec }, ports);
   await noted;
+  call.usage = believedUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
 
 const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
-/** Once the request's digest is known: should the object die after this, the next life can say what was asked. */
+/** Once the request's digest is known: should the object die after this, the next life can say what was asked. The call is noted without it, too. */
 async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
   call.request_digest = await of.digest;
-  if (isCurrent(of.live, ports)) ports.noteCall(call.endedAs("crashed", null));
+  if (!isCurrent(of.live, ports)) return;
+  try {
+    ports.noteCall(call.endedAs("crashed", null));
+  } catch (error) {
+    ports.log.warn("digest_not_noted", { error: error instanceof Error ? error.name : "unknown" });
+  }
 }
 
 interface Heard {
@@ -88,12 +103,12 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
     for await (const chunk of ask({ signal: call.signal, onProgress, onAlive: () => watch.heard() })) {
       if (call.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
       watch.heard(chunk.type === "text");
-      take(chunk, heard, live);
-      if (live.spoken.units > MAX_REPLY_UNITS) {
-        call.abort();
-        return { ...heard, outcome: failed("output_cap") };
-      }
-      if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+      const taken = shorten(chunk, MAX_REPLY_UNITS - live.spoken.units);
+      take(taken, heard, live);
+      show(taken, live, ports);
+      if (taken === chunk && live.spoken.units <= MAX_REPLY_UNITS) continue;
+      call.abort();
+      return { ...heard, outcome: failed("output_cap") };
     }
   } catch (error) {
     ports.log.error("model_threw", { error: error instanceof Error ? error.name : "unknown" });
@@ -108,6 +123,19 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
 
 const isSpoken = (chunk: ModelChunk): chunk is Extract<ModelChunk, { type: "text" | "reasoning" }> =>
   chunk.type === "text" || chunk.type === "reasoning";
+
+function show(chunk: ModelChunk, live: LiveTurn, ports: SessionPorts): void {
+  if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
+}
+
+/** As many of its words as `room` holds: a whole reply may come as one chunk. Calls are left whole: of a turn that fails none is kept. */
+function shorten(chunk: ModelChunk, room: number): ModelChunk {
+  if (!isSpoken(chunk) || chunk.text.length <= room) return chunk;
+  return { ...chunk, text: chunk.text.slice(0, endOfCharacter(chunk.text, Math.max(0, room))) };
+}
+
+/** The place before `at` where no character is cut in two. */
+const endOfCharacter = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
 
 const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 

@@ -13,11 +13,19 @@ export class CallUnderWay {
   usage: CallUsage | null = null;
   request_digest: string | null = null;
 
+  readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">;
+  readonly startedAt: number;
+  readonly prices: Prices | undefined;
+
   constructor(
-    readonly asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">,
-    readonly startedAt: number,
-    readonly prices?: Prices,
-  ) {}
+    asked: Pick<ModelCall, "turn" | "model" | "epoch" | "up_to" | "estimate" | "rent" | "ratio" | "asked">,
+    startedAt: number,
+    prices?: Prices,
+  ) {
+    this.asked = asked;
+    this.startedAt = startedAt;
+    this.prices = prices;
+  }
 
   #cost(): { readonly cost?: number } {
     return costField({ usage: this.usage, estimate: this.asked.estimate }, this.prices);
@@ -45,11 +53,14 @@ export class LiveTurn {
   call: CallUnderWay | null = null;
   look: (() => void) | null = null;
 
+  readonly run: TurnRun;
+  readonly vain: VainSpend;
+
   /** `vain`: what earlier rounds of the turn have spent in vain. */
-  constructor(
-    readonly run: TurnRun,
-    readonly vain: VainSpend = { calls: 0, tokens: 0 },
-  ) {}
+  constructor(run: TurnRun, vain: VainSpend = { calls: 0, tokens: 0 }) {
+    this.run = run;
+    this.vain = vain;
+  }
 
   /** A round of a turn. `last`: the one before it, of this turn or another. */
   static after(last: LiveTurn | null, run: TurnRun): LiveTurn {

@@ -38,14 +38,14 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   if (titleModelOf(writer.state) !== asked) return;
   const request = buildTitleRequest(found.value, writer.state, content);
   if (!request) return;
-  const { title_tries: tries } = writer.state;
+  const { title_tries: tries, redacted } = writer.state;
   ports.noteTitle(crashedCall(request, writer.state), tries);
   const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
   const { ref, bodies } = draftText(text, ids);
-  // What a user set meanwhile stands, and its text is not stored in vain.
-  const wanted = writer.state.settings.title === null;
+  // What a user set meanwhile stands, and its text is not stored in vain; nor is what may have been made from a message that was redacted since.
+  const wanted = writer.state.settings.title === null && writer.state.redacted.length === redacted.length;
   const command = { type: "RecordTitle", at: clock(), call: toCall(outcome, writer.state), title: wanted ? ref : null, tries } as const;
   writer.execute(command, wanted ? bodies : []);
 }

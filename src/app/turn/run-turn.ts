@@ -11,6 +11,7 @@ import { type DraftedItem, draftItem } from "../drafts";
 import { Efforts, mayHelpElsewhere } from "../retry";
 import type { SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "../tools/judge-call";
+import { StepBudget } from "../tools/schema-check";
 import { candidatesOf } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
@@ -23,7 +24,7 @@ import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const efforts = new Efforts(live.vain);
-  let ended: Failed | null = isAtRoundLimit(ports) ? AT_ROUND_LIMIT : null;
+  let ended: Failed | null = whyNotAsked(ports);
   if (ended) return fail(live, ports, ended);
   for (const candidate of candidatesOf(ports.writer.state)) {
     const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
@@ -38,12 +39,12 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   if (ended) fail(live, ports, ended);
 }
 
-const AT_ROUND_LIMIT: Failed = { failure: { kind: "round_limit", status: null }, call: null };
-
-/** A model that calls tools for ever is stopped by its policy. */
-function isAtRoundLimit({ writer }: SessionPorts): boolean {
+/** A model that calls tools for ever is stopped by its policy, and none is asked for what there is no room to record. Null: it may be. */
+function whyNotAsked({ writer, storageIsFull }: SessionPorts): Failed | null {
   const { turn, settings } = writer.state;
-  return (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
+  if (storageIsFull()) return { failure: { kind: "storage_full", status: null }, call: null };
+  const isAtLimit = (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
+  return isAtLimit ? { failure: { kind: "round_limit", status: null }, call: null } : null;
 }
 
 const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ failure, call });
@@ -60,10 +61,11 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const said = live.spoken.whole;
   const reply = said.words.length > 0 ? draftItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
   const tools = said.calls.length > 0 ? ports.content.readTools() : [];
+  const budget = new StepBudget();
   const calls = said.calls.map(({ call: part, thinking }): DraftedItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
     const drafted = draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
-    return { ...drafted, judged: judgeCall(part, tools) };
+    return { ...drafted, judged: judgeCall(part, tools, budget) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
   const bodies = drafted.map((item) => item.body);

@@ -113,7 +113,7 @@ function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: Room
 
 /** A call that came to nothing is in the ledger before the next one is made; null: none was made. False: the turn is over. */
 export function keepCall(live: LiveTurn, call: ModelCall | null, ports: RoomPorts): boolean {
+  const goesOn = call ? ports.writer.execute({ type: "RecordCall", at: ports.clock(), ...live.run, call }).ok : isCurrent(live, ports);
   live.call = null;
-  if (!call) return isCurrent(live, ports);
-  return ports.writer.execute({ type: "RecordCall", at: ports.clock(), ...live.run, call }).ok;
+  return goesOn;
 }

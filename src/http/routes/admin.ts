@@ -61,6 +61,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
       name,
       scopes: [...new Set(scopes)],
       expires_at,
+      by: null,
       idempotency: await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]),
     });
     if (!issued.ok) return sendProblem(c, issued.error);

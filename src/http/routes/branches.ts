@@ -8,7 +8,7 @@ import { principalOf } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
-import { registerSession } from "../register-session";
+import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { branchNumber, branchView, comparisonView, forkInput, redactedView, rewindInput } from "../schemas/branch";
 import { id, sessionPath } from "../schemas/ids";
@@ -186,10 +186,11 @@ function registerFork(app: App, deps: HttpDeps): void {
   });
 }
 
-/** Nobody can come back to an id that was never told. */
+/** No client can come back to an id that it was never told. Of a copy that was not begun nothing is there to be erased. */
 async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
-  await sessionCalls(deps, c, session).repeatable((api, caller) => api.erase(caller));
-  await deps.tenants(principalOf(c).tenant).forgetSession(session);
+  const begun = await sessionCalls(deps, c, session).repeatable((api, caller) => api.describe(caller));
+  if (begun.ok) await eraseFor(deps, c, session);
+  else await deps.tenants(principalOf(c).tenant).forgetSession(session);
 }
 
 export function registerBranches(app: App, deps: HttpDeps): void {

@@ -29,7 +29,7 @@ const create = tenantRoute({
   path: "/v1/keys",
   tag,
   scope,
-  summary: "Make a key",
+  summary: "Make a key: with no scope that the key that asks lacks, and no later end",
   request: { headers: idempotencyHeaders, body: jsonBody(keyInput) },
   responses: { 201: json("The key: it is shown this once", keyView.extend({ key: shownOnce })) },
 });
@@ -39,7 +39,7 @@ const revoke = tenantRoute({
   path: "/v1/keys/{key_id}",
   tag,
   scope,
-  summary: "Revoke a key; look-ups that are remembered end within the stated time",
+  summary: "Revoke a key that has no scope that the key that asks lacks; look-ups that are remembered end within the stated time",
   request: { params: z.object({ key_id: id("key") }) },
   responses: { 200: json("The revoked key", keyView) },
 });
@@ -55,14 +55,13 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(create, async (c) => {
     const maker = principalOf(c);
-    const { name, scopes = [...maker.scopes], expires_at = null } = c.req.valid("json");
-    // Nobody gives what they do not have.
-    const missing = scopes.find((wanted) => !maker.scopes.includes(wanted));
-    if (missing) return sendProblem(c, { code: "forbidden", scope: missing });
+    // What the tenant's object refuses is more than the maker has; what is not said is what the maker has.
+    const { name, scopes = [...maker.scopes], expires_at = maker.expires_at } = c.req.valid("json");
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const issued = await issueKey(deps, { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, idempotency });
+    const order = { tenant: maker.tenant, name, scopes: [...new Set(scopes)], expires_at, by: maker.key, idempotency };
+    const issued = await issueKey(deps, order);
     if (!issued.ok) return sendProblem(c, issued.error);
     markReplayed(c, issued.value);
     return c.json({ ...issued.value.view, key: issued.value.key }, 201);
@@ -70,9 +69,10 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(revoke, async (c) => {
     const { key_id } = c.req.valid("param");
+    const { tenant, key } = principalOf(c);
     const revoked = await callTwice(
-      () => deps.tenants(principalOf(c).tenant),
-      (api) => api.revokeKey(key_id),
+      () => deps.tenants(tenant),
+      (api) => api.revokeKey(key_id, key),
     );
     return revoked.ok ? c.json(revoked.value, 200) : sendProblem(c, revoked.error);
   });

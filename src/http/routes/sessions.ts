@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { OpenInput, Outcome } from "../../app/session-api";
 import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
-import type { SessionId, TenantId } from "../../domain/ids";
+import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
@@ -12,7 +12,7 @@ import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
-import { registerSession } from "../register-session";
+import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
 import { limitQuery, listOf } from "../schemas/page";
@@ -170,19 +170,10 @@ async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Resu
   return settings.ok ? ok(chainChoices(deps.config.defaultPolicy, parseLevel(settings.value.default_policy))) : settings;
 }
 
-/** Out of the directory last: until then a deletion that broke off can be found and sent again. */
-async function leaveDirectory(deps: HttpDeps, tenant: TenantId, session: SessionId): Promise<void> {
-  await callTwice(
-    () => deps.tenants(tenant),
-    (api) => api.forgetSession(session),
-  );
-}
-
 function registerErase(app: App, deps: HttpDeps): void {
   app.openapi(erase, async (c) => {
     const { session_id: session } = c.req.valid("param");
-    const receipt = await sessionCalls(deps, c, session).repeatable((api, caller) => api.erase(caller));
-    if (receipt.ok || receipt.error.code === "session_erased") await leaveDirectory(deps, principalOf(c).tenant, session);
+    const receipt = await eraseFor(deps, c, session);
     return receipt.ok ? c.json(receipt.value, 200) : sendProblem(c, receipt.error);
   });
 }

@@ -20,7 +20,10 @@ const ofTenant = tenantRoute({
   summary: "Sum up the model calls of a time, by day, session, model and purpose",
   request: { query: usageQuery },
   responses: {
-    200: json("A page in order of the groups; it follows the calls with a short delay, and leaves erased sessions out", usageListView),
+    200: json(
+      "A page in order of the groups; it follows the calls with a short delay; those of erased sessions count on, from the beginning of their quarter of an hour",
+      usageListView,
+    ),
   },
 });
 

@@ -44,7 +44,15 @@ const receiptView = documents<ShownReceipt>()(
           "In the model's price unit: reading the next request before and after, and what the change was expected to cost; null in receipts from before every change of the view said it",
       }),
     rungs: z
-      .array(z.object({ rung: z.string(), gain: z.number(), reason: z.string() }))
+      .array(
+        z.object({
+          rung: z.string(),
+          gain: z
+            .number()
+            .openapi({ description: "Tokens of the next request that it was to free, in the unit of current_context_tokens" }),
+          reason: z.string(),
+        }),
+      )
       .readonly()
       .openapi({ description: "Steps of the ladder in the order taken, with the tokens that each was expected to free" }),
     mode: z.enum(["transcript", "same_prefix"]).nullable(),

@@ -29,7 +29,14 @@ const weights = {
     .readonly(),
 };
 
-const request = z.object({ url: z.string(), body: z.string() });
+export const contextInput = z
+  .strictObject({ content: z.string().refine((text) => text.trim() !== "", "must not be empty") })
+  .openapi("NextMessage");
+
+const request = z.object({
+  url: z.string().nullable().openapi({ description: "Without what could be a secret; null: the address is the deployment's" }),
+  body: z.string(),
+});
 
 export const contextView = documents<ContextReport>()(
   z

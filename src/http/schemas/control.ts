@@ -49,7 +49,7 @@ export const toCompactInput = (input: z.infer<typeof compactInput>): CompactInpu
 
 const reductions = z.array(documents<Reduction>()(z.object({ position: z.int(), tokens: z.number() }))).readonly();
 const step = {
-  gain: z.number().openapi({ description: "Tokens of the next request that it should free" }),
+  gain: z.number().openapi({ description: "Tokens of the next request that it should free, in the unit of current_context_tokens" }),
   reason: z.string(),
 };
 const overlays = z.array(id("ovl")).readonly();

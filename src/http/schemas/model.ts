@@ -8,6 +8,7 @@ import {
   SUGGESTION_SOURCES,
 } from "../../app/model-entry";
 import { type ModelCapabilities, type ModelSpec, PROVIDERS } from "../../app/ports";
+import { shownAddress } from "../../app/shown-address";
 import type { Prices } from "../../context/economy";
 import {
   baseUrlFault,
@@ -126,7 +127,7 @@ export function toModelView(model: ModelEntry): ModelView {
     id,
     provider,
     upstream_id,
-    base_url: source === "deployment" ? null : model.base_url,
+    base_url: model.base_url && shownAddress(model.base_url, model),
     context_window,
     max_output,
     capabilities: model.capabilities ?? null,

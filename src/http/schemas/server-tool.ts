@@ -1,18 +1,11 @@
 /** HTTP tools and MCP servers of a tenant, as they are put and shown. */
 import { z } from "@hono/zod-openapi";
-import {
-  HTTP_TOOL_METHODS,
-  type HttpTool,
-  type HttpToolEntry,
-  MAX_TOOL_SCHEMA,
-  type McpServer,
-  type McpServerEntry,
-} from "../../app/tool-entry";
+import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
 import { credentialName } from "./credential";
 import { documents } from "./documents";
 import { time } from "./ids";
-import { fileMapping, toolDescription, toolName, toolParameters } from "./tool";
+import { fileMapping, parametersWith, toolDescription, toolName } from "./tool";
 
 /** Before a tool's own name, of 64 characters in all. */
 export const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "1 to 32 letters, digits, _ or -, a letter or digit first");
@@ -55,17 +48,11 @@ const timeout = z
 const MAX_ANSWER_BYTES = 4_194_304;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
-/** What cannot be judged here would be sent as the model wrote it. */
-const judgedParameters = toolParameters.superRefine((schema, context) => {
-  const isTooLarge = JSON.stringify(schema).length > MAX_TOOL_SCHEMA;
-  const message = isTooLarge ? `at most ${MAX_TOOL_SCHEMA} characters of JSON` : schemaFault(schema);
-  if (message) context.addIssue({ code: "custom", message });
-});
-
 export const httpToolInput = z
   .strictObject({
     description: toolDescription.nullable().default(null).openapi({ description: "What the model reads of it" }),
-    parameters: judgedParameters,
+    // What cannot be judged here would be sent as the model wrote it.
+    parameters: parametersWith(schemaFault),
     url,
     method: z
       .enum(HTTP_TOOL_METHODS)
@@ -139,7 +126,7 @@ export const mcpServerView = documents<McpServerView>()(
       skipped: z
         .array(z.string())
         .readonly()
-        .openapi({ description: "No model can be offered these: their name or schema is too large, or no Unicode" }),
+        .openapi({ description: "No model can be offered these: their name or schema is too large, circular or no Unicode" }),
       truncated: z.boolean().openapi({ description: "The server has more than are kept: name the ones that are wanted in allowed_tools" }),
     })
     .openapi("McpServer"),

@@ -72,7 +72,9 @@ export const tokenFigure = documents<TokenFigure>()(
   z.object({
     tokens: z.number(),
     source: z.enum(["reported", "estimated", "mixed"]),
-    error_bound: z.number().openapi({ description: "How far off it may be, in tokens, either way" }),
+    error_bound: z
+      .number()
+      .openapi({ description: "How far off it may be, in tokens, either way; decisions go by `tokens` and this together" }),
   }),
 );
 
@@ -137,7 +139,15 @@ export const erasureView = documents<ErasureReceipt>()(
     .object({
       session: id("ses"),
       erased_at: time,
-      stores: z.array(z.object({ store: z.string(), status: z.enum(["erased", "pending"]), rows: z.int().nullable() })).readonly(),
+      stores: z
+        .array(
+          z.object({
+            store: z.string().openapi({ description: "session, read_model, directory" }),
+            status: z.enum(["erased", "pending"]),
+            rows: z.int().nullable(),
+          }),
+        )
+        .readonly(),
     })
     .openapi("ErasureReceipt"),
 );

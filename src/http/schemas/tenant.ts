@@ -4,7 +4,7 @@ import type { Policy } from "../../context/policy";
 import { chainChoices, type PolicyChoice, parseLevel, resolvePolicy } from "../../context/policy-choice";
 import type { KeyId, TenantId } from "../../domain/ids";
 import { documents } from "./documents";
-import { id, time } from "./ids";
+import { id, idOrNull, time } from "./ids";
 import { type ModelView, modelName, modelView } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
@@ -57,6 +57,8 @@ export const keyView = documents<KeyView>()(
       created_at: time,
       expires_at: time.nullable(),
       revoked_at: time.nullable(),
+      created_by: idOrNull("key").openapi({ description: "The key that made it; null: the deployment's admin, or not recorded" }),
+      revoked_by: idOrNull("key").openapi({ description: "The key that revoked it; null: the deployment's admin, or not recorded" }),
     })
     .openapi("Key"),
 );

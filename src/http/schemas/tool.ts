@@ -2,8 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
-import { MAX_OFFERED_TOOLS } from "../../app/tool-entry";
+import { MAX_OFFERED_TOOLS, MAX_TOOL_SCHEMA } from "../../app/tool-entry";
 import { TOOL_NAME } from "../../app/tools/offer-tools";
+import { boundsFault } from "../../app/tools/schema-bounds";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, type ToolDefinition } from "../../domain/message";
 import { MAX_ARTIFACTS } from "../../domain/tool-run";
 import { defined, documents } from "./documents";
@@ -13,12 +14,20 @@ const MAX_DESCRIPTION = 16_384;
 export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ or -");
 export const toolDescription = z.string().max(MAX_DESCRIPTION);
 
-/** Whether a good schema comes with a client's tool is the client's business, who judges what it is called with. */
-export const toolParameters = z
-  .record(z.string(), z.unknown())
-  .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
-  .readonly()
-  .openapi({ description: "A JSON Schema of type object" });
+/**
+ * `faultOf`: what else is asked of it. Whether a good schema comes with a client's tool is the client's business, who judges what it is called
+ * with; the bounds hold for every tool.
+ */
+export const parametersWith = (faultOf: (schema: Readonly<Record<string, unknown>>) => string | null) =>
+  z
+    .record(z.string(), z.unknown())
+    .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
+    .superRefine((schema, context) => {
+      const message = faultOf(schema);
+      if (message !== null) context.addIssue({ code: "custom", message });
+    })
+    .readonly()
+    .openapi({ description: `A JSON Schema of type object, of at most ${MAX_TOOL_SCHEMA} characters, without circles of references` });
 
 export const fileMapping = z
   .strictObject({
@@ -32,7 +41,7 @@ const clientTool = z
     type: z.literal("client").optional().openapi({ description: "The client runs it, and gives its results back" }),
     name: toolName,
     description: toolDescription.optional().openapi({ description: "What the model reads of it" }),
-    parameters: toolParameters,
+    parameters: parametersWith(boundsFault),
     files: fileMapping.optional(),
   })
   .openapi("ClientTool");

@@ -24,7 +24,7 @@ export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 export const turnFailureView = documents<TurnFailure>()(
   z.object({
-    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "unknown_model", "crashed", "internal"]),
+    kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal"]),
     status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
     fit: z
       .object({
@@ -64,6 +64,7 @@ export const turnView = documents<TurnReport>()(
       usage: usageView.nullable(),
       cost: dollars.openapi({ description: "US dollars of its calls; null: unknown of one of them" }),
       context_window: z.int().nullable(),
+      assumed_window: z.int().nullable().openapi({ description: "What the policy takes an unknown window to be" }),
       current_context_tokens: z.number(),
       notices: z
         .array(z.object({ code: z.enum(["history_trimmed"]), text: z.string() }))

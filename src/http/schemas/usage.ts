@@ -34,7 +34,7 @@ const source = z.enum(["turn", "context_compaction", "title", "comparison"]);
 export const callOutcome = z.enum([
   ...(["stop", "length", "tool_calls", "content_filter", "other"] as const),
   ...modelFailureKind.options,
-  ...(["cannot_fit", "round_limit", "unknown_model", "crashed", "internal", "stale"] as const),
+  ...(["cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal", "stale"] as const),
 ]);
 
 export const ledgerRowView = documents<LedgerRow>()(

@@ -51,7 +51,7 @@ function pairsIn(text: string, { parameters }: ToolDefinition): object {
   const properties = typeof parameters.properties === "object" && parameters.properties !== null ? parameters.properties : {};
   const found = Object.entries(properties).flatMap(([key, schema]) => {
     const pair = new RegExp(String.raw`(?<![\p{L}\p{N}_])${escaped(key)}\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s,;]+))`, "u").exec(text);
-    const value = pair?.[1] ?? pair?.[2] ?? pair?.[3]?.replace(/[.!?]+$/, "");
+    const value = pair?.[1] ?? pair?.[2] ?? pair?.[3]?.replace(/(?<![.!?])[.!?]+$/, "");
     return value === undefined ? [] : [[key, toValue(value, schema)] as const];
   });
   return Object.fromEntries(found);

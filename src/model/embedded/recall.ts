@@ -18,7 +18,7 @@ const GOOD = 0.5;
 const FOUND_BY_WORDS = { least: 0.2, nearly: 0.5 };
 const FOUND_BY_EXECUTION = { least: 0.1, nearly: 0.5 };
 /** How a result names a call: with its execution. */
-const CALL = /\bcall of [^\n]*?\b(exe_\w+)/;
+const CALL = /\bcall of [^\n]{0,300}?\b(exe_\w+)/;
 const QUERY_CHARS = 300;
 /** How a result names what follows it: `offset 2000`, `"offset": 2000`, `offset=2000`. */
 const READ_ON = /\boffset\W{1,4}(\d+)/g;

@@ -6,6 +6,7 @@ import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
 import { type EstimateTokens, extractSummary, NOTHING, taggedIn, withoutTagged } from "../extract-summary";
 import { sentencesOf } from "../text-matching";
+import { GREETING, isAboutMe } from "./greeting";
 import { cut, isQuestion, textOf, topicOf } from "./message-text";
 import { type NamedCall, namedCalls } from "./named-calls";
 import { planRecall, quoteRecalled } from "./recall";
@@ -43,6 +44,7 @@ function answerTurn(turn: Turn): Reply {
   const isFirst = latest.length === 0;
   const named = isFirst ? namedCalls(said, request.tools) : [];
   if (named.length > 0) return calling(named, request);
+  if (isFirst && isAboutMe(said)) return saying(GREETING);
   const recall = isFirst || latest.some(isRecall) ? planRecall(turn) : null;
   if (recall) return calling([recall], request);
   if (latest.some(isRecall)) return saying(answerFromRecall(turn));

@@ -28,8 +28,15 @@ export function seenSentences({ request, asked, said, before, since }: Turn): re
     message === asked ? [] : message.parts.flatMap((part) => shownOf(part, calls.get(part))),
   );
   const ownContext = sentencesOf(said).filter((sentence) => !isQuestion(sentence));
-  return [...statementsOf(request.system ?? ""), ...texts, ...ownContext];
+  return [...statementsOf(conversationIn(request.system ?? "")), ...texts, ...ownContext];
 }
+
+/** What a system prompt holds of the conversation (`context/placement`): the summary in front of the operator's words, and pins behind them. */
+const SUMMARY = /^Previous conversation summary:\n([\s\S]*?)(?:\n\n---\n\n|$)/;
+const PINNED = /<pinned>\n([\s\S]*)\n<\/pinned>/;
+
+/** The operator's own words are instructions, which a model follows and does not recite. */
+const conversationIn = (system: string): string => [SUMMARY, PINNED].map((part) => part.exec(system)?.[1] ?? "").join("\n");
 
 /** A result is read with its call. Of a look-up only what came of it says anything, of a cleared result only what it was asked for. */
 function shownOf(part: Part, answered: Answered | undefined): readonly string[] {

@@ -6,8 +6,10 @@ import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
+import { shownAddress } from "../../app/shown-address";
 import { foreseeRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
+import { measuredFor } from "../../context/start-ratio";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -45,7 +47,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
     epoch,
     ...weights,
     compaction_first: first && { trigger: first.trigger, expected: first.expected },
-    request,
+    request: { ...request, url: shownAddress(request.url, spec) },
   });
 }
 
@@ -58,7 +60,7 @@ export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null)
   };
   const writer: SessionWriter = {
     get state() {
-      return state;
+      return measuredFor(state, runtime.spec);
     },
     execute(command, bodies = []) {
       const decision = decide(command, state);

@@ -10,11 +10,11 @@ import type { ModelSpec } from "../../app/ports";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { mergeChoices, parsePolicyText, policyOf } from "../../context/policy-choice";
-import type { CoveredRange } from "../../domain/compaction-events";
+import { type BranchState, isAmong } from "../../domain/branch";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { backwards } from "../log/branch-items";
-import { createStands, itemsAt } from "../log/branch-past";
+import { itemsAt } from "../log/branch-past";
 import type { Sql } from "../log/sql";
 import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
@@ -38,7 +38,7 @@ export const portsOf = (runtime: SessionRuntime, writer: Step) => ({
   content: runtime.content,
   clock: runtime.deps.clock,
   ids: runtime.deps.ids,
-  past: pastItems(runtime.deps.sql, writer.state.branch.elsewhere),
+  past: pastItems(runtime.deps.sql, writer.state.branch),
 });
 
 export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
@@ -116,13 +116,12 @@ export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">)
 }
 
 /** The conversation beyond the view. What a retry took back is not part of it. */
-function pastItems(sql: Sql, elsewhere: readonly CoveredRange[]): PastItems {
-  const stands = createStands(sql);
+function pastItems(sql: Sql, { elsewhere, taken_back }: BranchState): PastItems {
   return {
     viewBefore: (compaction) => readViewBefore(sql, compaction),
-    itemsAt: (ranges) => itemsAt(sql, ranges),
+    itemsAt: (ranges) => itemsAt(sql, ranges, taken_back),
     *history() {
-      for (const item of backwards(sql, elsewhere)) if (stands(item)) yield item;
+      for (const item of backwards(sql, elsewhere)) if (!isAmong(taken_back, item.position)) yield item;
     },
   };
 }

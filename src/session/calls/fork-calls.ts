@@ -5,14 +5,15 @@ import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-pa
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
-import { isAmong, rangesWithin } from "../../domain/branch";
-import type { CoveredRange, Overlay } from "../../domain/compaction-events";
+import { isAmong, rangesWithin, withRange } from "../../domain/branch";
+import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionSettings } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
-import { createBranchPast, createStands } from "../log/branch-past";
+import { createBranchPast } from "../log/branch-past";
+import { readReadings } from "../log/burn-content";
 import { readItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 import { takeWithin } from "./answer-size";
@@ -28,12 +29,15 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   const misplaced = refuseCut({ field: "at", position: at }, state, past);
   if (misplaced) return misplaced;
   const { line, shown } = lineAt(at, state, past);
-  const count = createCount(runtime, line.elsewhere, at);
+  // What a retry took back is left out, too.
+  const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);
+  const count = createCount(elsewhere, at);
+  const readings = readReadings(deps.sql);
   const { settings } = state;
   const tools = content.toolsOf(settings.tools);
   return ok({
     at,
-    elsewhere: line.elsewhere,
+    elsewhere,
     shown,
     model: settings.model,
     policy: settings.policy,
@@ -44,38 +48,31 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
     metadata: JSON.parse(content.textOf(settings.metadata) ?? "{}") as Record<string, string>,
     pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
     overlays: line.overlays.flatMap((overlay) => {
-      const [from, to] = [count(overlay.from - 1) + 1, count(overlay.to)];
-      const moved: Overlay = { ...overlay, from, to };
-      return from <= to ? [{ overlay: moved, text: overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null }] : [];
+      const [moved] = moveRanges([overlay], count);
+      const text = overlay.kind === "summary" ? (content.readText(overlay.id) ?? "") : null;
+      const read = moveRanges(readings.get(overlay.id) ?? [], count);
+      return moved ? [{ overlay: { ...overlay, ...moved }, text, ...(text !== null && { read }) }] : [];
     }),
     reduced: line.reduced.map((reduced) => ({ ...reduced, position: count(reduced.position) })),
   });
 }
+
+/** As the copy counts; what is not copied is left out. */
+const moveRanges = (ranges: readonly CoveredRange[], count: (position: number) => number): CoveredRange[] =>
+  ranges.map(({ from, to }) => ({ from: count(from - 1) + 1, to: count(to) })).filter(({ from, to }) => from <= to);
 
 /** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
 const endOf = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
   findNewest({ sql: deps.sql, elsewhere: branch.elsewhere }, (item) => turn === null || item.turn !== turn.id)?.position ?? 0;
 
 /** How many items are copied up to a position: the place of that position in the copy. */
-function createCount({ deps }: SessionRuntime, elsewhere: readonly CoveredRange[], at: number): (position: number) => number {
-  const stands = createStands(deps.sql);
+function createCount(elsewhere: readonly CoveredRange[], at: number): (position: number) => number {
   const ranges = rangesWithin(elsewhere, { from: 1, to: at });
-  // What a retry took back is left out, and seldom: only such items are looked at.
-  const query = "SELECT position, meta FROM items WHERE position BETWEEN ? AND ? AND json_extract(meta, '$.incomplete')";
-  const gone = ranges.flatMap(({ from, to }) =>
-    deps.sql
-      .all<{ position: number; meta: string }>(query, from, to)
-      .flatMap(({ position, meta }) => (stands(JSON.parse(meta) as ItemMeta) ? [] : [position])),
-  );
-  return (position) => {
-    const within = ranges.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, position) - from + 1), 0);
-    return within - gone.filter((each) => each <= position).length;
-  };
+  return (position) => ranges.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, position) - from + 1), 0);
 }
 
 /** Items of one kind, in the view or out of it, without gaps in the copy's count. */
 export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
-  const stands = createStands(deps.sql);
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
   if (!first) return { items: [], aside: false, next: null };
@@ -84,11 +81,10 @@ export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, sho
   const ends = read.findIndex((item) => isShown(item) === aside);
   const alike = takeWithin(ends < 0 ? read : read.slice(0, ends), { weigh: ({ bytes }) => bytes, limit: PAGE.bytes });
   const before = readItems(deps.sql, { from: 1, to: after, limit: 1, order: "desc" })[0];
-  const standing = alike.filter(stands);
-  const texts = content.display(standing);
-  const items = standing.map((item, index) => {
+  const texts = content.display(alike);
+  const items = alike.map((item, index) => {
     const parts = texts[index]?.parts ?? [];
-    return { meta: toCopied(item, standing[index - 1] ?? before, copied + index + 1), text: JSON.stringify(parts) };
+    return { meta: toCopied(item, alike[index - 1] ?? before, copied + index + 1), text: JSON.stringify(parts) };
   });
   const last = alike.at(-1)?.position ?? at;
   return { items, aside, next: last < at ? last : null };
@@ -134,7 +130,8 @@ export function beginFork(
   const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...(head.recall ? {} : { recall: false }) };
   const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
-  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced };
+  const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));
+  const view = { overlays: head.overlays.map(({ overlay }) => overlay), reduced: head.reduced, reads };
   const at = clock();
   const line = { elsewhere: head.elsewhere, shown: head.shown };
   runtime.content.learn([...bodies, ...summaries]);

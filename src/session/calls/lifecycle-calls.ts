@@ -8,13 +8,16 @@ import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";
 import { mergeChoices, offersRecall, type PolicyChoice, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { type ErasedUsage, sumForErasure } from "../../domain/erased-usage";
 import type { SessionSettings } from "../../domain/events";
 import { changesRequest } from "../../domain/evolve";
 import type { TextRef } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
+import { allCalls } from "../log/event-log";
 import { migrate, readMeta, writeMeta } from "../log/log-schema";
+import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
@@ -101,17 +104,23 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
 export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
-    runtime.abandonLive();
-    runtime.titler.abandon();
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
-    runtime.execute({ type: "EraseSession", at });
-    runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    try {
+      endTurn(runtime);
+      runtime.execute({ type: "EraseSession", at });
+      runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
+    } catch (error) {
+      // Over a full disk the database is emptied first: then there is room for it.
+      if (!isStorageFull(error)) throw error;
+    }
+    runtime.runner.abandon();
+    runtime.titler.abandon();
     runtime.syncAlarm();
   }
-  const rows = await finishErasure(runtime, caller);
+  const { burnt, rows } = await finishErasure(runtime, caller);
   const erased_at = runtime.state.updated_at;
-  const session = { store: "session", status: "erased", rows: null } as const;
+  const session = { store: "session", status: burnt ? "erased" : "pending", rows: null } as const;
   const readModel = { store: "read_model", status: rows === null ? "pending" : "erased", rows } as const;
   return ok({ session: caller.session, erased_at, stores: [session, readModel] });
 }
@@ -119,10 +128,44 @@ export async function eraseSession(runtime: SessionRuntime, caller: api.Caller):
 const FINISH_ERASURE_MS = 10_000;
 const BURNT = "burnt_at";
 
-/** Empties the object, if that is not done, then the read model: how many rows went, or null if it is out of reach. */
-export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
-  if (readMeta(runtime.deps.sql, BURNT) === null) await burn(runtime, caller, runtime.state.updated_at);
-  return eraseProjection(runtime, caller);
+/** The call under way is paid for like any other, so it enters the ledger before that is handed over. */
+function endTurn(runtime: SessionRuntime): void {
+  const { turn } = runtime.state;
+  if (turn) {
+    const { cut, bodies } = runtime.runner.cutShort("aborted");
+    const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut, partial: null } as const;
+    runtime.execute(command, bodies);
+  }
+}
+
+interface Erasure {
+  /** The object holds nothing of the session any more. */
+  readonly burnt: boolean;
+  /** How many rows of the read model went; null: it is out of reach, and the alarm will come back for it. */
+  readonly rows: number | null;
+}
+
+/** Hands the ledger over to the tenant's object, empties this one, if that is not done, then the read model. */
+export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<Erasure> {
+  const isBurnt = (): boolean => runtime.exists && readMeta(runtime.deps.sql, BURNT) !== null;
+  try {
+    const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);
+    // What was cut off behind the wipe left nothing, neither a time.
+    if (!isBurnt()) await burn(runtime, caller, runtime.exists ? runtime.state.updated_at : runtime.deps.clock());
+    return { burnt: true, rows: await eraseProjection(runtime, caller, usage) };
+  } catch (error) {
+    eraseAgain(runtime, caller, error);
+    return { burnt: isBurnt(), rows: null };
+  }
+}
+
+/**
+ * Before the log is wiped, since nothing else knows what its calls cost; afterwards it returns what the tenant's object took over.
+ * Sums are handed over whole and keyed by the session, so that a repetition counts nothing twice.
+ */
+function handOverUsage(runtime: SessionRuntime, caller: api.Caller, burnt: boolean): Promise<readonly ErasedUsage[]> {
+  const usage = burnt ? [] : sumForErasure(allCalls(runtime.deps.sql));
+  return runtime.deps.usageArchive(caller.tenant).keep(caller.session, usage);
 }
 
 /** The tombstone, written again over nothing: the log of an empty session, opened and erased, without content. */
@@ -144,20 +187,22 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   await emptied;
 }
 
-/** How many rows went; null: the read model is out of reach, and the alarm will come back for it. */
-async function eraseProjection(runtime: SessionRuntime, caller: api.Caller): Promise<number | null> {
-  const job = runtime.jobs.get("erase_projection");
-  try {
-    const { rows } = await runtime.deps.projection(caller.tenant).erase({ ...caller, at: runtime.state.updated_at });
-    runtime.jobs.disarm("erase_projection");
-    return rows;
-  } catch (error) {
-    runtime.deps.log.warn("erase_projection_failed", { session: caller.session, error: error instanceof Error ? error.name : "unknown" });
-    const attempts = (job?.attempts ?? 0) + 1;
-    runtime.jobs.arm("erase_projection", runtime.deps.clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
-    runtime.syncAlarm();
-    return null;
-  }
+async function eraseProjection(runtime: SessionRuntime, caller: api.Caller, usage: readonly ErasedUsage[]): Promise<number> {
+  const at = runtime.state.updated_at;
+  const { rows } = await runtime.deps.projection(caller.tenant).erase({ ...caller, at, usage });
+  runtime.jobs.disarm("erase_projection");
+  return rows;
+}
+
+/** The tenant's object or the read model is out of reach: the alarm comes back. */
+function eraseAgain(runtime: SessionRuntime, { tenant, session }: api.Caller, error: unknown): void {
+  const { log, clock } = runtime.deps;
+  log.warn("erasure_failed", { tenant, session, error: error instanceof Error ? error.name : "unknown" });
+  // Nothing is left here to hold a job: the tenant's object asks again.
+  if (!runtime.exists) return;
+  const attempts = (runtime.jobs.get("erase_projection")?.attempts ?? 0) + 1;
+  runtime.jobs.arm("erase_projection", clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
+  runtime.syncAlarm();
 }
 
 /** As much as a rebuild writes in one transaction, and RPC carries (docs/platform-facts.md). */

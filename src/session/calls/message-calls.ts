@@ -55,7 +55,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const turn = input.run ? ids.newId("trn") : null;
   const [first, ...rest] = draftMessage(runtime, input, { turn, at });
   const tools = draftTools(input.tools, ids);
-  const { cut, bodies } = input.onBusy === "interrupt" ? runtime.cutShort("aborted") : NOTHING_CUT;
+  const { cut, bodies } = input.onBusy === "interrupt" ? runtime.runner.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
   const command = {
@@ -76,7 +76,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const running = runtime.state.turn?.id;
   const kept = isRunning(runtime.state.turn) ? bodies : [];
   const accepted = acknowledge(runtime, { command, bodies: [...said, ...tools.bodies, ...kept], idempotency: input.idempotency, accept });
-  if (running && runtime.state.turn?.id !== running) runtime.abandonLive();
+  if (running && runtime.state.turn?.id !== running) runtime.runner.abandon();
   return accepted;
 }
 
@@ -137,7 +137,7 @@ export function stopTurn(
   runtime: SessionRuntime,
   { idempotency }: Parameters<api.SessionApi["stop"]>[1],
 ): api.Outcome<api.Once<{ readonly turn: views.TurnReport }>> {
-  const { cut, bodies } = runtime.cutShort("aborted");
+  const { cut, bodies } = runtime.runner.cutShort("aborted");
   runtime.content.learn(bodies);
   const done = once<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
     const { turn } = step.state;
@@ -148,7 +148,7 @@ export function stopTurn(
   });
   if (!done.ok) return done;
   const { id, replayed } = done.value;
-  if (!replayed) runtime.abandonLive();
+  if (!replayed) runtime.runner.abandon();
   const report = reportTurn(runtime, id);
   return report.ok ? ok({ turn: report.value, replayed }) : report;
 }

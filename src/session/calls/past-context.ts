@@ -6,6 +6,7 @@ import type { DigestCheck, PastContext } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
 import { askedLength } from "../../app/reply-caps";
 import type * as api from "../../app/session-api";
+import { shownAddress } from "../../app/shown-address";
 import { parsePolicyText } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -39,7 +40,7 @@ export async function showPast(
     seq: state.seq,
     sent_at: sentAt(call),
     ...weighContext(state, spec.value),
-    request,
+    request: { ...request, url: shownAddress(request.url, spec.value) },
     digest: check(past, await runtime.deps.digest(request.body)),
   });
 }

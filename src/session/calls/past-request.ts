@@ -1,7 +1,7 @@
 /** A request that was sent, found by its turn: the session as it was when it was built, folded from the log. */
 import type { RequestRef, TurnCall } from "../../app/past-views";
 import type * as api from "../../app/session-api";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor, type RatedModel } from "../../context/start-ratio";
 import type { TurnId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -34,7 +34,7 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   const then = call ? sql.transaction(() => stateOfCall(sql, call)) : null;
   if (!call || !then) return err({ code: "request_not_found", turn, call: number, calls: events.length });
   const { redacted } = runtime.state;
-  const rated = withStartRatio(then, { id: call.model, ...(call.ratio !== undefined && { ratio: call.ratio }) });
+  const rated = measuredFor(then, toRatedModel(call));
   const state = { ...rated, redacted };
   const content = createContent(sql, () => state);
   return ok({
@@ -48,6 +48,14 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   });
 }
 
+/** As it was asked; of an older build it is not known what the model was sent of images and files. */
+const toRatedModel = ({ model: id, ratio, asked }: CallEvent): RatedModel => ({
+  id,
+  provider: asked?.model.provider ?? "unknown",
+  ...(ratio !== undefined && { ratio }),
+  ...(asked?.model.capabilities && { capabilities: asked.model.capabilities }),
+});
+
 const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, index: number): TurnCall => ({
   n: index + 1,
   seq,
@@ -58,9 +66,12 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, i
   digest: request_digest,
 });
 
-/** A summary leaves with what it has read. */
-const isBurned = ({ view }: SessionState, content: ContentReader): boolean =>
-  view.overlays.some(({ kind, id }) => kind === "summary" && content.readText(id) === null);
+/** A summary leaves with what it was made from, and with a redaction what was replaced before it. */
+function isBurned({ view, settings, pins }: SessionState, content: ContentReader): boolean {
+  const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
+  const texts = [settings.system, settings.tools, ...pins].flatMap((text) => (text ? [text.body] : []));
+  return [...summaries, ...texts].some((id) => content.readText(id) === null);
+}
 
 function isHiddenSince({ view, redacted: before }: SessionState, redacted: SessionState["redacted"]): boolean {
   const since = new Set(redacted.filter((id) => !before.includes(id)));

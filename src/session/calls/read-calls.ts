@@ -4,6 +4,7 @@ import { resolveModel } from "../../app/compaction/resolve-model";
 import type { CompactionView } from "../../app/control-views";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import { shownEvent } from "../../app/shown-address";
 import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
@@ -88,7 +89,7 @@ export function listEvents(runtime: SessionRuntime, { after, limit, order }: api
   const { sql } = runtime.deps;
   const rows =
     order === "asc" ? readEvents(sql, after ?? 0, limit + 1) : readEventsBackwards(sql, after ?? Number.MAX_SAFE_INTEGER, limit + 1);
-  return pageOf(rows, limit, jsonUnits);
+  return pageOf(rows.map(shownEvent), limit, jsonUnits);
 }
 
 export function listCompactions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<CompactionView> {

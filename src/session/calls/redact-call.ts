@@ -1,8 +1,12 @@
 /** A message's content taken out for good: its body, what was summarised of it, its words in the index, its place in the stream. */
 import type * as api from "../../app/session-api";
+import { RECALL_TOOL } from "../../context/recall-tool";
+import type { RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
+import { quotationsOf } from "../../domain/summary-sources";
 import { err, ok } from "../../lib/result";
 import { findItem } from "../log/branch-past";
+import { isTitleMadeFrom, readersOf, readQuotations } from "../log/burn-content";
 import type { SessionRuntime } from "../runtime";
 
 /** On whatever branch it stands. Done twice it is done. */
@@ -15,7 +19,8 @@ export function redactMessage(
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
   const redacted = runtime.store.transact((step) => {
-    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position });
+    const made = findMadeFrom(runtime, { item: message, position });
+    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, ...made });
     // Before the stream tells of it: that is heard by whoever listens, and what it has burnt is a gap to whoever comes back.
     if (done.ok && done.value.length > 0) runtime.buffer.burn(step.state.turn?.id ?? null);
     return done;
@@ -23,4 +28,20 @@ export function redactMessage(
   if (!redacted.ok) return err(redacted.error);
   runtime.content.forget();
   return ok({ message_id: message, position });
+}
+
+/** Every text that holds what stands there: answers of look-ups, summaries, a title, through whatever was made in between. */
+function findMadeFrom(
+  { deps: { sql }, state }: SessionRuntime,
+  { item, position }: Pick<RedactMessage, "item" | "position">,
+): Pick<RedactMessage, "quotes" | "texts" | "isTitleMadeFrom"> {
+  const answers = readQuotations(sql, RECALL_TOOL.name).filter((answer) => answer.item !== item);
+  const quoting = new Set(quotationsOf([position], answers));
+  const quotes = answers.filter((answer) => quoting.has(answer.position));
+  const { title } = state.settings;
+  return {
+    quotes: quotes.map((quote) => ({ item: quote.item, position: quote.position })),
+    texts: readersOf(sql, [position, ...quoting]),
+    isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, position),
+  };
 }

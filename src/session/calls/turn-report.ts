@@ -52,6 +52,9 @@ export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
 }
 
 export async function awaitTurn(runtime: SessionRuntime, id: TurnId): Promise<api.Outcome<views.TurnReport>> {
-  while (isUnderWay(runtime, id)) await runtime.commits.next();
+  while (isUnderWay(runtime, id)) {
+    if (runtime.halted) return err({ code: "storage_full" });
+    await runtime.commits.next();
+  }
   return reportTurn(runtime, id);
 }

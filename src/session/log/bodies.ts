@@ -30,6 +30,10 @@ export function writeBody(sql: Sql, body: NewBody): void {
     sql.all("INSERT INTO bodies (id, part, text) VALUES (?, ?, ?)", body.id, part, text);
 }
 
+export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
+  for (const id of ids) sql.all("DELETE FROM bodies WHERE id = ?", id);
+}
+
 /** The texts of `ids` that exist. */
 export function readBodies(sql: Sql, ids: readonly BodyId[]): Map<BodyId, string> {
   const found = new Map<BodyId, string>();

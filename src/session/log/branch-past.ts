@@ -1,6 +1,7 @@
 /** The past as whoever goes back in it needs it (`app/branch/past`), read from the object's tables. */
 import type { BranchPast, EndedTurn } from "../../app/branch/past";
 import type { ViewThen } from "../../context/rewind";
+import { isAmong } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { ItemId, OverlayId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -14,11 +15,11 @@ import type { Sql } from "./sql";
 import { earlierViews } from "./views-before";
 
 export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, "branch" | "turn">): BranchPast {
-  const { elsewhere, number } = branch;
+  const { elsewhere, number, taken_back } = branch;
   const one = (range: { readonly from: number; readonly to: number; readonly order: "asc" | "desc" }): ItemMeta | null =>
     readBranchItems(sql, elsewhere, { ...range, limit: 1 })[0] ?? null;
   return {
-    itemsAt: (ranges) => itemsAt(sql, ranges),
+    itemsAt: (ranges) => itemsAt(sql, ranges, taken_back),
     everyItemAt: (ranges) => readRanges(sql, ranges),
     newestUpTo: (position) => one({ from: 1, to: position, order: "desc" }),
     nextAfter: (position) => one({ from: position + 1, to: ALL_POSITIONS, order: "asc" }),
@@ -41,12 +42,9 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
   };
 }
 
-/** Whether it is part of the conversation: what a retry took back is not. */
-export const createStands = (sql: Sql): ((item: ItemMeta) => boolean) => {
-  return (item) => !(item.incomplete && item.turn && readTurn(sql, item.turn)?.taken_back);
-};
-
-export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => readRanges(sql, ranges).filter(createStands(sql));
+/** Items of these positions, in order, without those that are `takenBack`. */
+export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[], takenBack: readonly CoveredRange[]): ItemMeta[] =>
+  readRanges(sql, ranges).filter(({ position }) => !isAmong(takenBack, position));
 
 /** `elsewhere`: what is passed over. */
 export const findItem = (sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null =>

@@ -13,6 +13,8 @@ import { viewBeforeOf } from "./views-before";
 export interface LeftLine {
   readonly at: number;
   readonly elsewhere: readonly CoveredRange[];
+  /** Absent: an older build wrote the row. */
+  readonly taken_back?: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly view: ViewBefore;
@@ -56,10 +58,10 @@ const write = (sql: Sql, row: BranchRow): void => {
 
 /** The line that goes on is left as it is. */
 function leave(sql: Sql, before: SessionState, at: number): void {
-  const { number, elsewhere } = before.branch;
+  const { number, elsewhere, taken_back } = before.branch;
   const row = readBranch(sql, number) ?? { number, parent: null, shared_to: 0, created_at: before.opened_at, left: null };
   const { messages, last_turn } = before;
-  write(sql, { ...row, left: { at, elsewhere, messages, last_turn, view: viewBeforeOf(before) } });
+  write(sql, { ...row, left: { at, elsewhere, taken_back, messages, last_turn, view: viewBeforeOf(before) } });
 }
 
 type Of<T extends StoredEvent["type"]> = Extract<StoredEvent, { type: T }>;

@@ -1,34 +1,86 @@
 /**
- * What a redaction removes: the content itself, and every text that was made from it. Bodies are content, and no part of the log; what
- * the log says of the message (that it was, when, how large) stays.
+ * What a redaction removes: the content itself, and every text that was made from it (`domain/summary-sources`). Bodies are content, and no
+ * part of the log; what the log says of the message (that it was, when, how large) stays.
  */
+import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
-import type { BodyId } from "../../domain/ids";
+import type { BodyId, ItemId, OverlayId } from "../../domain/ids";
+import { type MadeSummary, type Quotation, readingsOf } from "../../domain/summary-sources";
+import { deleteBodies, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
 import { dropPassages } from "./recall-step";
 import type { Sql } from "./sql";
 
 type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
+type Forked = Extract<StoredEvent, { type: "SessionForked" }>;
 
 const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as const;
 
 /** In the transaction of the event. No compaction is under way any more: what was written for one goes as well. */
-export function burnContent(sql: Sql, { item, position }: Redacted): void {
-  const made = readCompactions(sql, EVERYTHING).flatMap(({ ops }) =>
-    ops.flatMap((op): BodyId[] => (op.op === "summarize" && op.from <= position && position <= op.to ? [op.overlay] : [])),
-  );
-  for (const body of [item, ...made, ...broughtOver(sql, position), ...artifactsOf(sql, position), ...passingTexts(sql)])
-    sql.all("DELETE FROM bodies WHERE id = ?", body);
+export function burnContent(sql: Sql, { item, position, texts = readersOf(sql, [position]) }: Redacted): void {
+  deleteBodies(sql, [item, ...texts, ...artifactsOf(sql, position), ...passingTexts(sql)]);
   // The call was made, and the ledger is yet to hear of it.
   sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
   dropPassages(sql, position);
 }
 
-/** Summaries that a fork began with: no compaction of its own made them. */
-function broughtOver(sql: Sql, position: number): BodyId[] {
-  const query = `SELECT json_extract(brought.value, '$.id') AS body FROM events, json_each(events.data, '$.view.overlays') AS brought
-    WHERE events.type = 'SessionForked' AND ? BETWEEN json_extract(brought.value, '$.from') AND json_extract(brought.value, '$.to')`;
-  return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
+/** Summaries that were made from what stands at any of these positions, and whose text is still there. */
+export function readersOf(sql: Sql, positions: readonly number[]): OverlayId[] {
+  const readers = [...readReadings(sql)].flatMap(([id, ranges]) =>
+    ranges.some(({ from, to }) => positions.some((position) => from <= position && position <= to)) ? [id] : [],
+  );
+  const texts = readBodies(sql, readers);
+  return readers.filter((id) => texts.has(id));
+}
+
+/** What each summary of the session was made from: those that a fork began with are its first. */
+export function readReadings(sql: Sql): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
+  return readingsOf([...broughtOver(sql), ...committed(sql)]);
+}
+
+const committed = (sql: Sql): MadeSummary[] =>
+  readCompactions(sql, EVERYTHING)
+    .toSorted((one, other) => (one.epoch ?? 0) - (other.epoch ?? 0))
+    .flatMap(({ ops }) =>
+      ops.flatMap((op): MadeSummary[] => {
+        if (op.op !== "summarize") return [];
+        const { overlay: id, from, to, read } = op;
+        return [{ id, from, to, ...(read && { read }) }];
+      }),
+    );
+
+/** No compaction of the fork's own made them. */
+function broughtOver(sql: Sql): MadeSummary[] {
+  const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type = 'SessionForked'");
+  return rows.flatMap(({ data }) => {
+    const { view } = JSON.parse(data) as Pick<Forked, "view">;
+    const reads = new Map((view?.reads ?? []).map(({ overlay, ranges }) => [overlay, ranges]));
+    return (view?.overlays ?? []).flatMap(({ id, kind, from, to }): MadeSummary[] => {
+      const ranges = reads.get(id);
+      return kind === "summary" ? [{ id, from, to, ...(ranges && { read: { ranges, overlays: [] } }) }] : [];
+    });
+  });
+}
+
+/** The answers of look-ups that are in the record, in order of position. */
+export function readQuotations(sql: Sql, tool: string): (Quotation & { readonly item: ItemId })[] {
+  const query = `SELECT items.position, json_extract(meta, '$.id') AS item, json_extract(executions.data, '$.ran.read') AS read
+    FROM items LEFT JOIN executions ON executions.id = json_extract(meta, '$.tool.execution')
+    WHERE json_extract(meta, '$.kind') = 'tool_result' AND json_extract(meta, '$.tool.name') = ? ORDER BY items.position`;
+  const rows = sql.all<{ position: number; item: string; read: string | null }>(query, tool);
+  return rows.map(({ position, item, read }) => ({
+    position,
+    item: item as ItemId,
+    ...(read !== null && { read: JSON.parse(read) as readonly CoveredRange[] }),
+  }));
+}
+
+/** Whether a model made this title, and was shown something as old as `position` for it. */
+export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): boolean {
+  const query = `SELECT 1 AS one FROM events AS named JOIN events AS call ON call.seq = named.seq - 1
+    WHERE named.type = 'SettingsChanged' AND json_extract(named.data, '$.changes.title.body') = ?
+      AND call.type = 'ModelCallFinished' AND json_extract(call.data, '$.purpose') = 'title' AND json_extract(call.data, '$.up_to') >= ?`;
+  return sql.all(query, title, position).length > 0;
 }
 
 /** What came beside a tool's output. */

@@ -71,7 +71,7 @@ export function stateAt(sql: Sql, seq: number): SessionState {
     const events = readEvents(sql, state.seq, Math.min(CHECKPOINT_EVERY_EVENTS, seq - state.seq));
     if (events.length === 0) break;
     state = fold(events, state);
-    if (events.length === CHECKPOINT_EVERY_EVENTS) writeCheckpoint(sql, state);
+    if (events.length === CHECKPOINT_EVERY_EVENTS && !sql.isFull()) writeCheckpoint(sql, state);
   }
   return state;
 }

@@ -39,6 +39,20 @@ export function readCalls(
   return rows.map(parseStoredEvent).filter((event) => event.type === "ModelCallFinished");
 }
 
+/** Calls read at once. */
+const CALL_PAGE = 500;
+
+/** The whole ledger, in order, a page of it in memory. */
+export function* allCalls(sql: Sql): Iterable<CallEvent> {
+  for (let after: number | null = null; ; ) {
+    const page: readonly CallEvent[] = readCalls(sql, { after, limit: CALL_PAGE, order: "asc" });
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < CALL_PAGE) return;
+    after = last.seq;
+  }
+}
+
 export type EpochEvent = Extract<StoredEvent, { type: "EpochChanged" }>;
 
 /** What changed the view after one seq and up to another, in order. */

@@ -5,7 +5,6 @@
 import { roundCost } from "../../domain/call-totals";
 import { type CoveredRange, isTrim } from "../../domain/compaction-events";
 import type { StopReason, StoredEvent, TurnFailure, TurnStatus } from "../../domain/events";
-import { cutOffReply } from "../../domain/evolve-turn";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta, TextRef } from "../../domain/message";
 import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model-call";
@@ -15,6 +14,7 @@ import { branchOff, goOnWith } from "./branch-rows";
 import { burnContent } from "./burn-content";
 import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
+import { dropCancelled, dropEarlierSettings, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
 
@@ -36,8 +36,6 @@ export interface TurnRow {
   readonly tools?: TextRef;
   /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
   readonly stop_reason?: StopReason;
-  /** A retry took back what it had begun to say. */
-  readonly taken_back?: true;
   /** The oldest groups left the view without a summary, in this turn or since the one before it. */
   readonly trimmed?: true;
   /** The same, after this turn had ended: the next one tells. */
@@ -112,9 +110,8 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return;
     case "QueuedMessageCancelled":
       if (event.turn) changeTurn(sql, event.turn, { status: "stopped" });
-      return;
+      return dropCancelled(sql, event.message, before);
     case "TurnStarted":
-      if (event.retry_of) takeBack(sql, before);
       startTurn(sql, event, before);
       return;
     case "AssistantReplied":
@@ -162,15 +159,17 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       applyEpoch(sql, event);
       if (isTrim(event)) noteTrim(sql, before);
       return keepViewBefore(sql, event, before);
-    case "SessionOpened":
     case "SettingsChanged":
+      return dropReplaced(sql, event, before);
+    case "SessionOpened":
     case "PinsSet":
     case "SessionForked":
     case "ForkCompleted":
     case "SessionErased":
       return;
     case "MessageRedacted":
-      return burnContent(sql, event);
+      burnContent(sql, event);
+      return dropEarlierSettings(sql, before);
     case "HistoryRewound":
       return branchOff(sql, event, before);
     case "BranchSwitched":
@@ -178,11 +177,6 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     default:
       assertNever(event);
   }
-}
-
-/** A turn has one such reply at most: with it, it ended. */
-function takeBack(sql: Sql, { view }: SessionState): void {
-  for (const { turn } of cutOffReply(view.items)) if (turn) changeTurn(sql, turn, { taken_back: true });
 }
 
 /** FEAT-011, compact fallback notification: whoever does not listen to the stream hears of it with a turn. */

@@ -11,4 +11,10 @@ export interface Sql {
   transaction<T>(work: () => T): T;
   /** Empties the whole database, file contents included. */
   wipe(): Promise<void>;
+  /** Whether so little room is left that nothing new may begin: what is under way still comes to its recorded end. */
+  isFull(): boolean;
 }
+
+/** The engine found no room for a write (SQLITE_FULL): of its error only the words reach us. */
+export const isStorageFull = (error: unknown): boolean =>
+  error instanceof Error && /database or disk is full|SQLITE_FULL/.test(error.message);

@@ -33,10 +33,13 @@ export class SessionStore {
   #state: SessionState | null = null;
   #migrated = false;
 
-  constructor(
-    readonly sql: Sql,
-    readonly hooks: StoreHooks,
-  ) {}
+  readonly sql: Sql;
+  readonly hooks: StoreHooks;
+
+  constructor(sql: Sql, hooks: StoreHooks) {
+    this.sql = sql;
+    this.hooks = hooks;
+  }
 
   get state(): SessionState {
     if (!this.#state) {
@@ -80,19 +83,41 @@ const isSnapshotDue = (before: SessionState, { state, appended }: Unit): boolean
   Math.floor(state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS) ||
   appended.some((event) => event.type === "EpochChanged");
 
+/** What clients begin, and what brings content of theirs: refused where there is only room left for the end of what is under way. */
+const BEGINS: ReadonlySet<Command["type"]> = new Set([
+  "ChangeSettings",
+  "SetPins",
+  "SubmitMessage",
+  "RetryTurn",
+  "RecordToolResults",
+  "ResolveApprovals",
+  "RequestCompaction",
+  "RevertCompaction",
+  "ResetSummary",
+  "EditDraft",
+  "RewindHistory",
+  "SwitchBranch",
+  "CopyMessages",
+]);
+
 class Unit implements Step {
   readonly appended: StoredEvent[] = [];
 
-  constructor(
-    readonly sql: Sql,
-    public state: SessionState,
-    public migrated: boolean,
-  ) {}
+  readonly sql: Sql;
+  state: SessionState;
+  migrated: boolean;
+
+  constructor(sql: Sql, state: SessionState, migrated: boolean) {
+    this.sql = sql;
+    this.state = state;
+    this.migrated = migrated;
+  }
 
   execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
     const decision = decide(command, this.state);
     if (!decision.ok) return err(decision.error);
     if (decision.value.length === 0) return ok([]);
+    if (BEGINS.has(command.type) && this.sql.isFull()) return err({ code: "storage_full" });
     if (!this.migrated) migrate(this.sql);
     this.migrated = true;
     const stored = appendEvents(this.sql, decision.value, { seq: this.state.seq, at: command.at });

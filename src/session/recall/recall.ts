@@ -35,9 +35,13 @@ export interface RecallPorts {
 /** For the session's model. */
 export async function recallFor(given: RecallArguments, ports: RecallPorts): Promise<ToolOutcome> {
   const found = await lookUp(given, { hiddenOnly: true, limit: MOST_HITS }, ports);
-  if (found.ok) return { output: found.value.text, failure: null };
-  return { output: `${found.error.field}: ${found.error.detail}.`, failure: "invalid_arguments" };
+  if (found.ok) return { output: found.value.text, failure: null, read: quotedIn(found.value) };
+  return { output: `${found.error.field}: ${found.error.detail}.`, failure: "invalid_arguments", read: [] };
 }
+
+const quotedIn = ({ data }: RecallReport): number[] => [
+  ...new Set(data.flatMap(({ position, neighbours }) => [position, ...neighbours.map((neighbour) => neighbour.position)])),
+];
 
 type WordsRequest = Extract<RecallRequest, { kind: "words" }>;
 

@@ -12,6 +12,8 @@ interface InTurn {
 /** What every usage frame carries, so that a client can draw how full the window is (Opal compaction). */
 export interface ContextNumbers {
   readonly context_window: number | null;
+  /** What the policy takes an unknown window to be; null: the window is known, or none is assumed. */
+  readonly assumed_window: number | null;
   readonly current_context_tokens: number;
 }
 
@@ -69,6 +71,9 @@ export type Frame =
       readonly compaction_id: CompactionId;
       readonly did_compact: boolean;
       readonly failure: CompactionFailure | null;
+      /** Messages that the next request would hold, before and after: a summary is one, a reply and its calls are one, each result is one. */
+      readonly messages_before: number;
+      readonly messages_after: number;
     }
   | ({ readonly type: "notice" } & Notice)
   /** Another line of the conversation goes on, from `last_position` on: what a client shows of it is to be read again. */
@@ -83,13 +88,12 @@ export const COMPACTING_STATUS = "Optimizing conversation context…";
 /** FEAT-011, compact fallback notification. */
 export const TRIMMED_NOTICE: Notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
 
-/** Frames after which a turn has nothing more to say until somebody acts. */
+/** Frames after which a turn has nothing more to say. One that waits for its tools may have gone on since. */
 const turnEnds: ReadonlySet<string> = new Set([
   "turn.completed",
   "turn.failed",
   "turn.stopped",
   "turn.interrupted",
-  "turn.awaiting_tools",
   "message.cancelled",
 ] satisfies FrameType[]);
 export const endsTurn = (type: string): boolean => turnEnds.has(type);

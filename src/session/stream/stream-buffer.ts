@@ -8,10 +8,10 @@
 
 import type { Log } from "../../app/ports";
 import type { Schedule } from "../../app/session-ports";
-import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
-import { formatLine, parseLine, splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
+import { splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
+import { StoredFrames } from "./stored-frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
 export const SHOW_EVERY_MS = 25;
@@ -24,8 +24,8 @@ const RESERVED_BLOCK = 10_000;
 /** Frames kept in memory for readers at the live end; older ones are read from the table. */
 const MEMORY_FRAMES = 512;
 const STORED_PACKS = 400;
-/** Packs stored between two prunings: finding the oldest to keep walks over all of them. */
-const PRUNE_EVERY = 50;
+/** A share of them is stored between two prunings: finding the oldest to keep walks over all of them. */
+const PRUNE_EVERY = 1 / 8;
 
 export interface StreamBuffer {
   /** The newest offset given. */
@@ -56,15 +56,14 @@ export interface StreamBuffer {
 
 export interface StreamBufferDeps {
   readonly sql: Sql;
+  /** Packs that are kept; absent: as many as in production. */
+  readonly keptPacks?: number;
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly log: Log;
 }
 
 export const createStreamBuffer = (deps: StreamBufferDeps): StreamBuffer => new Buffer(deps);
-
-/** A row: lines of the offsets from `first` to `last`. */
-type Pack = { readonly first: number; readonly last: number; readonly at: number; readonly lines: string };
 
 class Buffer implements StreamBuffer {
   #offset: number | null = null;
@@ -73,6 +72,8 @@ class Buffer implements StreamBuffer {
   #reserved = 0;
   #recent: FrameLine[] = [];
   #unstored: FrameLine[] = [];
+  /** A frame was left out, and the gap that says so has no offset yet. */
+  #hasUntold = false;
   #units = 0;
   #delta: { readonly frame: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>; text: string } | null = null;
   #showTimer: (() => void) | null = null;
@@ -81,15 +82,17 @@ class Buffer implements StreamBuffer {
   #shownAt = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] = [];
   /** Packs stored since the last pruning; of an earlier life it is not known. */
-  #unpruned = PRUNE_EVERY;
+  #unpruned = Number.POSITIVE_INFINITY;
 
-  readonly sql: Sql;
+  readonly stored: StoredFrames;
   readonly now: () => number;
   readonly schedule: Schedule;
   readonly log: Log;
+  readonly keptPacks: number;
 
-  constructor({ sql, now, schedule, log }: StreamBufferDeps) {
-    this.sql = sql;
+  constructor({ sql, now, schedule, log, keptPacks = STORED_PACKS }: StreamBufferDeps) {
+    this.stored = new StoredFrames(sql);
+    this.keptPacks = keptPacks;
     this.now = now;
     this.schedule = schedule;
     this.log = log;
@@ -97,7 +100,7 @@ class Buffer implements StreamBuffer {
 
   get offset(): number {
     if (this.#offset === null) {
-      const reserved = hasSchema(this.sql) ? Number(readMeta(this.sql, "stream_reserved") ?? 0) : 0;
+      const { reserved } = this.stored;
       this.#offset = reserved;
       this.#start = reserved;
       this.#reserved = reserved;
@@ -162,8 +165,16 @@ class Buffer implements StreamBuffer {
   }
 
   #add(frame: Frame): void {
-    const line = toFrameLine(frame, this.offset + 1);
-    this.#reserve(line.offset);
+    if (!this.#reserve(this.offset + 2)) {
+      this.#hasUntold = true;
+      return;
+    }
+    if (this.#hasUntold) this.#push(toGapLine(this.offset + 1));
+    this.#hasUntold = false;
+    this.#push(toFrameLine(frame, this.offset + 1));
+  }
+
+  #push(line: FrameLine): void {
     this.#offset = line.offset;
     this.#unstored.push(line);
     this.#recent.push(line);
@@ -171,11 +182,19 @@ class Buffer implements StreamBuffer {
     if (this.#recent.length > 2 * MEMORY_FRAMES) this.#recent = this.#recent.slice(-MEMORY_FRAMES);
   }
 
-  #reserve(offset: number): void {
+  /** False: it cannot be written down that offsets up to here are taken, so that none of them may be shown. */
+  #reserve(offset: number): boolean {
     // Not `<=`: the last offset of a block is the next life's beginning, and would be taken for its own.
-    if (offset < this.#reserved) return;
-    this.#reserved = offset + RESERVED_BLOCK;
-    writeMeta(this.sql, "stream_reserved", String(this.#reserved));
+    if (offset < this.#reserved) return true;
+    const reserved = offset + RESERVED_BLOCK;
+    try {
+      this.stored.reserve(reserved);
+    } catch (error) {
+      this.log.error("offsets_not_reserved", { offset, error: error instanceof Error ? error.name : "unknown" });
+      return false;
+    }
+    this.#reserved = reserved;
+    return true;
   }
 
   flush(): void {
@@ -196,7 +215,7 @@ class Buffer implements StreamBuffer {
     const [first, last] = [lines[0], lines.at(-1)];
     if (!first || !last) return [];
     try {
-      this.#insert({ first: first.offset, last: last.offset, at: this.now(), lines: lines.map(formatLine).join("\n") });
+      this.stored.insert(lines, this.now());
     } catch (error) {
       const fields = { first: first.offset, last: last.offset, error: error instanceof Error ? error.name : "unknown" };
       this.log.error("frames_not_stored", fields);
@@ -206,22 +225,12 @@ class Buffer implements StreamBuffer {
     return [];
   }
 
-  #insert({ first, last, at, lines }: Pack): void {
-    this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first, last, at, lines);
-  }
-
   read(after: number, limit: number): FrameLine[] {
     const oldest = this.#recent[0];
     // Offsets follow one another: where to begin is known without a search.
     const from = after + 1 - (oldest?.offset ?? 0);
     if (oldest && from >= 0) return this.#recent.slice(from, from + limit);
-    if (!hasSchema(this.sql)) return [];
-    const packs = this.sql.all<{ first: number; lines: string }>(
-      "SELECT first, lines FROM frames WHERE last > ? ORDER BY first LIMIT 4",
-      after,
-    );
-    const stored = packs.flatMap((pack) => pack.lines.split("\n").map((text, index) => parseLine(text, pack.first + index)));
-    return stored.filter((line) => line.offset > after).slice(0, limit);
+    return this.stored.readAfter(after, limit);
   }
 
   locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
@@ -229,22 +238,12 @@ class Buffer implements StreamBuffer {
     const pruned = this.#prunedTo();
     if (after < pruned) return { kind: "pruned", offset: pruned };
     if (after >= this.#start && after <= newest) return { kind: "known", offset: after };
-    const [pack] = hasSchema(this.sql)
-      ? this.sql.all<{ last: number }>("SELECT last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", after)
-      : [];
-    return pack && after > pack.last ? { kind: "rewind", offset: pack.last } : { kind: "known", offset: after };
+    const last = this.stored.lastBefore(after);
+    return last !== null && after > last ? { kind: "rewind", offset: last } : { kind: "known", offset: after };
   }
 
   startOf(turn: string): number | null {
-    return this.#find(`\t${turn}\t`);
-  }
-
-  /** The offset before the first line that holds it. */
-  #find(what: string): number | null {
-    if (!hasSchema(this.sql)) return null;
-    const query = "SELECT first, lines FROM frames WHERE instr(lines, ?) > 0 ORDER BY first LIMIT 1";
-    const [pack] = this.sql.all<{ first: number; lines: string }>(query, what);
-    return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(what)) - 1 : null;
+    return this.stored.find(`\t${turn}\t`);
   }
 
   forget(): void {
@@ -260,8 +259,8 @@ class Buffer implements StreamBuffer {
 
   /** The offset before the oldest frame there is: what comes before it is gone. Without a stored one, this life's beginning. */
   #prunedTo(): number {
-    const [oldest] = hasSchema(this.sql) ? this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1") : [];
-    return oldest ? oldest.first - 1 : this.#start;
+    const { oldest } = this.stored;
+    return oldest === null ? this.#start : oldest - 1;
   }
 
   next(): Promise<void> {
@@ -279,17 +278,14 @@ class Buffer implements StreamBuffer {
   burn(turn: string | null): void {
     this.#showAndStore();
     // Not from where the turn's message was taken in: while it waited, the turn before it spoke.
-    const to = (turn === null ? null : this.#find(`turn.started\t${turn}\t`)) ?? this.offset;
-    const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", to, to)[0];
-    this.sql.all("DELETE FROM frames WHERE first <= ?", to);
-    const rest = torn?.lines.split("\n").slice(to + 1 - torn.first) ?? [];
-    if (torn) this.#insert({ ...torn, first: to + 1, lines: rest.join("\n") });
+    const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
+    this.stored.deleteTo(to);
     this.#recent = this.#recent.filter(({ offset }) => offset > to);
   }
 
   prune(): void {
-    if (this.#unpruned < PRUNE_EVERY) return;
+    if (this.#unpruned < this.keptPacks * PRUNE_EVERY) return;
     this.#unpruned = 0;
-    this.sql.all("DELETE FROM frames WHERE first <= (SELECT first FROM frames ORDER BY first DESC LIMIT 1 OFFSET ?)", STORED_PACKS);
+    this.stored.prune(this.keptPacks);
   }
 }

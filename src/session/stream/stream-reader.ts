@@ -1,7 +1,7 @@
 /** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
 import type { Schedule } from "../../app/session-ports";
 import { formatComment, formatSse } from "../../lib/sse";
-import { endsTurn, type FrameLine, type FrameType } from "./frames";
+import { endsTurn, type FrameLine, type FrameType, toGapLine } from "./frames";
 import type { StreamBuffer } from "./stream-buffer";
 
 /** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
@@ -16,6 +16,8 @@ export interface ReaderInput {
   readonly replay: readonly FrameLine[];
   /** Whether the turn is over: nothing more will come. */
   readonly isOver: () => boolean;
+  /** Whether what is under way stands still, since there is no room to record it. */
+  readonly isHalted: () => boolean;
 }
 
 export function openReader(buffer: StreamBuffer, input: ReaderInput, schedule: Schedule): ReadableStream<Uint8Array> {
@@ -108,11 +110,14 @@ class Cursor implements SseSource {
   ended = false;
   #at: number;
   #opening: string;
+  #toldHalt = false;
 
-  constructor(
-    readonly buffer: StreamBuffer,
-    readonly input: ReaderInput,
-  ) {
+  readonly buffer: StreamBuffer;
+  readonly input: ReaderInput;
+
+  constructor(buffer: StreamBuffer, input: ReaderInput) {
+    this.buffer = buffer;
+    this.input = input;
     const start = buffer.locate(input.after);
     this.#at = start.offset;
     this.#opening = openingText(start, input);
@@ -127,14 +132,32 @@ class Cursor implements SseSource {
     // Whatever is shown of them: behind frames of other turns may lie some of this one's, and nothing new would wake the reader.
     for (let lines = this.#read(); lines.length > 0; lines = this.#read()) {
       text += this.#format(lines);
-      if (text !== "" || this.ended) return text;
+      if (this.ended) return text;
+      if (text !== "" && this.#at < this.buffer.offset) return text;
     }
-    if (text === "" && this.input.turn !== null) this.ended ||= this.input.isOver();
-    return text;
+    // All was told: a turn that waits for its tools says nothing more here, and the request that brings their results is told the rest.
+    if (this.input.turn !== null) this.ended ||= this.input.isOver();
+    return this.ended ? text : text + this.#halt();
   }
 
+  /** Told once, behind everything that was said. For a reader of one turn it is the end: there is nothing to wait for. */
+  #halt(): string {
+    const isHalted = this.input.isHalted();
+    const isNews = isHalted && !this.#toldHalt;
+    this.#toldHalt = isHalted;
+    if (!isNews) return "";
+    this.ended = this.input.turn !== null;
+    const json = JSON.stringify({ type: "stream.halted", reason: "storage_full" });
+    return formatSse({ offset: this.#at, type: "stream.halted", json });
+  }
+
+  /** What follows. What was pruned or redacted before it was read is told as a gap; that a new life begins at an offset of its own is none. */
   #read(): FrameLine[] {
-    return this.buffer.read(this.#at, FRAMES_PER_READ);
+    const lines = this.buffer.read(this.#at, FRAMES_PER_READ);
+    const [first] = lines;
+    if (!first || first.offset === this.#at + 1) return lines;
+    const place = this.buffer.locate(this.#at);
+    return place.kind === "pruned" ? [toGapLine(place.offset), ...lines] : lines;
   }
 
   #format(lines: readonly FrameLine[]): string {

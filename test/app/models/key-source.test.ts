@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type KeySource, keySourceOf } from "../../../src/app/models/key-source";
+import { isPaidByTenant, type KeySource, keySourceOf } from "../../../src/app/models/key-source";
 import { type ModelSpec, PROVIDERS, type Provider } from "../../../src/app/ports";
 
 const spec = (changes: Partial<ModelSpec>): ModelSpec => ({
@@ -18,6 +18,18 @@ const NONE: KeySource = { from: "none" };
 const TENANT: KeySource = { from: "tenant", credential: "mine" };
 const OPENAI: KeySource = { from: "deployment", key: "openai" };
 const COMPATIBLE: KeySource = { from: "deployment", key: "openai-compatible" };
+
+describe("who pays", () => {
+  it.each<[string, Partial<ModelSpec>, boolean]>([
+    ["with its own credential the tenant", { credential: "mine" }, true],
+    ["at its own address the tenant", { base_url: URL }, true],
+    ["at the provider's address without a credential the deployment", {}, false],
+    ["for Workers AI the deployment", { provider: "workers-ai" }, false],
+    ["for the deployment's models the deployment, wherever they are", { source: "deployment", base_url: URL }, false],
+  ])("%s", (_, changes, tenant) => {
+    expect(isPaidByTenant(spec(changes))).toBe(tenant);
+  });
+});
 
 describe("who is called with which key", () => {
   it.each<[string, Partial<ModelSpec>, KeySource]>([

@@ -32,7 +32,8 @@ export async function respond(response: ServerResponse, entry: LogEntry, reply: 
     response.writeHead(entry.status, { "content-type": "text/event-stream" });
     return void response.end(reply.raw);
   }
-  if (entry.body.stream) return streamScript(response, entry, reply);
+  if (reply.usage) Object.assign(entry, reply.usage);
+  if (entry.body.stream && !reply.whole) return streamScript(response, entry, reply);
   response.writeHead(entry.status, { "content-type": "application/json" });
   response.end(JSON.stringify(wholeReply(entry, reply)));
 }

@@ -2,7 +2,6 @@
  * Tools to test against, on 127.0.0.1: an HTTP service that shows what it was sent and misbehaves on request, and an MCP server made with the
  * official SDK, each session of which lives until it is ended.
  */
-import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
@@ -112,14 +111,17 @@ class Desk {
       response.on("drain", more);
       return more();
     }
+    if (url.pathname === "/mcp/ids" && body.includes("tools/list")) return answerListing(response, body);
     const known = this.sessions.get(String(request.headers["mcp-session-id"]));
     const transport = known ?? (await this.#newSession(url.pathname));
     await transport.handleRequest(request, response, body === "" ? undefined : JSON.parse(body));
   }
 
+  #opened = 0;
+
   async #newSession(path: string): Promise<StreamableHTTPServerTransport> {
     const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => randomUUID(),
+      sessionIdGenerator: () => `mcp-session-${++this.#opened}`,
       onsessioninitialized: (id) => void this.sessions.set(id, transport),
       onsessionclosed: (id) => void this.sessions.delete(id),
     });
@@ -170,8 +172,19 @@ function oddTools(): McpServer {
   const nothing = () => ({ content: [{ type: "text" as const, text: "a\ud800" }] });
   server.registerTool("huge", { inputSchema: { a: z.string().describe("x".repeat(40_000)) } }, nothing);
   server.registerTool("fine", { inputSchema: { a: z.string().optional() } }, nothing);
+  const circular = { $ref: "#/properties/a" };
   server.registerTool("half", { inputSchema: { a: z.string().optional().describe("\ud800") } }, nothing);
+  server.registerTool("circular", { inputSchema: { a: z.any().meta(circular) } }, nothing);
   return server;
+}
+
+/** A listing that the SDK's server would not make: ids at each of 30 levels, which a validator may resolve in two ways at each. */
+function answerListing(response: ServerResponse, body: string): void {
+  const levels = Array.from({ length: 30 }, (_, level) => level);
+  const outputSchema = levels.reduce<object>((inner, level) => ({ $id: `http://x/${level}`, not: inner }), {});
+  const fine = { name: "fine", inputSchema: { type: "object" }, outputSchema: { type: "object", not: outputSchema } };
+  const { id } = JSON.parse(body) as { id: unknown };
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result: { tools: [fine] } }));
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -52,6 +52,10 @@ export interface ScriptedReply {
   readonly raw?: string;
   /** Takes the request and never answers. */
   readonly hang?: boolean;
+  /** Answered as one JSON document, though a stream was asked for. */
+  readonly whole?: boolean;
+  /** What is reported in place of what was counted. */
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
   /** How many deltas the text is split into; default: one for every few words. */
   readonly chunks?: number;
   /** The connection is torn down after this many deltas. */

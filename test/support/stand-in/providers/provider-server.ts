@@ -83,6 +83,7 @@ async function answer({ request, response, dialect, desk }: Exchange): Promise<v
   if (reply.mishap?.type === "refuse") return sendRefusal(response, reply.mishap.refusal);
   if (reply.mishap?.type === "silence") return;
   if (reply.mishap?.type === "hang_up") return sink.cut();
+  if (reply.whole) return sendRefusal(response, { status: 200, body: taken.whole(reply) });
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   // A delta must leave when it is written: a test may wait for it before it lets the next go.
   response.socket?.setNoDelay(true);

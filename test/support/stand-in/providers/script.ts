@@ -42,6 +42,8 @@ export interface ScriptedReply {
   /** Default: `stop`, or calls where there are any. */
   readonly finish?: "length" | "refused";
   readonly mishap?: Mishap;
+  /** Answered as one JSON document, though a stream was asked for. */
+  readonly whole?: true;
   /** Most bytes of a write; absent: one event a write. With 1 every character above ASCII is split. */
   readonly bytes?: number;
 }
@@ -65,6 +67,8 @@ export interface Frame {
 export interface Accepted {
   readonly usage: PromptUsage;
   frames(reply: ScriptedReply): readonly Frame[];
+  /** The reply as it is answered where no stream is asked for. */
+  whole(reply: ScriptedReply): unknown;
   eventFrame(event: unknown): Frame;
 }
 

@@ -1,9 +1,9 @@
 /** Anthropic's Messages API. */
 import { BreakpointCache, type MarkedBlock } from "../caches.ts";
 import { Ids } from "../mint.ts";
-import type { Accepted, Dialect, Received, Refusal } from "../script.ts";
+import type { Accepted, Dialect, Received, Refusal, ScriptedReply } from "../script.ts";
 import { dottedPath, type Fault, faultOf } from "../shape.ts";
-import { framesOf, type GivenBlock, toBlock, toFrame } from "./events.ts";
+import { type EventsInput, framesOf, type GivenBlock, toBlock, toFrame, wholeOf } from "./events.ts";
 import { breachOf } from "./rules.ts";
 import { type Block, blocksOf, type MessagesBody, messagesBody } from "./shape.ts";
 
@@ -45,14 +45,16 @@ export function createAnthropic({ window, maxOutput }: AnthropicLimits): Dialect
       const { read, written, input } = cache.measure(blocks);
       if (input > window) return refuse(`prompt is too long: ${input} tokens > ${window} maximum`);
       const usage = { input, cacheRead: read, cacheWrite: written };
+      const inputOf = (reply: ScriptedReply): EventsInput => {
+        cache.write(blocks);
+        const said = reply.blocks.map((block) => toBlock(block, ids));
+        remember(said, given);
+        return { reply, blocks: said, usage, message: { id: ids.next("msg_"), model: body.model } };
+      };
       return {
         usage,
-        frames(reply) {
-          cache.write(blocks);
-          const said = reply.blocks.map((block) => toBlock(block, ids));
-          remember(said, given);
-          return framesOf({ reply, blocks: said, usage, message: { id: ids.next("msg_"), model: body.model } });
-        },
+        frames: (reply) => framesOf(inputOf(reply)),
+        whole: (reply) => wholeOf(inputOf(reply)),
         eventFrame: (event) => toFrame(event as { type: string }),
       } satisfies Accepted;
     },

@@ -26,6 +26,13 @@ export function framesOf({ reply, blocks, usage, message }: EventsInput): readon
   ];
 }
 
+export function wholeOf({ reply, blocks, usage, message }: EventsInput): unknown {
+  const content = blocks.map((block) => (block.type === "tool_use" ? { ...block, input: JSON.parse(block.input) as unknown } : block));
+  const { message: opened } = startOf({ usage, ...message });
+  const { delta, usage: counted } = deltaOf({ reply, usage });
+  return { ...opened, content, stop_reason: delta.stop_reason, usage: { ...opened.usage, ...counted } };
+}
+
 export type GivenBlock = Anthropic.TextBlock | Anthropic.ThinkingBlock | Anthropic.RedactedThinkingBlock | GivenCall;
 /** A call's input streams as text, which is kept as it was given. */
 type GivenCall = Omit<Anthropic.ToolUseBlock, "input"> & { readonly input: string };

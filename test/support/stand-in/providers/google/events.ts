@@ -27,22 +27,25 @@ export const toFrame = (event: unknown): Frame => ({ data: `data: ${JSON.stringi
 
 export function framesOf(input: EventsInput): readonly Frame[] {
   const parts = partsOf(input);
-  const frame = (held: readonly Part[], finish?: FinishReason): Frame => {
-    const candidate: Candidate = { content: { role: "model", parts: [...held] }, index: 0, ...(finish ? { finishReason: finish } : {}) };
-    const event: WireResponse = {
-      candidates: [candidate],
-      usageMetadata: usageOf(input),
-      modelVersion: input.model,
-      responseId: input.responseId,
-    };
-    return toFrame(event);
-  };
-  const last: Part = {
-    text: "",
-    ...(input.reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: signatureOf(signedContent({})) } : {}),
-  };
-  return [...parts.map((part) => frame([part])), { ...frame([last], finishOf(input.reply)), tail: true }];
+  const frame = (held: readonly Part[], finish?: FinishReason): Frame => toFrame(toEvent(input, held, finish));
+  return [...parts.map((part) => frame([part])), { ...frame([lastOf(input)], finishOf(input.reply)), tail: true }];
 }
+
+/** As it is streamed without `alt=sse`: an array of events. */
+export const wholeOf = (input: EventsInput): readonly WireResponse[] => [
+  toEvent(input, partsOf(input)),
+  toEvent(input, [lastOf(input)], finishOf(input.reply)),
+];
+
+function toEvent(input: EventsInput, held: readonly Part[], finish?: FinishReason): WireResponse {
+  const candidate: Candidate = { content: { role: "model", parts: [...held] }, index: 0, ...(finish ? { finishReason: finish } : {}) };
+  return { candidates: [candidate], usageMetadata: usageOf(input), modelVersion: input.model, responseId: input.responseId };
+}
+
+const lastOf = ({ reply }: EventsInput): Part => ({
+  text: "",
+  ...(reply.blocks.at(-1)?.type === "text" ? { thoughtSignature: signatureOf(signedContent({})) } : {}),
+});
 
 /** Calls come whole. The first of a reply carries the signature of the thinking before it. */
 function partsOf({ reply, withThoughts }: EventsInput): readonly Part[] {

@@ -1,9 +1,9 @@
 /** Google's Gemini API. */
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
-import type { Accepted, Dialect, Received, Refusal } from "../script.ts";
+import type { Accepted, Dialect, Received, Refusal, ScriptedReply } from "../script.ts";
 import { bracketPath, type Fault, faultOf } from "../shape.ts";
-import { framesOf, toFrame } from "./events.ts";
+import { type EventsInput, framesOf, toFrame, wholeOf } from "./events.ts";
 import { breachOf } from "./rules.ts";
 import { type GenerateBody, generateBody } from "./shape.ts";
 
@@ -50,13 +50,15 @@ export function createGoogle({ window }: GoogleLimits): Dialect {
       const input = countAll(segments);
       if (input > window) return refuse(`The input token count (${input}) exceeds the maximum number of tokens allowed (${window}).`);
       const usage = { input, cacheRead: cache.read(model, segments), cacheWrite: null };
+      const inputOf = (reply: ScriptedReply): EventsInput => {
+        cache.write(model, segments);
+        const withThoughts = body.generationConfig?.thinkingConfig?.includeThoughts ?? false;
+        return { reply, usage, model, responseId: ids.next("resp"), withThoughts };
+      };
       return {
         usage,
-        frames(reply) {
-          cache.write(model, segments);
-          const withThoughts = body.generationConfig?.thinkingConfig?.includeThoughts ?? false;
-          return framesOf({ reply, usage, model, responseId: ids.next("resp"), withThoughts });
-        },
+        frames: (reply) => framesOf(inputOf(reply)),
+        whole: (reply) => wholeOf(inputOf(reply)),
         eventFrame: toFrame,
       } satisfies Accepted;
     },

@@ -44,6 +44,29 @@ export function framesOf(input: EventsInput): readonly Frame[] {
   ];
 }
 
+export function wholeOf(input: EventsInput): unknown {
+  const { reply, model, ids, style } = input;
+  const said = (type: "text" | "thinking"): string => reply.blocks.map((block) => (block.type === type ? block.text : "")).join("");
+  const calls = reply.blocks.flatMap((block) =>
+    block.type === "call" ? [{ id: ids.next("call_"), type: "function", function: { name: block.name, arguments: block.arguments } }] : [],
+  );
+  const message = {
+    role: "assistant",
+    content: said("text"),
+    refusal: null,
+    ...(style === "compatible" && said("thinking") !== "" ? { reasoning_content: said("thinking") } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+  return {
+    id: ids.next("chatcmpl-"),
+    object: "chat.completion",
+    created: 1_790_000_000,
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(reply) }],
+    usage: usageOf(input),
+  };
+}
+
 function deltasOfReply({ reply, ids, style }: EventsInput): readonly Delta[] {
   const calls = reply.blocks.filter((block) => block.type === "call");
   const said = reply.blocks.flatMap((block): Delta[] => sayBlock(block, style));

@@ -3,7 +3,7 @@ import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
 import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
 import { faultOf } from "../shape.ts";
-import { framesOf, toFrame } from "./chat-events.ts";
+import { framesOf, toFrame, wholeOf } from "./chat-events.ts";
 import { MOST_CALL_ID, refuseMessages } from "./chat-rules.ts";
 import { type ChatBody, type ChatMessage, type ChatStyle, chatBody, readMessage } from "./chat-shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
@@ -36,6 +36,7 @@ export function createChat({ window, style }: ChatLimits): Dialect {
           cache.write(key, segments);
           return framesOf({ reply, usage, model: body.model, ids, style, withUsage: body.stream_options?.include_usage ?? false });
         },
+        whole: (reply) => wholeOf({ reply, usage, model: body.model, ids, style, withUsage: true }),
         eventFrame: toFrame,
       } satisfies Accepted;
     },

@@ -108,6 +108,9 @@ export function framesOf(input: EventsInput, writer: EventWriter): readonly Fram
   ];
 }
 
+export const wholeOf = (input: EventsInput): WireResponse =>
+  toResponse(input, { status: input.reply.finish === undefined ? "completed" : "incomplete", output: input.items });
+
 function itemEvents(item: ResponseOutputItem, output_index: number): readonly WireEvent[] {
   switch (item.type) {
     case "message":

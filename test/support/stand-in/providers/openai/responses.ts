@@ -3,10 +3,10 @@
 import type { ResponseOutputItem } from "openai/resources/responses/responses";
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
-import { type Accepted, type Dialect, isRefusal, type Received, type Refusal } from "../script.ts";
+import { type Accepted, type Dialect, isRefusal, type Received, type Refusal, type ScriptedReply } from "../script.ts";
 import { faultOf } from "../shape.ts";
 import { refuseAddress, refuseFault, refuseOverflow, refuseWith } from "./errors.ts";
-import { EventWriter, framesOf, toItems } from "./responses-events.ts";
+import { type EventsInput, EventWriter, framesOf, toItems, wholeOf } from "./responses-events.ts";
 import { type Given, refuseItems } from "./responses-rules.ts";
 import { type InputItem, readItem, responsesBody, tool } from "./responses-shape.ts";
 
@@ -32,16 +32,17 @@ export function createResponses({ window, summaries = false }: ResponsesOptions)
       const key = `${body.model} ${body.prompt_cache_key ?? ""}`;
       const usage = { input, cacheRead: cache.read(key, segments), cacheWrite: null };
       const writer = new EventWriter();
+      const inputOf = (reply: ScriptedReply): EventsInput => {
+        cache.write(key, segments);
+        const encrypted = body.include?.includes("reasoning.encrypted_content") ?? false;
+        const items = toItems(reply.blocks, ids, { encrypted, summaries: summaries || Boolean(body.reasoning?.summary) });
+        remember(items, given);
+        return { reply, items, usage, response: { id: ids.next("resp_"), model: body.model, maxOutput: body.max_output_tokens ?? null } };
+      };
       return {
         usage,
-        frames(reply) {
-          cache.write(key, segments);
-          const encrypted = body.include?.includes("reasoning.encrypted_content") ?? false;
-          const items = toItems(reply.blocks, ids, { encrypted, summaries: summaries || Boolean(body.reasoning?.summary) });
-          remember(items, given);
-          const response = { id: ids.next("resp_"), model: body.model, maxOutput: body.max_output_tokens ?? null };
-          return framesOf({ reply, items, usage, response }, writer);
-        },
+        frames: (reply) => framesOf(inputOf(reply), writer),
+        whole: (reply) => wholeOf(inputOf(reply)),
         eventFrame: (event) => writer.frame(event as { type: string }),
       } satisfies Accepted;
     },

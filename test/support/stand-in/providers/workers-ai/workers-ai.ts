@@ -4,6 +4,7 @@
  */
 import { CommonPrefixCache, countAll } from "../caches.ts";
 import { Ids } from "../mint.ts";
+import { wholeOf } from "../openai/chat-events.ts";
 import { playReply } from "../play-reply.ts";
 import { Desk, type Heard, type ProviderStandIn } from "../provider-server.ts";
 import { type Accepted, isRefusal, type Received, type Refusal } from "../script.ts";
@@ -84,6 +85,7 @@ function createReceiver(window: number): (received: Received) => Refusal | Accep
         cache.write(key, segments);
         return framesOf({ reply, usage, model, ids });
       },
+      whole: (reply) => wholeOf({ reply, usage, model, ids, style: "compatible", withUsage: true }),
       eventFrame: (event) => ({ data: `data: ${JSON.stringify(event)}\n\n` }),
     };
   };
@@ -125,6 +127,7 @@ async function answer({ received, taken, options, desk }: Run): Promise<unknown>
     options.signal?.addEventListener("abort", () => closed.resolve("left"));
     return untilAborted(options.signal);
   }
+  if (reply.whole) return options.returnRawResponse ? Response.json(taken.whole(reply)) : taken.whole(reply);
   const { readable, sink } = pipe(closed, options.signal);
   void playReply({ accepted: taken, reply, sink }).catch(() => undefined);
   return options.returnRawResponse ? new Response(readable, { headers: { "content-type": "text/event-stream" } }) : readable;

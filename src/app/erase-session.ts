@@ -1,0 +1,41 @@
+/**
+ * Erasing a session. The tenant's object notes it first and keeps the note until every store has reported, so that an erasure that was cut off at
+ * any point is found and finished: by the next request for it, or by the tenant's alarm. Asked for again, it goes on.
+ */
+import type { SessionId } from "../domain/ids";
+import { ok, type Result } from "../lib/result";
+import type { Outcome, SessionError } from "./session-api";
+import type { ErasureReceipt } from "./session-views";
+import type { TenantApi, TenantError } from "./tenant-api";
+
+export interface ErasurePorts<E> {
+  readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure">;
+  /** `isNoted`: the session is known to have been, whatever its object still holds. */
+  readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;
+  /** Whether the read model still shows it. */
+  readonly isListed: () => Promise<Result<boolean, E>>;
+}
+
+type Erased<E> = Result<ErasureReceipt, SessionError | TenantError | E>;
+
+export async function eraseSession<E>(session: SessionId, { tenant, erase, isListed }: ErasurePorts<E>): Promise<Erased<E>> {
+  const begun = await tenant.beginErasure({ session, isKnown: false });
+  if (!begun.ok) return begun;
+  const erased = await erase(begun.value.noted);
+  if (erased.ok) return report(erased.value, tenant);
+  if (begun.value.noted || erased.error.code !== "session_not_found") return erased;
+  // An object that holds nothing may be all that an erasure left which no one had noted.
+  const listed = await isListed();
+  if (!listed.ok) return listed;
+  if (!listed.value) return erased;
+  await tenant.beginErasure({ session, isKnown: true });
+  const cleared = await erase(true);
+  return cleared.ok ? report(cleared.value, tenant) : cleared;
+}
+
+async function report(receipt: ErasureReceipt, tenant: ErasurePorts<never>["tenant"]): Promise<Result<ErasureReceipt, never>> {
+  const isDone = receipt.stores.every(({ status }) => status === "erased");
+  if (isDone) await tenant.endErasure(receipt.session);
+  const directory = { store: "directory", status: isDone ? "erased" : "pending", rows: null } as const;
+  return ok({ ...receipt, stores: [...receipt.stores, directory] });
+}

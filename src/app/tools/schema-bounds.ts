@@ -1,0 +1,95 @@
+/**
+ * Bounds of a tool's JSON Schema when it is accepted. They keep a schema small for a provider that writes references out, and for whatever judges
+ * by it. Judging has a budget of its own (`schema-check`), since a schema within these bounds can still make much work of large arguments.
+ */
+import { MAX_TOOL_SCHEMA } from "../tool-entry";
+import { allSchemas, appliedSchemas, type Fields, References, sameValueSchemas } from "./schema-parts";
+
+/** JSON levels; a property of an object takes two. */
+const MAX_LEVELS = 48;
+/** Objects and lists in the schema's JSON. */
+const MAX_NODES = 4_000;
+const MAX_REFERENCES = 500;
+/** Schemas once each reference is written out; a recursive one is written out once. */
+const MAX_EXPANDED = 10_000;
+
+/** What about `schema` exceeds the bounds, in a few words; null: nothing. */
+export function boundsFault(schema: Fields): string | null {
+  return sizeFault(schema) ?? expansionFault(schema);
+}
+
+/** Whether the schema's text is small enough to be walked by recursion, and more than once. */
+export function sizeFault(schema: Fields): string | null {
+  if (levelsOf(schema) > MAX_LEVELS) return `nested deeper than ${MAX_LEVELS} levels`;
+  if (JSON.stringify(schema).length > MAX_TOOL_SCHEMA) return `at most ${MAX_TOOL_SCHEMA} characters of JSON`;
+  const nodes = nodesOf(schema);
+  if (nodes.length > MAX_NODES) return `at most ${MAX_NODES} objects and lists`;
+  const references = nodes.filter((node) => !Array.isArray(node) && typeof (node as Fields).$ref === "string");
+  return references.length > MAX_REFERENCES ? `at most ${MAX_REFERENCES} references` : null;
+}
+
+const isNode = (value: unknown): value is object => typeof value === "object" && value !== null;
+const childrenOf = (nodes: readonly object[]): object[] => nodes.flatMap((node) => Object.values(node).filter(isNode));
+
+/** Level by level, so that no nesting overflows the stack; stops where there are too many. */
+function levelsOf(schema: Fields): number {
+  let levels = 0;
+  for (let level: object[] = [schema]; level.length > 0 && levels <= MAX_LEVELS; level = childrenOf(level)) levels += 1;
+  return levels;
+}
+
+function nodesOf(schema: Fields): object[] {
+  const nodes: object[] = [];
+  for (let level: object[] = [schema]; level.length > 0; level = childrenOf(level)) for (const node of level) nodes.push(node);
+  return nodes;
+}
+
+function expansionFault(schema: Fields): string | null {
+  const references = new References(schema);
+  if (isCircular(schema, references)) return "a $ref in it leads back to itself without going into the value";
+  return expandedSize(schema, references, new Map()) > MAX_EXPANDED
+    ? `at most ${MAX_EXPANDED} schemas once references are written out`
+    : null;
+}
+
+/** Whether judging a value by a schema in `root` begins by judging the same value by the same schema. */
+function isCircular(root: Fields, references: References): boolean {
+  const left = new Map<Fields, number>();
+  const users = new Map<Fields, Fields[]>();
+  const all = allSchemas(root, references);
+  for (const schema of all) {
+    const applied = sameValueSchemas(schema, references);
+    left.set(schema, applied.length);
+    for (const each of applied) {
+      const known = users.get(each);
+      if (known) known.push(schema);
+      else users.set(each, [schema]);
+    }
+  }
+  // What applies nothing more is taken away, then what applied only that: a circle stays.
+  const ready = [...all].filter((schema) => left.get(schema) === 0);
+  let taken = 0;
+  for (let schema = ready.pop(); schema; schema = ready.pop()) {
+    taken += 1;
+    for (const user of users.get(schema) ?? []) {
+      const rest = (left.get(user) ?? 0) - 1;
+      left.set(user, rest);
+      if (rest === 0) ready.push(user);
+    }
+  }
+  return taken < all.size;
+}
+
+/** `known`: sizes of schemas that have been looked at; one that is being looked at counts as one. */
+function expandedSize(schema: Fields, references: References, known: Map<Fields, number>): number {
+  const size = known.get(schema);
+  if (size !== undefined) return size;
+  known.set(schema, 1);
+  let sum = 1;
+  for (const each of appliedSchemas(schema, references)) {
+    if (sum > MAX_EXPANDED) break;
+    sum += expandedSize(each, references, known);
+  }
+  known.set(schema, sum);
+  return sum;
+}

@@ -1,0 +1,60 @@
+/**
+ * What a text was made from, through whatever was made in between: a summary of a summary holds the words of both, and an answer of a look-up
+ * those that it quotes. A redaction follows this; what a text stands for is another matter.
+ */
+import { isAmong, toRanges, withRange } from "./branch";
+import type { CoveredRange, SummaryMode, SummaryPlan, SummarySources } from "./compaction-events";
+import type { OverlayId } from "./ids";
+import type { View } from "./state";
+
+/** A summary that was once committed, or that a fork began with. */
+export interface MadeSummary extends CoveredRange {
+  readonly id: OverlayId;
+  /** Absent: an older build did not record it. */
+  readonly read?: SummarySources;
+}
+
+/** The answer of a look-up. */
+export interface Quotation {
+  readonly position: number;
+  /** Absent: an older build did not record it, and it may quote anything before it. */
+  readonly read?: readonly CoveredRange[];
+}
+
+type Reading = Pick<SummaryPlan, "range" | "source" | "replaces" | "merge"> & { readonly mode: SummaryMode | null };
+
+/** As the summary is committed: in the view that it was leased on. By the turn's own prefix all of the request is read, pins aside. */
+export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items" | "overlays">): SummarySources {
+  const { range, source, replaces, merge, mode } = plan;
+  const summaries = overlays.flatMap(({ id, kind }) => (kind === "summary" ? [id] : []));
+  const shown = mode === "same_prefix" ? toRanges(items.flatMap(({ position }) => (position <= range.to ? [position] : []))) : [];
+  const readsAll = mode === "same_prefix" || merge;
+  return {
+    ranges: [source, ...shown].reduce(withRange, [range]),
+    // The lists of files go on from the summaries that are replaced, also where one is made anew from the record.
+    overlays: summaries.filter((id) => readsAll || replaces.includes(id)),
+  };
+}
+
+/** The positions that each was made from. `made`: in the order in which they were committed; an older build's may have read anything up to its end. */
+export function readingsOf(made: readonly MadeSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
+  const readings = new Map<OverlayId, readonly CoveredRange[]>();
+  for (const { id, from, to, read } of made) {
+    const own = read ? [...read.ranges, { from, to }] : [{ from: 1, to }];
+    const earlier = (read?.overlays ?? []).flatMap((overlay) => readings.get(overlay) ?? [{ from: 1, to }]);
+    readings.set(id, [...own, ...earlier].reduce(withRange, readings.get(id) ?? []));
+  }
+  return readings;
+}
+
+/** The positions of look-ups that quote one of these, or one another. `quotations`: in order of position. */
+export function quotationsOf(positions: readonly number[], quotations: readonly Quotation[]): readonly number[] {
+  const burnt = new Set(positions);
+  const found: number[] = [];
+  for (const { position, read = [{ from: 1, to: position - 1 }] } of quotations) {
+    if (![...burnt].some((each) => isAmong(read, each))) continue;
+    burnt.add(position);
+    found.push(position);
+  }
+  return found;
+}

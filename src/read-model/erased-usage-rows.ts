@@ -1,0 +1,49 @@
+/** What stays of erased sessions' ledgers as rows: written when a session is erased, and mended by a rebuild of the tenant. */
+import { getTableColumns } from "drizzle-orm";
+import { diffRows, type Row, type RowDifference } from "../app/diff-rows";
+import type { ErasedSessionUsage, TenantRows } from "../app/tenant-api";
+import type { SessionId, TenantId } from "../domain/ids";
+import { erasedUsage } from "./schema";
+
+const TABLE = "erased_usage";
+const COLUMNS = Object.values(getTableColumns(erasedUsage)).map(({ name }) => name);
+
+const toRows = (tenant: TenantId, all: readonly ErasedSessionUsage[]): readonly Row[] =>
+  all.flatMap(({ session, usage }) => usage.map((sums) => ({ tenant_id: tenant, session_id: session, ...sums })));
+
+/** One parameter carries many rows, as JSON: far below the 2 MB that it may have. */
+const ROWS_PER_STATEMENT = 2_000;
+
+export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readonly ErasedSessionUsage[]): D1PreparedStatement[] {
+  const values = COLUMNS.map((name) => `json_extract(value, '$.${name}')`).join(", ");
+  const sql = `INSERT OR REPLACE INTO ${TABLE} (${COLUMNS.join(", ")}) SELECT ${values} FROM json_each(?1)`;
+  const rows = toRows(tenant, all);
+  const parts = Array.from({ length: Math.ceil(rows.length / ROWS_PER_STATEMENT) }, (_, part) =>
+    rows.slice(part * ROWS_PER_STATEMENT, (part + 1) * ROWS_PER_STATEMENT),
+  );
+  return parts.map((part) => db.prepare(sql).bind(JSON.stringify(part)));
+}
+
+/** Sorts behind every id. */
+const AFTER_EVERY_ID = "~";
+
+export async function mendErasedUsage(
+  db: D1Database,
+  { tenant, after, upTo, usage }: Parameters<TenantRows["mendErasedUsage"]>[0],
+): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }> {
+  const range: readonly [TenantId, SessionId | "", SessionId | typeof AFTER_EVERY_ID] = [tenant, after ?? "", upTo ?? AFTER_EVERY_ID];
+  const where = "WHERE tenant_id = ?1 AND session_id > ?2 AND session_id <= ?3";
+  const found = await db
+    .prepare(`SELECT ${COLUMNS.join(", ")} FROM ${TABLE} ${where}`)
+    .bind(...range)
+    .all<Row>();
+  const differences = diffRows({ [TABLE]: byName(toRows(tenant, usage)) }, { [TABLE]: byName(found.results) });
+  if (differences.length > 0) {
+    const remove = db.prepare(`DELETE FROM ${TABLE} ${where}`).bind(...range);
+    await db.batch([remove, ...erasedUsageInserts(db, tenant, usage)]);
+  }
+  return { differences, rows: found.results.length };
+}
+
+const byName = (rows: readonly Row[]): Readonly<Record<string, Row>> =>
+  Object.fromEntries(rows.map((row) => [[row.session_id, row.at, row.model, row.purpose].join("/"), row]));

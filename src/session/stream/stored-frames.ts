@@ -1,0 +1,87 @@
+/** The live stream's frames as they are stored: packs of lines, and the offsets that are taken. */
+import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
+import type { Sql } from "../log/sql";
+import { type FrameLine, formatLine, parseLine } from "./frames";
+
+/** A row: lines of the offsets from `first` to `last`. */
+type Pack = { readonly first: number; readonly last: number; readonly at: number; readonly lines: string };
+
+const RESERVED = "stream_reserved";
+/** UTF-16 units of packs that one read goes on to, at most. */
+const READ_UNITS = 250_000;
+
+export class StoredFrames {
+  readonly sql: Sql;
+
+  constructor(sql: Sql) {
+    this.sql = sql;
+  }
+
+  /** The offset up to which all are taken, by this life or an earlier one. */
+  get reserved(): number {
+    return hasSchema(this.sql) ? Number(readMeta(this.sql, RESERVED) ?? 0) : 0;
+  }
+
+  reserve(offset: number): void {
+    writeMeta(this.sql, RESERVED, String(offset));
+  }
+
+  /** One row, which must be small enough to be one. */
+  insert(lines: readonly FrameLine[], at: number): void {
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (first && last) this.#insert({ first: first.offset, last: last.offset, at, lines: lines.map(formatLine).join("\n") });
+  }
+
+  #insert({ first, last, at, lines }: Pack): void {
+    this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first, last, at, lines);
+  }
+
+  /** What follows `after`, at most `limit` frames: of several packs as long as they are small, so that a reader holds one large row at most. */
+  readAfter(after: number, limit: number): FrameLine[] {
+    const found: FrameLine[] = [];
+    let units = 0;
+    for (let at = after; hasSchema(this.sql) && found.length < limit && units < READ_UNITS; ) {
+      const query = "SELECT first, last, at, lines FROM frames WHERE last > ? ORDER BY first LIMIT 1";
+      const [pack] = this.sql.all<Pack>(query, at);
+      if (!pack) break;
+      const lines = pack.lines.split("\n").map((text, index) => parseLine(text, pack.first + index));
+      found.push(...lines.filter((line) => line.offset > after));
+      units += pack.lines.length;
+      at = pack.last;
+    }
+    return found.slice(0, limit);
+  }
+
+  /** The last offset of the newest pack that begins at `offset` or before; null: there is none. */
+  lastBefore(offset: number): number | null {
+    if (!hasSchema(this.sql)) return null;
+    return this.sql.all<{ last: number }>("SELECT last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", offset)[0]?.last ?? null;
+  }
+
+  /** Null: nothing is stored. */
+  get oldest(): number | null {
+    if (!hasSchema(this.sql)) return null;
+    return this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1")[0]?.first ?? null;
+  }
+
+  /** The offset before the first line that holds `what`. */
+  find(what: string): number | null {
+    if (!hasSchema(this.sql)) return null;
+    const query = "SELECT first, lines FROM frames WHERE instr(lines, ?) > 0 ORDER BY first LIMIT 1";
+    const [pack] = this.sql.all<{ first: number; lines: string }>(query, what);
+    return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(what)) - 1 : null;
+  }
+
+  /** Nothing up to `offset` stays. */
+  deleteTo(offset: number): void {
+    const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", offset, offset)[0];
+    this.sql.all("DELETE FROM frames WHERE first <= ?", offset);
+    const rest = torn?.lines.split("\n").slice(offset + 1 - torn.first) ?? [];
+    if (torn) this.#insert({ ...torn, first: offset + 1, lines: rest.join("\n") });
+  }
+
+  /** The newest `packs` stay. */
+  prune(packs: number): void {
+    this.sql.all("DELETE FROM frames WHERE first <= (SELECT first FROM frames ORDER BY first DESC LIMIT 1 OFFSET ?)", packs);
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The turn that runs in this life of the object, one answer at a time. Where its story comes to grief the turn fails, and where not even that can be
+ * written, as on a full disk, its end is kept and written when there is room: until then no model is asked.
+ */
+import { draftItem } from "../app/drafts";
+import type { Clock, Ids, Log } from "../app/ports";
+import type { BodyText, SessionWriter } from "../app/session-ports";
+import { draftLost, runTools } from "../app/tools/run-tools";
+import type { AfterTurnPorts } from "../app/turn/after-turn";
+import { LiveTurn } from "../app/turn/live-turn";
+import { runTurn } from "../app/turn/run-turn";
+import type { Command, CutShort } from "../domain/commands";
+import type { TurnFailure } from "../domain/events";
+import type { OpenTurn } from "../domain/state";
+import { isStorageFull } from "./log/sql";
+
+interface RunnerHost extends SessionWriter {
+  readonly deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly background: (work: Promise<void>) => void };
+  ports(): AfterTurnPorts;
+  advanceSoon(): void;
+  /** What must be written next cannot be. */
+  halt(error: unknown): void;
+}
+
+/** The end of a turn, with what it leaves behind. */
+interface Ending {
+  readonly command: Command;
+  readonly bodies: readonly BodyText[];
+}
+
+export class TurnRunner {
+  #live: LiveTurn | null = null;
+  #last: LiveTurn | null = null;
+  /** What could not be written of `#live`. */
+  #owed: Ending | null = null;
+
+  readonly host: RunnerHost;
+
+  constructor(host: RunnerHost) {
+    this.host = host;
+  }
+
+  /** Goes on with the turn: it is started, told to look again, or its end is written at last. */
+  run(turn: OpenTurn): void {
+    if (this.#live?.run.turn === turn.id) return this.#owed ? this.#write(this.#owed) : this.#live.look?.();
+    const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
+    this.#last = live;
+    this.#live = live;
+    this.#owed = null;
+    const done = (turn.phase === "generating" ? runTurn : runTools)(live, this.host.ports())
+      .catch((error: unknown) => this.#threw(live, error))
+      .then(() => {
+        if (this.#live !== live || this.#owed) return;
+        this.#live = null;
+        this.host.advanceSoon();
+      });
+    this.host.deps.background(done);
+  }
+
+  /** What the running turn leaves behind if it ends now: what it has said, as an item, the call that it is in, tools that were begun. */
+  cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
+    if (this.host.state.turn?.phase === "running_tools") {
+      const { lost, bodies } = draftLost(this.host.ports());
+      return { cut: { partial: null, call: null, lost }, bodies };
+    }
+    const live = this.#live;
+    const { clock, ids } = this.host.deps;
+    const call = live?.call?.endedAs(outcome, clock()) ?? null;
+    if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
+    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
+    return { cut: { partial: draft, call }, bodies: [body] };
+  }
+
+  /** Stops the model's call of a turn that was just ended. */
+  abandon(): void {
+    this.#live?.abort.abort();
+    this.#live = null;
+    this.#owed = null;
+  }
+
+  /** A defect in the story, or a write that failed: the turn ends with a clear failure instead of hanging for ever. */
+  #threw(live: LiveTurn, error: unknown): void {
+    live.abort.abort();
+    if (this.#live !== live) return;
+    const { log, clock } = this.host.deps;
+    log.error("turn_threw", { error: error instanceof Error ? error.name : "unknown" });
+    const { cut, bodies } = this.cutShort("internal");
+    const failure: TurnFailure = { kind: isStorageFull(error) ? "storage_full" : "internal", status: null };
+    this.#write({ command: { type: "FailTurn", at: clock(), ...live.run, failure, ...cut }, bodies });
+  }
+
+  /** Refused, it is not owed either: the turn is over. */
+  #write(ending: Ending): void {
+    try {
+      this.host.execute(ending.command, ending.bodies);
+      this.#owed = null;
+    } catch (error) {
+      // Tools are run again, each at most once, and no model is asked for them: what comes of them may still be written.
+      if (this.host.state.turn?.phase === "running_tools") this.#live = null;
+      else this.#owed = ending;
+      this.host.deps.log.error("turn_end_not_written", { error: error instanceof Error ? error.name : "unknown" });
+      this.host.halt(error);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** What a session's calls came to outlives it: handed over to the tenant's object before the log is wiped, and counted once. */
+import { expect, test } from "vitest";
+import type { UsageArchive } from "../../src/app/ports";
+import type { ErasedUsage } from "../../src/domain/erased-usage";
+import { ringAlarm } from "../../src/session/alarm";
+import { CALLER, Life } from "./life";
+
+/** A session with one call of 10 tokens, and what it handed over so far. */
+async function talked() {
+  const life = new Life();
+  const handed: (readonly ErasedUsage[])[] = [];
+  const archive = { isAway: false };
+  life.usageArchive = {
+    keep: async (_, usage) => {
+      if (archive.isAway) throw new Error("out of reach");
+      if (usage.length > 0) handed.push(usage);
+      return handed[0] ?? [];
+    },
+  } satisfies UsageArchive;
+  const erased: (readonly ErasedUsage[] | undefined)[] = [];
+  life.projection = {
+    write: async () => {},
+    erase: async ({ usage }) => {
+      erased.push(usage);
+      return { rows: 0 };
+    },
+  };
+  await life.open();
+  await life.send("hello");
+  const usage = { input: 10, output: 2, cached: 0, reasoning: 0 };
+  await life.say({ type: "text", text: "hi" }, { type: "finish", finish: "stop", usage });
+  return { life, archive, handed, erased };
+}
+
+const ONE_CALL = [{ model: "test-model", purpose: "turn", calls: 1, failed: 0, input: 10, output: 2 }];
+
+test("the sums are handed over, and written where the rows go", async () => {
+  const { life, handed, erased } = await talked();
+
+  const receipt = await life.service.erase(CALLER);
+
+  expect(receipt).toMatchObject({ ok: true, value: { stores: [{ status: "erased" }, { status: "erased" }] } });
+  expect(handed).toMatchObject([ONE_CALL]);
+  expect(erased).toMatchObject([ONE_CALL]);
+});
+
+test("while the tenant's object is out of reach nothing is wiped; the alarm finishes it, and counts nothing twice", async () => {
+  const { life, archive, handed, erased } = await talked();
+  archive.isAway = true;
+
+  const receipt = await life.service.erase(CALLER);
+  expect(receipt).toMatchObject({ ok: true, value: { stores: [{ store: "session", status: "pending" }, { status: "pending" }] } });
+  expect(life.sql.all("SELECT id FROM bodies")).not.toEqual([]);
+
+  archive.isAway = false;
+  await life.advance(60_000);
+  ringAlarm(life.runtime);
+  await life.advance(0);
+
+  expect(life.sql.all("SELECT id FROM bodies")).toEqual([]);
+  expect(handed).toMatchObject([ONE_CALL]);
+  expect(erased).toMatchObject([ONE_CALL]);
+});
+
+test("where the rows went late, what the tenant's object kept is written: the log is gone by then", async () => {
+  const { life, handed, erased } = await talked();
+  const { erase } = life.projection;
+  life.projection.erase = async () => {
+    throw new Error("D1 is away");
+  };
+  await life.service.erase(CALLER);
+  life.projection.erase = erase;
+  await life.advance(60_000);
+  ringAlarm(life.runtime);
+  await life.advance(0);
+
+  expect(handed).toHaveLength(1);
+  expect(erased).toMatchObject([ONE_CALL]);
+});

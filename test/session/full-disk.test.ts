@@ -1,0 +1,250 @@
+/** Writes that fail, for a while or for good: nothing acknowledged is lost, no model is asked without end, and clients hear of it. */
+import { describe, expect, test } from "vitest";
+import { createNodeSql } from "../../scripts/support/node-sql";
+import { ringAlarm } from "../../src/session/alarm";
+import { writeBody } from "../../src/session/log/bodies";
+import type { Sql } from "../../src/session/log/sql";
+import { id } from "../support/builders";
+import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
+import { CALLER, Life, settle } from "./life";
+
+const MESSAGE = {
+  role: "user",
+  parts: [{ type: "text", text: "hello" }],
+  run: true,
+  onBusy: "queue",
+  tools: null,
+  idempotency: null,
+} as const;
+
+/** `fails` holds from when a test sets it. */
+class Disk {
+  fails: (query: string) => boolean = () => false;
+  readonly base = createNodeSql();
+  error: Error = new DiskFullError();
+  readonly sql = createFaultySql(this.base, (query) => (this.fails(query) ? this.error : null));
+
+  fill(): void {
+    this.fails = () => true;
+  }
+  clear(): void {
+    this.fails = () => false;
+  }
+}
+
+async function opened(): Promise<{ disk: Disk; life: Life }> {
+  const disk = new Disk();
+  const life = new Life(disk.sql);
+  await life.open();
+  return { disk, life };
+}
+
+/** Minutes pass, and the alarm rings whenever it is set. */
+async function pass(life: Life, minutes: number): Promise<number> {
+  const end = life.time.now() + minutes * 60_000;
+  let rings = 0;
+  while (life.time.now() < end) {
+    await life.advance(1_000);
+    if (life.alarmAt === null || life.alarmAt > life.time.now()) continue;
+    life.alarmAt = null;
+    ringAlarm(life.runtime);
+    rings++;
+    await settle();
+  }
+  return rings;
+}
+
+/** A turn that is being answered when the disk gets full. */
+async function filledInTurn(): Promise<{ disk: Disk; life: Life; turn: NonNullable<Life["runtime"]["state"]["turn"]>["id"] }> {
+  const { disk, life } = await opened();
+  await life.send("first");
+  const { turn } = life.runtime.state;
+  if (!turn) throw new Error("no turn");
+  disk.fill();
+  return { disk, life, turn: turn.id };
+}
+
+describe("a turn whose end cannot be written", () => {
+  test("asks its model once, however long it lasts", async () => {
+    const { life } = await filledInTurn();
+    await life.answer("one");
+
+    await pass(life, 10);
+
+    expect(life.calls).toHaveLength(1);
+  });
+
+  test("ends with what was said as soon as there is room, and no model is asked for it again", async () => {
+    const { disk, life } = await filledInTurn();
+    await life.answer("one");
+    await pass(life, 2);
+    disk.clear();
+
+    await pass(life, 2);
+
+    expect(life.calls).toHaveLength(1);
+    expect(life.runtime.state).toMatchObject({ turn: null, last_turn: { status: "failed", failure: { kind: "storage_full" } } });
+    const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    expect(items).toMatchObject({ value: { data: [{ parts: [{ text: "first" }] }, { parts: [{ text: "one" }], incomplete: true }] } });
+    expect(life.events().filter(({ type }) => type === "ModelCallFinished")).toHaveLength(1);
+  });
+
+  test("is answered as storage_full, to whoever waits for it and to whoever asks", async () => {
+    const { life, turn } = await filledInTurn();
+    const waiting = life.service.waitForTurn(CALLER, turn);
+    await life.answer("one");
+
+    expect(await waiting).toEqual({ ok: false, error: { code: "storage_full" } });
+    expect(await life.service.submit(CALLER, MESSAGE)).toEqual({ ok: false, error: { code: "storage_full" } });
+  });
+
+  test("is told to readers of the turn, whose stream ends", async () => {
+    const { life, turn } = await filledInTurn();
+    const stream = await life.service.stream(CALLER, { after: 0, turn });
+    const heard = stream.ok ? new Response(stream.value).text() : "";
+    await life.answer("one");
+
+    expect(await heard).toContain('event: stream.halted\ndata: {"type":"stream.halted","reason":"storage_full"');
+  });
+
+  test("does not make the alarm ring without end", async () => {
+    const { life } = await filledInTurn();
+    await life.answer("one");
+
+    expect(await pass(life, 10)).toBeLessThanOrEqual(25);
+  });
+
+  test("can be read, and erased", async () => {
+    const { disk, life } = await filledInTurn();
+    await life.answer("one");
+
+    expect(await life.service.describe(CALLER)).toMatchObject({ ok: true });
+    expect(await life.service.items(CALLER, { after: null, limit: 10, order: "asc" })).toMatchObject({ value: { data: [{}] } });
+    disk.base.wipe = ((wipe) => async () => {
+      disk.clear(); // the room is there again
+      await wipe();
+    })(disk.base.wipe);
+    const next = new Life(
+      createFaultySql(disk.base, (query) => (disk.fails(query) ? disk.error : null)),
+      "life-2",
+    );
+    expect(await next.service.describe(CALLER)).toMatchObject({ ok: true });
+    expect(await next.service.erase(CALLER)).toMatchObject({ ok: true });
+    expect(next.runtime.state.lifecycle).toBe("erased");
+  });
+
+  test("goes on in a next life, which asks no model before it has written that it begins again", async () => {
+    const { disk, life } = await filledInTurn();
+    await life.answer("one");
+    const next = new Life(disk.sql, "life-2");
+
+    ringAlarm(next.runtime);
+    await pass(next, 10);
+
+    expect(next.calls).toHaveLength(0);
+    disk.clear();
+    await pass(next, 10);
+    expect(next.runtime.state.turn === null || next.calls.length === 1).toBe(true);
+  });
+});
+
+test("no model is asked where the call cannot be counted first", async () => {
+  const { disk, life } = await opened();
+  disk.fails = (query) => query.includes("INTO meta");
+  await life.send("first");
+  await pass(life, 10);
+
+  expect(life.calls).toHaveLength(0);
+  expect(life.runtime.state).toMatchObject({ turn: null, last_turn: { status: "failed", failure: { kind: "storage_full" } } });
+});
+
+test("a message that cannot be written is refused, and nothing of it is there", async () => {
+  const { disk, life } = await opened();
+  disk.fill();
+
+  expect(await life.service.submit(CALLER, MESSAGE)).toEqual({ ok: false, error: { code: "storage_full" } });
+  disk.clear();
+  await pass(life, 1);
+  expect(life.events()).toHaveLength(1);
+  expect(await life.service.submit(CALLER, MESSAGE)).toMatchObject({ ok: true });
+});
+
+describe("between two turns", () => {
+  test.each([new DiskFullError(), new WriteFailedError()])(
+    "one failed write (%s) does not strand what waits: the next alarm goes on",
+    async (error) => {
+      const { disk, life } = await opened();
+      disk.error = error;
+      await life.send("first");
+      await life.send("second");
+      let once = true;
+      disk.fails = (query) => {
+        if (!once || !query.startsWith("INSERT INTO turns") || life.runtime.state.turn !== null) return false;
+        once = false;
+        return true;
+      };
+      await life.answer("one");
+      expect(once).toBe(false);
+      expect(life.runtime.state).toMatchObject({ turn: null, queue: [{}] });
+
+      await pass(life, 1);
+
+      expect(life.runtime.state).toMatchObject({ turn: { phase: "generating" }, queue: [] });
+      expect(life.calls).toHaveLength(2);
+    },
+  );
+});
+
+describe("a database that holds no more pages", () => {
+  const SAID = "x".repeat(20_000);
+
+  /** Fills it by recorded messages, until one is refused. */
+  async function filled(sql: Sql): Promise<{ life: Life; taken: number }> {
+    const life = new Life(sql);
+    await life.open();
+    for (let taken = 0; taken < 100; taken++) {
+      const parts = [{ type: "text", text: `${taken} ${SAID}` }] as const;
+      const appended = await life.service.submit(CALLER, { ...MESSAGE, run: false, parts });
+      if (!appended.ok) {
+        expect(appended.error).toEqual({ code: "storage_full" });
+        return { life, taken };
+      }
+    }
+    throw new Error("it was never full");
+  }
+
+  test("is not filled to its end: what is refused leaves room for the end of what is under way", async () => {
+    const { life, taken } = await filled(createNodeSql({ maxPages: 200 }));
+    const items = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
+    expect(items).toMatchObject({ ok: true, value: { data: { length: taken } } });
+    expect(await life.service.erase(CALLER)).toMatchObject({ ok: true });
+  });
+
+  test("asks no model for a turn that was acknowledged before it was full, and records why", async () => {
+    const sql = createNodeSql({ maxPages: 200 });
+    const life = new Life(sql);
+    await life.open();
+    await life.send("first");
+    await life.send("second");
+    for (let n = 0; !sql.isFull(); n++) life.runtime.store.transact(() => writeBody(sql, { id: id("bod", n), text: SAID }));
+    await life.answer("one");
+    await pass(life, 1);
+
+    expect(life.calls).toHaveLength(1);
+    expect(life.runtime.state).toMatchObject({ turn: null, queue: [], last_turn: { failure: { kind: "storage_full" } } });
+    const first = life.events().find(({ type }) => type === "TurnCompleted");
+    expect(first).toBeDefined();
+  });
+
+  test("also where the engine itself refuses, is read, asks no model without end, and can be erased", async () => {
+    const sql = createNodeSql({ maxPages: 200 });
+    const { life } = await filled({ ...sql, isFull: () => false });
+    const next = new Life({ ...sql, isFull: () => false }, "life-2");
+    await pass(next, 10);
+
+    expect(life.calls.length + next.calls.length).toBe(0);
+    expect(await next.service.items(CALLER, { after: null, limit: 100, order: "asc" })).toMatchObject({ ok: true });
+    expect(await next.service.erase(CALLER)).toMatchObject({ ok: true });
+    expect(next.runtime.state.lifecycle).toBe("erased");
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * What was redacted is nowhere: in no table of the object, no row of the read model, and no request that is built afterwards; whatever was made
+ * from it, through however many summaries, is gone with it (I31).
+ */
+import type { ModelRequest } from "../../src/app/ports";
+import type { StoredEvent } from "../../src/domain/events";
+import type { ItemId } from "../../src/domain/ids";
+import { itemsOf } from "../../src/domain/items-of";
+import type { Part } from "../../src/domain/message";
+import type { SessionState } from "../../src/domain/state";
+import { readBodies } from "../../src/session/log/bodies";
+import { readRows } from "../read-model/rows";
+import { markOf, textsOfRequest } from "./summary-book";
+import { CALLER, type World } from "./world";
+
+function wordsOf(part: Part): string {
+  if (part.type === "text") return part.text;
+  if (part.type === "tool_call") return part.arguments;
+  return part.type === "tool_result" ? part.output : "";
+}
+
+export class RedactionRules {
+  readonly #marks = new Map<ItemId, string>();
+  /** By mark, the epoch from which on nothing may hold it. */
+  readonly #gone = new Map<string, number>();
+
+  readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
+    for (const { id } of itemsOf(event)) this.#noteMark(id);
+    if (event.type !== "MessageRedacted") return;
+    const mark = this.#marks.get(event.item);
+    if (mark === undefined) return;
+    this.#gone.set(mark, after.view.epoch);
+    const summaries = before.view.overlays.filter(({ kind }) => kind === "summary").length;
+    if (summaries > 1) this.world.stats.count("redacted under a chain of summaries");
+    const beyond = before.view.overlays.some(({ id, from }) => from > event.position && event.texts?.includes(id));
+    if (beyond) this.world.stats.count("redacted beyond a summary's range");
+  }
+
+  #noteMark(id: ItemId): void {
+    const text = readBodies(this.world.sql, [id]).get(id);
+    const [part] = text === undefined ? [] : (JSON.parse(text) as Part[]);
+    const mark = part === undefined ? null : markOf(wordsOf(part));
+    if (mark !== null) this.#marks.set(id, mark);
+  }
+
+  /** `epoch`: the one that a worker's request was built in, and may have come too late for; null: it is built now. */
+  checkRequest(request: ModelRequest, epoch: number | null): void {
+    if (this.#gone.size > 0) this.#check(textsOfRequest(request), `a ${request.purpose} request`, epoch);
+  }
+
+  /** Every table of the object, but for the terms of its index. */
+  checkTables(): void {
+    if (this.#gone.size === 0) return;
+    const { sql } = this.world;
+    for (const { name } of sql.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'recall%'"))
+      this.#check(JSON.stringify(sql.all(`SELECT * FROM "${name}"`)), `the table ${name}`, null);
+  }
+
+  async checkRows(): Promise<void> {
+    if (this.#gone.size > 0) this.#check(JSON.stringify(await readRows(this.world.d1.direct, CALLER)), "the read model", null);
+  }
+
+  #check(text: string, where: string, epoch: number | null): void {
+    const { book, violations } = this.world;
+    const held = [...book.marksIn(text)].filter((mark) => {
+      const from = this.#gone.get(mark);
+      return from !== undefined && (epoch === null || epoch >= from);
+    });
+    violations.check(held.length === 0, "I31", () => `${where} still holds what was redacted: ${held}`);
+  }
+}

@@ -1,0 +1,42 @@
+/** The tenant's object as an erased session reaches it: the real store over SQLite, out of reach at times, its answers lost at others. */
+import { isDeepStrictEqual } from "node:util";
+import type { UsageArchive } from "../../src/app/ports";
+import type { ErasedUsage } from "../../src/domain/erased-usage";
+import { createErasedUsage } from "../../src/tenant/erased-usage";
+import { createMigratedSql } from "../tenant/memory-sql";
+import type { Scope } from "./scheduler";
+import type { World } from "./world";
+
+export class SimArchive {
+  readonly sql = createMigratedSql();
+  readonly #store = createErasedUsage(this.sql);
+  /** What the session handed over first. */
+  handed: readonly ErasedUsage[] = [];
+
+  readonly world: Pick<World, "scheduler" | "profile" | "violations">;
+
+  constructor(world: Pick<World, "scheduler" | "profile" | "violations">) {
+    this.world = world;
+  }
+
+  for(scope: Scope): UsageArchive {
+    const { scheduler, profile, violations } = this.world;
+    return {
+      keep: async (session, usage) => {
+        const same = usage.length === 0 || this.handed.length === 0 || isDeepStrictEqual(usage, this.handed);
+        violations.check(same, "I17", () => "an erased session hands over two different ledgers");
+        let kept: readonly ErasedUsage[] | null = null;
+        const effect = (): void => {
+          const fails = scheduler.random.chance(profile.d1Fails);
+          if (fails && scheduler.random.chance(0.5)) return;
+          if (usage.length > 0) this.handed = usage;
+          const taken = this.sql.transaction(() => this.#store.keep(session, usage));
+          if (!fails) kept = taken;
+        };
+        await scheduler.gate(scope, "tenant's object", { effect, weight: 2 });
+        if (kept) return kept;
+        throw new Error("the tenant's object is out of reach");
+      },
+    };
+  }
+}

@@ -1,0 +1,74 @@
+/** The tenant's note of an erasure, with its alarm: the real one, over the tenant's database, which outlives every life of the session's object. */
+import { eraseSession } from "../../src/app/erase-session";
+import { ok } from "../../src/lib/result";
+import { createDirectory } from "../../src/tenant/directory";
+import { createErasures, type Erasures } from "../../src/tenant/erasures";
+import type { TenantSql } from "../../src/tenant/tenant-sql";
+import { readRows } from "../read-model/rows";
+import { Scope } from "./scheduler";
+import { CALLER, type World } from "./world";
+
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+const { session } = CALLER;
+
+export class SimErasures {
+  readonly #erasures: Erasures;
+  readonly #scope = new Scope("tenant");
+  #alarmAt: number | null = null;
+  #cancel: () => void = () => {};
+
+  readonly world: World;
+  readonly sql: TenantSql;
+
+  constructor(world: World, sql: TenantSql) {
+    this.world = world;
+    this.sql = sql;
+    const { scheduler } = world;
+    sql.transaction(() => createDirectory(sql).register({ session, idempotency: null, at: scheduler.now }));
+    this.#erasures = createErasures({
+      sql,
+      alarm: { get: async () => this.#alarmAt, set: (at) => this.#setAlarm(at) },
+      erase: async () => {
+        const erased = await this.#ask(this.#scope, true);
+        return erased.ok && erased.value.stores.every(({ status }) => status === "erased");
+      },
+      now: () => scheduler.now,
+      log: SILENT,
+    });
+  }
+
+  /** As a client's request does it, once: what is cut off is the alarm's. */
+  async erase(from: Scope): Promise<void> {
+    const { scheduler, d1 } = this.world;
+    const reach = async <T>(work: () => T): Promise<T> => {
+      await scheduler.gate(from, "tenant's object");
+      return work();
+    };
+    await eraseSession(session, {
+      tenant: {
+        beginErasure: (input) => reach(() => ok({ noted: this.#erasures.begin(input) })),
+        endErasure: (ended) => reach(() => ok(this.#erasures.end(ended))),
+      },
+      erase: (isNoted) => this.#ask(from, isNoted),
+      isListed: async () => ok(Object.keys((await readRows(d1.direct, CALLER)).sessions ?? {}).length > 0),
+    });
+  }
+
+  /** The directory, and what is under way. */
+  get left(): number {
+    return this.sql.rows("SELECT id FROM sessions UNION ALL SELECT session FROM erasures").length;
+  }
+
+  #ask(from: Scope, isNoted: boolean) {
+    return this.world.call(from, "erase", (service) => service.erase(CALLER, isNoted));
+  }
+
+  #setAlarm(at: number): void {
+    this.#cancel();
+    this.#alarmAt = at;
+    this.#cancel = this.world.scheduler.timer(this.#scope, { ms: at - this.world.scheduler.now, label: "tenant's alarm" }, () => {
+      this.#alarmAt = null;
+      void this.#erasures.run();
+    });
+  }
+}

@@ -1,0 +1,14 @@
+/** The Worker's whole configuration in the tests that run in workerd: none of it comes from the developer's files. */
+import { PLAIN_VARIABLES, type Variables } from "../../scripts/support/variables.ts";
+
+const masterKey = (byte: number): string => btoa(String.fromCharCode(byte).repeat(32));
+
+export const TEST_VARIABLES: Variables = {
+  ...PLAIN_VARIABLES,
+  KEY_PEPPER: "a-pepper-for-tests-only",
+  ADMIN_KEY: "an-admin-key-for-tests-only",
+  ALLOW_PRIVATE_MODEL_URLS: "true",
+  ALLOW_PRIVATE_TOOL_URLS: "true",
+  // The current key, and one from before it.
+  CREDENTIALS_KEYS: `new:${masterKey(2)},old:${masterKey(1)}`,
+};

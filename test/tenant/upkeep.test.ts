@@ -1,0 +1,70 @@
+/** One alarm for two debts: the row in the read model, and erasures under way. Neither takes the other's time. */
+import { expect, it } from "vitest";
+import type { SessionApi } from "../../src/app/session-api";
+import type { TenantChange } from "../../src/app/tenant-api";
+import { ok } from "../../src/lib/result";
+import { createDirectory } from "../../src/tenant/directory";
+import { createUpkeep } from "../../src/tenant/upkeep";
+import { createMigratedSql } from "./memory-sql";
+import { idOf } from "./support";
+
+const SESSION = idOf("ses", 1);
+const TENANT = idOf("ten", 1);
+const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
+
+function world(write: () => Promise<void>) {
+  const sql = createMigratedSql();
+  createDirectory(sql).register({ session: SESSION, idempotency: null, at: 1 });
+  const set: { alarm: number | null } = { alarm: null };
+  const storage = {
+    getAlarm: async () => set.alarm,
+    setAlarm: async (at: number | Date) => {
+      set.alarm = Number(at);
+    },
+    deleteAlarm: async () => {
+      set.alarm = null;
+    },
+  };
+  const asked: (boolean | undefined)[] = [];
+  const erase: SessionApi["erase"] = async (caller, isNoted) => {
+    asked.push(isNoted);
+    return ok({ session: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
+  };
+  const snapshot = (): TenantChange => ({ tenant: TENANT, settings: { name: "t", default_model: "m", default_policy: "" }, models: [] });
+  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log: SILENT };
+  return { sql, set, asked, upkeep: createUpkeep(deps) };
+}
+
+it("the alarm asks the sessions whose erasure was cut off, and is gone when nothing is owed", async () => {
+  const { sql, set, asked, upkeep } = world(async () => {});
+  upkeep.erasures.begin({ session: SESSION, isKnown: false });
+  sql.rows("UPDATE erasures SET due_at = 0");
+
+  await upkeep.ring();
+
+  expect(asked).toEqual([true]);
+  expect(sql.rows("SELECT id FROM sessions")).toEqual([]);
+  expect(set.alarm).toBeNull();
+});
+
+it("a read model that is level again leaves an erasure its alarm", async () => {
+  const { set, upkeep } = world(async () => {});
+  upkeep.outbox.touch();
+  upkeep.erasures.begin({ session: SESSION, isKnown: false });
+  const due = upkeep.erasures.nextDue();
+
+  await upkeep.outbox.drain();
+
+  expect(set.alarm).toBe(due);
+});
+
+it("a read model that is out of reach does not put an erasure off", async () => {
+  const { set, upkeep } = world(() => Promise.reject(new Error("gone")));
+  upkeep.erasures.begin({ session: SESSION, isKnown: false });
+  const due = upkeep.erasures.nextDue();
+  upkeep.outbox.touch();
+
+  await upkeep.outbox.drain();
+
+  expect(set.alarm).toBe(due);
+});
