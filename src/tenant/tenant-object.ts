@@ -186,7 +186,9 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async deleteModel(id: string): Promise<api.TenantOutcome<null>> {
-    return this.#created ? this.#change(() => this.#registry.remove(id)) : err(NOT_FOUND);
+    if (!this.#created) return err(NOT_FOUND);
+    const isDefault = this.#settings.read().default_model === id && this.#registry.isOnlyOwn(id);
+    return isDefault ? err({ code: "model_is_default", model: id }) : this.#change(() => this.#registry.remove(id));
   }
 
   async suggestLimit(suggested: SuggestedLimit): Promise<api.TenantOutcome<readonly LimitSuggestion[]>> {
