@@ -12,7 +12,7 @@ import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
 import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { withStartRatio } from "../context/start-ratio";
+import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
@@ -88,7 +88,7 @@ export class SessionRuntime {
 
   /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return withStartRatio(this.store.state, this.spec);
+    return measuredFor(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
