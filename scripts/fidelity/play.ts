@@ -61,6 +61,7 @@ export async function playStory(story: Story, { model: by, policy, onProgress = 
   const model = new Listener(createChatModel({ credentials: by.credentials, estimate: estimateTokens }));
   const read = (meter: unknown): string => story.results.get(String(meter)) ?? "There is no such meter.";
   const tools = {
+    needsApproval: async () => false,
     run: async (request: { readonly arguments: Readonly<Record<string, unknown>> }) => ({
       output: read(request.arguments.meter),
       failure: null,

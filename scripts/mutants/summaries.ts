@@ -117,4 +117,20 @@ export const summaries: readonly Mutant[] = [
     replace: "const opens = counts && failures < 0;",
     tests: DOMAIN,
   },
+  {
+    name: "a summariser is not told again that nothing is to be continued",
+    breaks: "docs/policy.md: anti-continuation, in the system prompt and behind the conversation",
+    file: "src/context/prompts.ts",
+    find: "[conversation, ...turn, ...asked, NO_REPLY]",
+    replace: "[conversation, ...turn, ...asked]",
+    tests: ["test/context/prompts.test.ts"],
+  },
+  {
+    name: "a tool of another thing is taken for one of files",
+    breaks: "docs/policy.md: cumulative file-op tracking",
+    file: "src/context/file-ops.ts",
+    find: "if (!isOfFiles) return null;",
+    replace: "",
+    tests: ["test/context/file-ops.test.ts"],
+  },
 ];

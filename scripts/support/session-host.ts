@@ -26,7 +26,10 @@ export interface HostWorld {
 export type Said = Without<SubmitInput, "onBusy" | "tools" | "idempotency">;
 type Without<Union, Key extends string> = Union extends unknown ? Omit<Union, Key> : never;
 
-const NO_TOOLS: ToolRunner = { run: async () => ({ output: "Nobody runs tools here.", failure: "not_configured" }) };
+const NO_TOOLS: ToolRunner = {
+  needsApproval: async () => false,
+  run: async () => ({ output: "Nobody runs tools here.", failure: "not_configured" }),
+};
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 } as const;
 const START = Date.UTC(2026, 0, 5, 9);
 /** Between two things that a client does. */

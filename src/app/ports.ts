@@ -142,6 +142,8 @@ export interface ToolRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Names the call once and for all: whoever is called may refuse a second one of it. */
   readonly execution: ExecutionId;
+  /** A person allowed this call. */
+  readonly allowed: boolean;
 }
 
 /** Something that came beside the output, held by reference: `content` is any JSON value. */
@@ -164,6 +166,8 @@ export interface ToolOutcome {
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */
 export interface ToolRunner {
+  /** Whether its registration wants a person to allow each call, as it is now. May throw when the registration is out of reach. */
+  needsApproval(tool: ServerTool): Promise<boolean>;
   run(request: ToolRequest, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 

@@ -149,6 +149,8 @@ export interface TurnReport {
   /** US dollars of its calls; null: unknown of one of them. */
   readonly cost: number | null;
   readonly context_window: number | null;
+  /** What the policy takes an unknown window to be. */
+  readonly assumed_window: number | null;
   readonly current_context_tokens: number;
   /** Of what befell the conversation in this turn, or after the one before it had ended. */
   readonly notices: readonly Notice[];

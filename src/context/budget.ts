@@ -5,6 +5,7 @@ import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
+import { savedByWords } from "./media";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
@@ -25,10 +26,12 @@ export interface ModelLimits {
 }
 
 /** What the policy takes an unknown window to be (ADR 097: 8,192; Opal: 128,000; FEAT-011: null, never compact). */
-export function assumeWindow(limits: ModelLimits, { unknown_window }: Policy): ModelLimits {
-  if (limits.window !== null || unknown_window === null) return limits;
-  return { ...limits, window: unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window };
-}
+export const assumeWindow = (limits: ModelLimits, policy: Policy): ModelLimits =>
+  limits.window === null ? { ...limits, window: assumedWindow(policy) } : limits;
+
+/** Null: none is assumed. */
+export const assumedWindow = ({ unknown_window }: Pick<Policy, "unknown_window">): number | null =>
+  unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window;
 
 /** Tokens kept free for the reply; 0 with an unknown window. */
 export function reserveOf({ window, maxOutput }: Pick<ModelLimits, "window" | "maxOutput">): number {
@@ -51,7 +54,10 @@ export const ratioOf = (state: SessionState, model: string): number => ratioFor(
 export const scaleOf = (state: SessionState, model: string): number => ratioOf(state, model) * PADDING;
 
 /** Raw estimate of the whole view, as the next request would send it: a running sum, nothing is read again. */
-export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + state.view.tokens;
+export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + viewTokens(state);
+
+/** The same of what the view shows: overlays, items, and what stands for results that are missing. */
+export const viewTokens = (state: SessionState): number => state.view.tokens - savedByWords(state).total;
 
 /** Characters that a result shows when the guard must shorten it, both ends together. */
 export const SHORTENED_CHARS = 1_000;
@@ -74,9 +80,12 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   return made;
 }
 
-/** What an item weighs in the view: one that is cleared or shortened less than in the record. */
+/** What an item weighs in the view: one that is cleared or shortened less than in the record, and media as what is sent of it. */
 export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens" | "signed">): number =>
-  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens) + signedTokens(state.view, item);
+  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens - savedOn(state, item)) + signedTokens(state.view, item);
+
+const savedOn = (state: SessionState, { position }: Pick<ItemMeta, "position">): number =>
+  savedByWords(state).byPosition.get(position) ?? 0;
 
 /** Whether the view shows an item as less than it is. */
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
@@ -201,7 +210,7 @@ const addedInFront = (state: SessionState, anchor: UsageAnchor): number => fixed
 
 /** RFC-011's `TokenEstimator` for what no usage was reported for: unpadded, and off by a factor of 2. */
 function countByCharacters(state: SessionState, anchor: UsageAnchor | null, extra: number): number {
-  if (!anchor) return extra + fixedTokens(state) + state.view.rough;
-  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens));
+  if (!anchor) return extra + fixedTokens(state) + state.view.rough - savedByWords(state).total;
+  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens) - savedOn(state, item));
   return anchor.input + anchor.output + extra + addedInFront(state, anchor) + addedTokens(state, anchor, weigh);
 }

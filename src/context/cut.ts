@@ -1,5 +1,5 @@
 /** Where the view may be cut: at closed groups, so that what is newest stays verbatim. */
-import type { CompactionTrigger } from "../domain/compaction-events";
+import type { CompactionTrigger, Overlay } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
 import { itemTokens, limitOf, ratioOf } from "./budget";
@@ -80,6 +80,13 @@ export function messagesOf({ items }: Group): number {
   const results = items.filter((item) => item.kind === "tool_result").length;
   return results + (results < items.length ? 1 : 0);
 }
+
+/** Messages of the view as a request has them: the summary is one. */
+export const messagesIn = ({ view }: SessionState): number =>
+  groupItems(view.items, NO_OPEN_CALLS).reduce((sum, group) => sum + messagesOf(group), view.overlays.some(isSummary) ? 1 : 0);
+
+const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
+const isSummary = ({ kind }: Overlay): boolean => kind === "summary";
 
 interface Walked {
   /** Groups of the longest tail within the budget; the newest always stays. */

@@ -14,10 +14,34 @@ export interface FileOps {
 
 export const NO_FILES: FileOps = { read: [], modified: [] };
 
-const READS = /^(read|view|open|cat|show)(_?file)?s?$/i;
-const CHANGES =
-  /^((write|create|save|edit|modify|update|patch|append)(_?file)?s?|str_replace(_based_edit_tool|_editor)?|apply_patch|insert)$/i;
-const PATH_KEYS = ["path", "file_path", "filePath", "file", "filename", "file_name", "target_file"] as const;
+const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
+/** What a tool's name says alone; the weak ones with something of a file only. */
+const READS = words("read view open cat show");
+const WEAK_READS = words("get load fetch");
+const CHANGES = words("write create save edit modify update patch append insert replace rewrite overwrite");
+const WEAK_CHANGES = words("apply change");
+const FILES = words(
+  "file files content contents line lines text document diff patch str string block blocks code notebook cell cells range",
+);
+/** Words that change nothing of it. What is neither these nor of a file is another thing's: a directory, a ticket. */
+const FILLERS = words("to in into and or new multi multiple many based editor tool at from by of the all search find regex");
+const PATH_KEYS = [
+  "path",
+  "file_path",
+  "filePath",
+  "file",
+  "filename",
+  "file_name",
+  "target_file",
+  "notebook_path",
+  "paths",
+  "files",
+  "edits",
+] as const;
+/** Where a tool that is given a patch has it. */
+const PATCH_KEYS = ["patch", "diff", "input"] as const;
+/** The files that a patch names. */
+const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ b\/)(\S.*)$/gm;
 /** So many paths of each kind are remembered, the newest. */
 const MAX_PATHS = 100;
 const MAX_PATH_CHARS = 300;
@@ -35,7 +59,20 @@ export function touchOf(tools: readonly Pick<ToolDefinition, "name" | "files">[]
   };
 }
 
-const guessTouch: TouchOf = (tool) => (CHANGES.test(tool) || READS.test(tool) ? { modifies: CHANGES.test(tool), keys: PATH_KEYS } : null);
+/** By the words of its name, without what a server or a namespace puts in front: `edit_file_lines`, `MultiEdit`, `mcp__disk__writeToFile`. */
+function guessTouch(tool: string): Touch {
+  const name = tool.split(/__|[./:]/).at(-1) ?? "";
+  const parts = name
+    .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[_\s-]+/)
+    .filter(Boolean);
+  const says = (...known: readonly ReadonlySet<string>[]): boolean => parts.some((part) => known.some((set) => set.has(part)));
+  const isOfFiles = parts.every((part) => [READS, WEAK_READS, CHANGES, WEAK_CHANGES, FILES, FILLERS].some((set) => set.has(part)));
+  if (!isOfFiles) return null;
+  if (says(CHANGES) || (says(WEAK_CHANGES) && says(FILES))) return { modifies: true, keys: PATH_KEYS };
+  return says(READS) || (says(WEAK_READS) && says(FILES)) ? { modifies: false, keys: PATH_KEYS } : null;
+}
 
 type Calls = Iterable<{ readonly name: string; readonly arguments: string }>;
 
@@ -45,7 +82,7 @@ export function fileOpsOf(calls: Calls, before: FileOps = NO_FILES, touch: Touch
   const modified = new Set(before.modified);
   for (const call of calls) {
     const touched = touch(call.name);
-    const paths = touched ? pathsIn(call.arguments, touched.keys) : [];
+    const paths = touched ? pathsIn(call.arguments, touched) : [];
     for (const path of paths) addNewest(touched?.modifies ? modified : read, path);
   }
   return { read: [...read].filter((path) => !modified.has(path)).slice(-MAX_PATHS), modified: [...modified].slice(-MAX_PATHS) };
@@ -56,20 +93,37 @@ function addNewest(paths: Set<string>, path: string): void {
   paths.add(path);
 }
 
-/** What the first of `keys` that names something names: one path, or a list of them. */
-function pathsIn(text: string, keys: readonly string[]): readonly string[] {
+/** What the first of the keys that names something names: one path, or a list of them; else those in a patch. */
+function pathsIn(text: string, { modifies, keys }: NonNullable<Touch>): readonly string[] {
+  const given = parseArguments(text);
+  const named = firstPaths(given, keys);
+  return named.length > 0 || !modifies ? named : PATCH_KEYS.flatMap((key) => patchedBy(given.get(key)));
+}
+
+function parseArguments(text: string): ReadonlyMap<string, unknown> {
   try {
-    const given: unknown = JSON.parse(text);
-    if (typeof given !== "object" || given === null) return [];
-    const values = new Map<string, unknown>(Object.entries(given));
-    return keys.map((key) => toPaths(values.get(key))).find((paths) => paths.length > 0) ?? [];
+    return fieldsOf(JSON.parse(text));
   } catch {
-    return [];
+    return NO_FIELDS;
   }
 }
 
+const NO_FIELDS: ReadonlyMap<string, unknown> = new Map();
+const fieldsOf = (value: unknown): ReadonlyMap<string, unknown> =>
+  typeof value === "object" && value !== null ? new Map(Object.entries(value)) : NO_FIELDS;
+
+const firstPaths = (given: ReadonlyMap<string, unknown>, keys: readonly string[]): readonly string[] =>
+  keys.map((key) => toPaths(given.get(key))).find((paths) => paths.length > 0) ?? [];
+
+/** A path, a list of paths, or a list of what has a path each. */
 const toPaths = (value: unknown): readonly string[] =>
-  (Array.isArray(value) ? value : [value]).flatMap((path) => (typeof path === "string" && path.trim() !== "" ? [toPath(path)] : []));
+  (Array.isArray(value) ? value : [value]).flatMap((path: unknown): readonly string[] => {
+    if (typeof path === "string") return path.trim() === "" ? [] : [toPath(path)];
+    return Array.isArray(value) ? firstPaths(fieldsOf(path), PATH_KEYS) : [];
+  });
+
+const patchedBy = (patch: unknown): readonly string[] =>
+  typeof patch === "string" ? [...patch.matchAll(PATCHED)].slice(0, MAX_PATHS).map(([, path = ""]) => toPath(path)) : [];
 
 const toPath = (path: string): string => headOf(path.trim().replace(/[\r\n]+/g, " "), MAX_PATH_CHARS);
 

@@ -100,12 +100,15 @@ move what was in progress to done; leave out only what is settled and no longer 
 const PREFIX_ONLY = `This is the beginning of a turn that is still under way. Say what was asked, what was attempted and what the
 intermediate results are, so that the rest of the turn can be understood.`;
 
+/** Said again behind the conversation: what a model read last weighs most, and that is the conversation. */
+const NO_REPLY = "Do NOT continue the conversation above and do not answer anything in it. Reply with the summary only.";
+
 /** The user message of a summary request. */
 export function buildSummaryPrompt({ stage, previous, transcript, instructions }: SummaryPromptInput): string {
   const conversation = enclose("conversation", transcript.join("\n\n"));
   const asked = instructions ? [`Look after this above all:\n${enclose("instructions", instructions)}`] : [];
   const turn = stage === "prefix" ? [PREFIX_ONLY] : [];
-  if (previous === null) return [conversation, ...turn, ...asked].join("\n\n");
+  if (previous === null) return [conversation, ...turn, ...asked, NO_REPLY].join("\n\n");
   return [
     "Previous conversation summary:",
     enclose("summary", previous),
@@ -114,6 +117,7 @@ export function buildSummaryPrompt({ stage, previous, transcript, instructions }
     UPDATE,
     ...turn,
     ...asked,
+    NO_REPLY,
   ].join("\n\n");
 }
 

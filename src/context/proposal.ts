@@ -3,7 +3,7 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome } from "./budget";
+import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome, viewTokens } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -88,7 +88,8 @@ interface Cut {
 
 function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly rebuild: boolean } {
   const { state, policy, limits } = input;
-  const { items, overlays, tokens } = state.view;
+  const { items, overlays } = state.view;
+  const tokens = viewTokens(state);
   const ratio = ratioOf(state, limits.model);
   const chain = overlayTokens(overlays);
   // What is left of the running sum: the length of the source costs nothing.

@@ -96,6 +96,8 @@ export type TurnCommand =
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
   /** Before a call of the turn takes effect outside. */
   | ({ readonly type: "StartTool"; readonly execution: ExecutionId } & TurnRun)
+  /** A call that was about to run here is found to need a person's approval. */
+  | ({ readonly type: "RequestApproval"; readonly execution: ExecutionId } & TurnRun)
   | ({ readonly type: "RecordToolRun"; readonly result: ToolRunDraft } & TurnRun)
   | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly ApprovalDraft[] }
   | ({

@@ -9,7 +9,10 @@ import type { Rejection } from "./rejection";
 import { type OpenCall, type OpenTurn, runsHere, type SessionState } from "./state";
 import { resultItem, toolRan } from "./tool-result";
 
-type ToolCommand = Extract<TurnCommand, { type: "RecordToolResults" | "StartTool" | "RecordToolRun" | "ResolveApprovals" }>;
+type ToolCommand = Extract<
+  TurnCommand,
+  { type: "RecordToolResults" | "StartTool" | "RequestApproval" | "RecordToolRun" | "ResolveApprovals" }
+>;
 type Of<T extends ToolCommand["type"]> = Command & Extract<ToolCommand, { type: T }>;
 
 export function decideTools(command: Command & ToolCommand, state: SessionState): Decision {
@@ -18,6 +21,8 @@ export function decideTools(command: Command & ToolCommand, state: SessionState)
       return decideToolResults(command, state);
     case "StartTool":
       return decideStart(command, state);
+    case "RequestApproval":
+      return decideRequest(command, state);
     case "RecordToolRun":
       return decideToolRun(command, state);
     case "ResolveApprovals":
@@ -60,6 +65,14 @@ function decideStart(command: Of<"StartTool">, state: SessionState): Decision {
   if (found.call.started) return err({ code: "stale", reason: "call_over" });
   const { execution, turn, incarnation } = command;
   return ok([{ type: "ToolStarted", turn, execution, incarnation }]);
+}
+
+/** Never of a call that was begun, or that a person allowed. */
+function decideRequest(command: Of<"RequestApproval">, state: SessionState): Decision {
+  const found = findOwnCall(command, command.execution, state);
+  if (!found.ok) return err(found.error);
+  if (found.call.started || found.call.allowed) return err({ code: "stale", reason: "call_over" });
+  return ok([{ type: "ApprovalRequested", turn: command.turn, execution: command.execution }]);
 }
 
 function decideToolRun(command: Of<"RecordToolRun">, state: SessionState): Decision {

@@ -24,6 +24,7 @@ export function decideTurn(command: Command & TurnCommand, state: SessionState):
     }
     case "RecordToolResults":
     case "StartTool":
+    case "RequestApproval":
     case "RecordToolRun":
     case "ResolveApprovals":
       return decideTools(command, state);

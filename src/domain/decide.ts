@@ -37,6 +37,7 @@ export function decide(command: Command, state: SessionState): Decision {
     case "FailTurn":
     case "StopTurn":
     case "StartTool":
+    case "RequestApproval":
     case "RecordToolRun":
     case "ResolveApprovals":
     case "RetryTurn":

@@ -11,8 +11,7 @@ import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
 import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { measureNext } from "../context/budget";
-import { withStartRatio } from "../context/start-ratio";
+import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
@@ -83,7 +82,7 @@ export class SessionRuntime {
 
   /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return withStartRatio(this.store.state, this.spec);
+    return measuredFor(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */
@@ -258,11 +257,8 @@ export class SessionRuntime {
     else this.buffer.nudge();
   }
 
-  /** How full the window is: the same two figures wherever usage is told, from the session's first moment on. */
-  contextNumbers(): ContextNumbers {
-    const { model } = this.state.settings;
-    return { context_window: this.window.windowOf(model), current_context_tokens: measureNext(this.state, model).tokens };
-  }
+  /** How full the window is: the same figures wherever usage is told, from the session's first moment on. */
+  contextNumbers = (): ContextNumbers => this.window.numbersOf(this.state);
 
   /** Looks at what the state asks for next, once whatever runs now is done. */
   advanceSoon(): void {

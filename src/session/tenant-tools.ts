@@ -6,6 +6,10 @@ import type { RuntimeDeps } from "./runtime-deps";
 const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
 
 export const tenantTools = (session: { readonly state: SessionState; readonly deps: Pick<RuntimeDeps, "tools"> }): ToolRunner => ({
+  needsApproval: async (tool) => {
+    const { tenant } = session.state;
+    return tenant ? session.deps.tools(tenant).needsApproval(tool) : false;
+  },
   run: async (request, options) => {
     const { tenant } = session.state;
     return tenant ? session.deps.tools(tenant).run(request, options) : NOBODY_RUNS_IT;

@@ -29,7 +29,9 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
 
 /** Whether something of a turn's tools was committed that is read by its id. */
 export const isOfTools = (events: readonly StoredEvent[]): boolean =>
-  events.some(({ type }) => type === "ToolCalled" || type === "ToolStarted" || type === "ToolResultRecorded");
+  events.some(
+    ({ type }) => type === "ToolCalled" || type === "ToolStarted" || type === "ToolResultRecorded" || type === "ApprovalRequested",
+  );
 
 /** Whether a worker must be woken for what was committed: inside a turn it is the turn that does the work, and waits for it. */
 export function asksForWorker(

@@ -3,8 +3,12 @@
  * that has not looked the model up yet.
  */
 import type { ModelSpec } from "../app/ports";
+import { assumedWindow, measureNext } from "../context/budget";
+import { policyOf } from "../context/policy-choice";
+import type { SessionState } from "../domain/state";
 import { readMeta, writeMeta } from "./log/log-schema";
 import type { Sql } from "./log/sql";
+import type { ContextNumbers } from "./stream/frames";
 
 const KEY = "context_window";
 
@@ -35,6 +39,14 @@ export class WindowNote {
   windowOf(model: string): number | null {
     const known = this.#read();
     return known?.model === model ? known.window : null;
+  }
+
+  /** How full the window is. */
+  numbersOf(state: SessionState): ContextNumbers {
+    const { model, policy } = state.settings;
+    const context_window = this.windowOf(model);
+    const assumed_window = context_window === null ? assumedWindow(policyOf(policy)) : null;
+    return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
   }
 
   /** After the database was emptied under it. */

@@ -4,6 +4,7 @@
  */
 import type { ToolOutcome, ToolRequest, ToolRunner } from "../app/ports";
 import type { HttpTool, McpServer, SecretHeader } from "../app/tool-entry";
+import type { ServerTool } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { callHttpTool, type HttpToolDeps } from "./http-tool";
 import { callMcpTool } from "./mcp-tool";
@@ -21,29 +22,40 @@ export interface ToolRunnerDeps extends HttpToolDeps {
 }
 
 const notConfigured = (output: string): ToolOutcome => ({ output, failure: "not_configured" });
+/** Approval was required between the question whether it is and the call. */
+const notAllowed = (name: string): ToolOutcome => ({
+  output: `${name} was not called: it is for a person to allow since a moment ago. Call it again, and a person is asked.`,
+  failure: "denied",
+});
 const OUT_OF_REACH: ToolOutcome = {
   output: "The tool was not called: its registration is out of reach. It may work later.",
   failure: "internal",
 };
 
 export function createToolRunner({ directory, openSecret, ...deps }: ToolRunnerDeps): ToolRunner {
-  async function run({ tool, name, arguments: given, execution }: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+  async function runHttp(found: HttpTool | null, { name, arguments: given, execution, allowed }: ToolRequest, signal: AbortSignal) {
+    if (!found) return notConfigured(`The tool ${name} is not registered any more.`);
+    if (found.needs_approval && !allowed) return notAllowed(name);
+    return withSecret(found.secret_header, (secret) => callHttpTool({ tool: found, arguments: given, execution, secret, signal }, deps));
+  }
+  async function runMcp(
+    { server, tool }: { readonly server: McpServer | null; readonly tool: string },
+    request: ToolRequest,
+    signal: AbortSignal,
+  ) {
+    const { name, arguments: given, allowed } = request;
+    const isListed = server?.allowed_tools?.includes(tool) ?? true;
+    if (!server || !isListed) return notConfigured(`The tool ${name} is not registered any more.`);
+    if (server.needs_approval && !allowed) return notAllowed(name);
+    return withSecret(server.secret_header, (secret) => callMcpTool({ server, tool, arguments: given, secret, signal }, deps));
+  }
+  async function run(request: ToolRequest, signal: AbortSignal): Promise<ToolOutcome> {
+    const { tool, name } = request;
     switch (tool.by) {
-      case "http": {
-        const found = await directory.http(tool.tool);
-        if (!found) return notConfigured(`The tool ${name} is not registered any more.`);
-        return withSecret(found.secret_header, (secret) =>
-          callHttpTool({ tool: found, arguments: given, execution, secret, signal }, deps),
-        );
-      }
-      case "mcp": {
-        const server = await directory.mcp(tool.server);
-        const isAllowed = server?.allowed_tools?.includes(tool.tool) ?? true;
-        if (!server || !isAllowed) return notConfigured(`The tool ${name} is not registered any more.`);
-        return withSecret(server.secret_header, (secret) =>
-          callMcpTool({ server, tool: tool.tool, arguments: given, secret, signal }, deps),
-        );
-      }
+      case "http":
+        return runHttp(await directory.http(tool.tool), request, signal);
+      case "mcp":
+        return runMcp({ server: await directory.mcp(tool.server), tool: tool.tool }, request, signal);
       case "builtin":
         // They run in the session's object.
         return notConfigured(`The tool ${name} is not run here.`);
@@ -55,7 +67,20 @@ export function createToolRunner({ directory, openSecret, ...deps }: ToolRunnerD
     const secret = await openSecretHeader(header, openSecret);
     return secret.ok ? call(secret.value) : notConfigured("The tool was not called: its credential is gone or cannot be opened.");
   }
+  async function needsApproval(tool: ServerTool): Promise<boolean> {
+    switch (tool.by) {
+      case "http":
+        return (await directory.http(tool.tool))?.needs_approval === true;
+      case "mcp":
+        return (await directory.mcp(tool.server))?.needs_approval === true;
+      case "builtin":
+        return false;
+      default:
+        return assertNever(tool);
+    }
+  }
   return {
+    needsApproval,
     run: (request, { signal }) => run(request, signal).catch(() => OUT_OF_REACH),
   };
 }

@@ -45,6 +45,54 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
   });
 
   test.each([
+    "edit_file_lines",
+    "apply_patch",
+    "apply_diff",
+    "str_replace",
+    "str_replace_based_edit_tool",
+    "multi_edit",
+    "MultiEdit",
+    "write_to_file",
+    "writeToFile",
+    "insert_content",
+    "search_and_replace",
+    "replace_in_file",
+    "create_or_update_file",
+    "overwrite-file",
+    "NotebookEdit",
+    "mcp__disk__edit_file_lines",
+    "fs.write_file",
+  ])("are modified by what a name's words say: %s", (name) => {
+    expect(fileOpsOf([calling(name, "a.ts")])).toEqual({ read: [], modified: ["a.ts"] });
+  });
+
+  test.each(["read_file_lines", "view_file_range", "read_many_files", "getFileContents", "mcp__disk__read_text_file"])(
+    "or read: %s",
+    (name) => {
+      expect(fileOpsOf([calling(name, "a.ts")])).toEqual({ read: ["a.ts"], modified: [] });
+    },
+  );
+
+  test.each(["create_directory", "update_ticket", "list_files", "search_files", "get_weather", "apply_discount", "show_dashboard"])(
+    "and left alone where the words are of another thing: %s",
+    (name) => {
+      expect(fileOpsOf([calling(name, "a.ts")])).toEqual(NO_FILES);
+    },
+  );
+
+  test("are found in a patch, and in a list of edits", () => {
+    const patch = "*** Begin Patch\n*** Update File: src/a.ts\n@@\n-x\n+y\n*** Add File: b.ts\n+z\n*** End Patch";
+    const diff = "--- a/c.ts\n+++ b/c.ts\n@@ -1 +1 @@\n-x\n+y";
+    const edits = [
+      { path: "d.ts", text: "x" },
+      { path: "e.ts", text: "y" },
+    ];
+    const calls = [calling("apply_patch", patch, "input"), calling("apply_diff", diff, "diff"), calling("multi_edit", edits, "edits")];
+    expect(fileOpsOf(calls).modified).toEqual(["src/a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]);
+    expect(fileOpsOf([calling("read_file", patch, "input")])).toEqual(NO_FILES);
+  });
+
+  test.each([
     ["arguments that are no JSON", { name: "read_file", arguments: "{path: a" }],
     ["arguments that are no object", { name: "read_file", arguments: "null" }],
     ["a path that is no text", calling("read_file", 7)],

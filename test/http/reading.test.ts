@@ -166,4 +166,19 @@ describe("the next request", () => {
 
     expect(seen).toEqual([content]);
   });
+
+  it("is shown as if a message were sent that no URL has", async () => {
+    const seen: unknown[] = [];
+    const context: SessionApi["context"] = async (_caller, input) => {
+      seen.push(input.content);
+      return err({ code: "session_not_found" });
+    };
+    const { call } = world({ session: { context } });
+
+    await call("POST", `${base}/context`, { body: { content: "Hello there" } });
+    const refused = await call("POST", `${base}/context`, { body: { content: " " } });
+
+    expect(seen).toEqual([[{ type: "text", text: "Hello there" }]]);
+    expect(refused.status).toBe(400);
+  });
 });

@@ -27,6 +27,41 @@ describe("looking something up", () => {
   });
 
   it.each([
+    [{ q: "locker code" }, { query: "locker code" }],
+    [
+      { q: "locker", from: 3, to: 9, limit: 5 },
+      { query: "locker", from: 3, to: 9, limit: 5 },
+    ],
+    [
+      { execution_id: makeId("exe"), offset: 2_000 },
+      { execution: makeId("exe"), offset: 2_000 },
+    ],
+  ])("in a body, %j asks the same, and no URL has the words", async (body, wanted) => {
+    const asked: RecallInput[] = [];
+    const recall = async (_: unknown, input: RecallInput) => {
+      asked.push(input);
+      return ok(nothing);
+    };
+
+    const response = await world({ session: { recall } }).call("POST", base, { body });
+
+    expect(await response.json()).toEqual(nothing);
+    expect(asked).toEqual([{ query: null, execution: null, from: null, to: null, offset: 0, limit: 60, ...wanted }]);
+  });
+
+  it.each([
+    [{ q: " " }, "q"],
+    [{ q: "a", limit: 61 }, "limit"],
+    [{ from: -1 }, "from"],
+    [{ query: "a" }, "query"],
+  ])("in a body, %j is refused by the name of its field", async (body, field) => {
+    const response = await world().call("POST", base, { body });
+
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors?.map((error) => error.field)).toEqual([field]);
+  });
+
+  it.each([
     ["q=", "q"],
     ["q=%20", "q"],
     ["q=a&limit=0", "limit"],

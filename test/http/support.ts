@@ -58,6 +58,7 @@ export function turn(changes: Partial<TurnReport> = {}): TurnReport {
     usage: { input: 10, output: 2, cached: 0, reasoning: 0 },
     cost: null,
     context_window: 16_000,
+    assumed_window: null,
     current_context_tokens: 12,
     ...changes,
   };
@@ -389,6 +390,7 @@ export const sampleQuery = (path: string): string => (path.endsWith("/context/di
 
 /** By how the route's path ends. */
 const ENDINGS: readonly (readonly [ending: string, body: unknown])[] = [
+  ["/context", { content: "Hello" }],
   ["/messages", { content: "Hello" }],
   ["/edit", { content: "Hello" }],
   ["/branches", { to: 0 }],

@@ -136,7 +136,14 @@ describe("a turn's calls", () => {
       seq: 2,
       at: 1_000,
       max_output: null,
-      model: { provider: "embedded", upstream_id: "test-model", base_url: null, context_window: 8_000, max_output: 1_000 },
+      model: {
+        provider: "embedded",
+        upstream_id: "test-model",
+        base_url: null,
+        context_window: 8_000,
+        max_output: 1_000,
+        source: "deployment",
+      },
     });
   });
 });

@@ -57,7 +57,7 @@ test("events that follow one another share a batch", async () => {
 /** A turn in which a tool runs, until the test gives its output. */
 async function runningTool(life: Life): Promise<(output: string) => Promise<void>> {
   const run = Promise.withResolvers<ToolOutcome>();
-  life.tools = { run: () => run.promise };
+  life.tools = { needsApproval: async () => false, run: () => run.promise };
   const tools = [{ name: "fetch", parameters: {}, runs: { by: "http", tool: "fetch" } }] as const;
   await life.service.open(CALLER, { model: SPEC.id, policy: "oneclaw", system: null, tools, title: null, metadata: {} });
   await settle();

@@ -29,6 +29,10 @@ describe("a turn that has no room for its next call", () => {
 
     expect(life.call.request).toMatchObject({ purpose: "turn", system: expect.stringContaining(SUMMARY) });
     expect(life.call.messages.at(-1)).toBe(`user: ${huge("question-6")}`);
+    const frames = life.runtime.buffer.read(0, 1_000).map(({ json }) => JSON.parse(json));
+    expect(frames.filter(({ type }) => type === "compaction.completed")).toMatchObject([
+      { did_compact: true, messages_before: 11, messages_after: life.runtime.state.view.items.length + 1 },
+    ]);
     await life.answer("reply-7", 2_500);
     expect(life.runtime.state.last_turn?.status).toBe("completed");
     expect(life.events().filter((event) => event.type === "EpochChanged")).toMatchObject([{ trigger: "inline" }]);
@@ -397,6 +401,7 @@ describe("a summariser that fails while a turn waits", () => {
       { type: "compaction.completed", did_compact: false, failure: "unavailable" },
       { type: "notice", code: "history_trimmed" },
     ]);
+    expect(told[0]).toMatchObject({ messages_before: 11, messages_after: 2 });
     const listed = await life.service.compactions(CALLER, { after: null, limit: 10, order: "asc" });
     expect(listed).toMatchObject({ value: { data: [{ status: "failed", did_compact: false, failure: "unavailable", epoch: 1 }] } });
     await life.answer("reply-7", 5_000);

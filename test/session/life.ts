@@ -105,7 +105,7 @@ export class Life {
   /** What every draw comes to. */
   chance = 0;
   models: ModelDirectory = { resolve: async () => SPEC };
-  tools: ToolRunner = { run: async () => ({ output: "", failure: null }) };
+  tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   usageArchive: UsageArchive = { keep: async (_, usage) => usage };
   readonly runtime: SessionRuntime;
@@ -128,7 +128,10 @@ export class Life {
       background: () => {},
       model: this.#model,
       models: () => ({ resolve: (id) => this.models.resolve(id) }),
-      tools: () => ({ run: (request, options) => this.tools.run(request, options) }),
+      tools: () => ({
+        needsApproval: (tool) => this.tools.needsApproval(tool),
+        run: (request, options) => this.tools.run(request, options),
+      }),
       queue: { send: async (job) => void this.jobs.push(job.compaction) },
       usageArchive: () => ({ keep: (session, usage) => this.usageArchive.keep(session, usage) }),
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),

@@ -64,7 +64,7 @@ async function tell({
   const life = new Life(sql);
   life.models = { resolve: async () => spec };
   let pages = 0;
-  life.tools = { run: async () => ({ output: page(++pages), failure: null }) };
+  life.tools = { needsApproval: async () => false, run: async () => ({ output: page(++pages), failure: null }) };
   await life.service.open(CALLER, { model: spec.id, policy: toPolicyText(policy), system: null, tools: [tool], title: null, metadata: {} });
   await settle();
   const epochs: number[] = [];

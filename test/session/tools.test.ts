@@ -4,7 +4,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import type { ModelChunk, ToolOutcome, ToolRequest } from "../../src/app/ports";
 import { LONGEST_RUN_MS } from "../../src/app/tools/run-tools";
 import type { ExecutionId } from "../../src/domain/ids";
-import type { ToolDefinition } from "../../src/domain/message";
+import type { ServerTool, ToolDefinition } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
 import { ringAlarm } from "../../src/session/alarm";
 import type { Sql } from "../../src/session/log/sql";
@@ -31,10 +31,13 @@ interface Run {
 
 class ToolLife extends Life {
   readonly runs: Run[] = [];
+  /** Whether a tool's registration wants approval. */
+  registered: (tool: ServerTool) => boolean | Promise<boolean> = () => false;
 
   constructor(...of: ConstructorParameters<typeof Life>) {
     super(...of);
     this.tools = {
+      needsApproval: async (tool) => this.registered(tool),
       run: (request, { signal }) => {
         const { promise, resolve, reject } = Promise.withResolvers<ToolOutcome>();
         const end = (outcome: Partial<ToolOutcome>) => {
@@ -127,6 +130,7 @@ describe("a tool that runs here", () => {
       name: "fetch",
       arguments: { of: "0" },
       execution: life.execution(0),
+      allowed: false,
     });
     expect(await life.executions()).toMatchObject([{ status: "running", started_at: 1_000, runs: "server", success: null }]);
 
@@ -456,7 +460,7 @@ test("the read model's rows say of every call what the object says", async () =>
 });
 
 describe("a tool that a person must allow", () => {
-  test("does not run where it was called before it was: its definition changed while the call waited for its turn", async () => {
+  test("waits for the person where its definition changed while the call waited for its turn", async () => {
     const life = await calling("fetch", "fetch", "fetch", "fetch", 'pay|{"of":1}');
     const lenient = TOOLS.map((tool) => ({ ...tool, parameters: { type: "object" } }));
     await life.service.patch(CALLER, { tools: lenient });
@@ -464,7 +468,43 @@ describe("a tool that a person must allow", () => {
     await life.run(0).end({});
 
     expect(life.runs).toHaveLength(4);
-    expect((await life.executions())[4]).toMatchObject({ status: "denied", failure: "denied" });
+    expect((await life.executions())[4]).toMatchObject({ status: "awaiting_approval" });
+  });
+
+  test("waits where its registration wants approval since the session took its definition, and runs when it is allowed", async () => {
+    const life = new ToolLife();
+    life.registered = (tool) => tool.by === "http" && tool.tool === "fetch";
+    await calledBy(life, "fetch");
+
+    expect(life.runs).toEqual([]);
+    expect(await life.statuses()).toEqual(["awaiting_approval"]);
+    expect(life.runtime.state.turn?.phase).toBe("awaiting_tools");
+
+    await life.approve([0, true]);
+    expect(life.run(0).request).toMatchObject({ name: "fetch", allowed: true });
+    await life.run(0).end({ output: "fetched" });
+    expect(life.told).toEqual(["fetched"]);
+  });
+
+  test("waits beside one that runs, and is taken up while that one still runs", async () => {
+    const life = new ToolLife();
+    let asked = 0;
+    life.registered = () => ++asked === 2;
+    await calledBy(life, "fetch", "fetch");
+    expect(await life.statuses()).toEqual(["running", "awaiting_approval"]);
+
+    await life.approve([1, true]);
+
+    expect(await life.statuses()).toEqual(["running", "running"]);
+  });
+
+  test("is not called while its registration is out of reach, and the model is told", async () => {
+    const life = new ToolLife();
+    life.registered = () => Promise.reject(new Error("out of reach"));
+    await calledBy(life, "fetch");
+
+    expect(life.runs).toEqual([]);
+    expect(life.told).toEqual([expect.stringContaining("out of reach")]);
   });
 });
 

@@ -100,12 +100,23 @@ describe("after a turn", () => {
     expect(second).toMatchObject({ current_context_tokens: { tokens: 145 }, total_tokens: 270 });
   });
 
+  test("of a model of unknown window says what the policy takes it to be", async () => {
+    const life = await priced({ ...PRICED, context_window: null });
+    await life.service.patch(CALLER, { policy: { preset: "balanced", unknown_window: 128_000 } });
+    await life.send("one");
+    await says(life, USAGE);
+
+    const figures = { context_window: null, assumed_window: 128_000 };
+    const told = framesOf(life).filter(({ type }) => type === "usage.updated" || type === "turn.completed");
+    expect([...told, await lastTurn(life)]).toMatchObject([figures, figures, figures]);
+  });
+
   test("its cost is in its report, in the frames of its end and of its call, and in the session's sum", async () => {
     const life = await priced();
     await life.send("one");
     await says(life, USAGE);
 
-    const figures = { context_window: 8_000, current_context_tokens: 115 };
+    const figures = { context_window: 8_000, assumed_window: null, current_context_tokens: 115 };
     const frames = framesOf(life);
     expect(await lastTurn(life)).toMatchObject({ usage: USAGE, cost: COST, ...figures });
     expect(frames.find(({ type }) => type === "turn.completed")).toMatchObject({ usage: USAGE, cost: COST, ...figures });

@@ -35,6 +35,12 @@ export class SimTools {
   /** The tools as one life of the object reaches them. */
   for(scope: Scope): ToolRunner {
     return {
+      needsApproval: async () => {
+        const { scheduler, random, profile } = this.world;
+        await scheduler.gate(scope, "tool registration", { weight: 4 });
+        if (random.chance(profile.toolFails / 4)) throw new Error("the registration is out of reach");
+        return random.chance(0.15);
+      },
       run: (request, { signal }) => {
         this.#checkAsked(request);
         return this.#run(request, { scope, signal });

@@ -26,17 +26,45 @@ const github: McpServer = {
   allowed_tools: ["search"],
 };
 
-function run(tool: ServerTool, deps: Partial<ToolRunnerDeps> = {}) {
+function run(tool: ServerTool, deps: Partial<ToolRunnerDeps> = {}, allowed = false) {
   const network = new Network();
   const { schedule } = new FakeSchedule();
   const directory = { http: async () => weather, mcp: async () => github };
   const runner = createToolRunner({ directory, openSecret: async () => "sk-secret", fetch: network.fetch, schedule, ...deps });
-  const request = { tool, name: "weather", arguments: { city: "Oslo" }, execution: idOf("exe", 1) };
+  const request = { tool, name: "weather", arguments: { city: "Oslo" }, execution: idOf("exe", 1), allowed };
   const outcome = runner.run(request, { signal: new AbortController().signal });
   return outcome.then((ran) => ({ ran, sent: network.sent }));
 }
 
 const http: ServerTool = { by: "http", tool: "weather" };
+const mcp: ServerTool = { by: "mcp", server: "github", tool: "search" };
+
+describe("a tool whose registration wants a person's approval", () => {
+  const directory = {
+    http: async () => ({ ...weather, needs_approval: true }),
+    mcp: async () => ({ ...github, needs_approval: true }),
+  };
+  const away = async () => Promise.reject(new Error("overloaded"));
+  const runner = (of: ToolRunnerDeps["directory"]) => {
+    const { schedule } = new FakeSchedule();
+    return createToolRunner({ directory: of, openSecret: async () => null, fetch: new Network().fetch, schedule });
+  };
+
+  it.each([http, mcp])("says so, and is not called without it: $by", async (tool) => {
+    expect(await runner(directory).needsApproval(tool)).toBe(true);
+    const { ran, sent } = await run(tool, { directory });
+    expect([ran.failure, sent]).toEqual(["denied", []]);
+  });
+
+  it("is called once a person allowed it", async () => {
+    expect((await run(http, { directory }, true)).ran).toEqual({ output: "fine", failure: null });
+  });
+
+  it("does not claim to need none while its registration is out of reach", async () => {
+    await expect(runner({ http: away, mcp: away }).needsApproval(http)).rejects.toThrow("overloaded");
+    expect(await runner({ http: async () => null, mcp: away }).needsApproval(http)).toBe(false);
+  });
+});
 
 describe("a tool that is registered", () => {
   it("is called as it is now, with its credential opened for the call", async () => {

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { ContextReport } from "../../src/app/session-views";
 import { GUARD_ONLY, LIMIT, smallChat, TURNS, talk, WINDOW, words } from "./conversation";
-import { type Chat, migrate, newChat } from "./support";
+import { bodyOf, type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
 
 const NEXT = "What — exactly — comes “next”? 你好 🙂";
-const contextOf = (chat: Chat, content: string) => chat.read<ContextReport>(`/context?content=${encodeURIComponent(content)}`);
+const contextOf = async (chat: Chat, content: string) => bodyOf<ContextReport>(await chat.call("POST", "/context", { content }));
 const lookUp = { name: "look_up", description: "Looks a thing up", parameters: { type: "object", properties: { q: { type: "string" } } } };
 const call = (id: string) => ({ id, name: "look_up", arguments: '{"q": "x",  "n":1}' });
 
@@ -18,7 +18,7 @@ async function shownAndSent(chat: Chat) {
   return { report, sent: sent[0]?.raw };
 }
 
-describe("GET /context?content=X is, byte for byte, what the provider then receives for X", () => {
+describe("POST /context {content: X} is, byte for byte, what the provider then receives for X", () => {
   it("in a new session", async () => {
     const chat = await newChat();
 

@@ -14,7 +14,7 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../../context/prompts";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor } from "../../context/start-ratio";
 import { estimateTokens } from "../../context/tokens";
 import { shortenToolResult } from "../../context/tool-results";
 import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
@@ -95,7 +95,7 @@ const COUNTED_MARGIN = 1.1;
  * it is never taken for less than its raw estimate.
  */
 function factorOf(told: SessionState, spec: ModelSpec): number {
-  const state = withStartRatio(told, spec);
+  const state = measuredFor(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
   return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));

@@ -40,7 +40,13 @@ export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
     for (let call = next(); call && running < AT_ONCE; call = next()) {
       taken.add(call.execution);
       running += 1;
-      runCall(live, call, ports).then(goOn).catch(done.reject);
+      const { execution } = call;
+      const onEnd = (end: CallEnd): void => {
+        // Once a person allowed it, it is taken again.
+        if (end === "waits") taken.delete(execution);
+        goOn();
+      };
+      runCall(live, call, ports).then(onEnd).catch(done.reject);
     }
     if (running === 0) done.resolve();
   };
@@ -61,17 +67,21 @@ function openCalls({ run }: LiveTools, { writer }: ToolPorts): readonly OpenCall
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "running_tools" ? turn.open_calls : [];
 }
 
-async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promise<void> {
+/** `waits`: nothing was begun, and a person is asked. */
+type CallEnd = "over" | "waits";
+
+async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promise<CallEnd> {
   const { clock, writer, content, log } = ports;
   const part = findCall(call, ports);
   const startedAt = clock();
   // Without the arguments that the model wrote, running it would be another call than the one that it made.
   const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
-  if (!outcome) return;
+  if (outcome === "over" || outcome === "waits") return outcome;
   const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
   const { result, bodies } = draftRun(call, { outcome, ms }, ports);
   const recorded = writer.execute({ type: "RecordToolRun", at: clock(), ...live.run, result }, bodies);
   if (!recorded.ok) log.info("tool_result_not_recorded", { turn: live.run.turn, code: recorded.error.code });
+  return "over";
 }
 
 const ARGUMENTS_GONE: ToolOutcome = { output: "The call's arguments are gone, and it was not run.", failure: "internal" };
@@ -87,29 +97,48 @@ interface Running {
   readonly call: OpenCall;
 }
 
-/** Null: the run is over, and nothing was begun. */
-async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | null> {
+/** A `CallEnd`: nothing was begun. */
+async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | CallEnd> {
   // Begun by an earlier run of this life, which came to grief before it could record the end.
   if (call.started) return UNKNOWN_OUTCOME;
   // Offered as the client's when it was called, and not any more: nobody is there to run it.
   if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
   if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
-  // Its definition was set anew since it was called: nobody was asked.
-  if (judged.needs_approval && !call.allowed) return notAllowed(call);
+  const wanted = call.allowed === true ? false : await wantsApproval(judged, ports);
+  if (wanted === null) return OUT_OF_REACH;
+  if (wanted) return askPerson({ live, call }, ports);
   // Reading the record has no effect: nothing is written down for it.
   if (judged.tool.by === "builtin")
     return withDeadline(live, async () => ({ ...(await ports.recall(judged.arguments)), whole: true }), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
-  if (!started.ok) return null;
-  const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution };
+  if (!started.ok) return "over";
+  const allowed = call.allowed === true;
+  const request = { tool: judged.tool, name: call.name, arguments: judged.arguments, execution: call.execution, allowed };
   return withDeadline(live, (signal) => ports.tools.run(request, { signal }), ports);
 }
 
-const notAllowed = ({ name }: OpenCall): ToolOutcome => ({
-  output: `${name} was not run: since it was called, it is for a person to allow. Call it again, and a person is asked.`,
-  failure: "denied",
-});
+/**
+ * The stricter of the session's definition and the tool's registration, when the call is about to run: either may have been changed since
+ * the model called. Null: the registration is out of reach, and nobody knows.
+ */
+async function wantsApproval(judged: Extract<JudgedCall, { kind: "server" }>, { tools }: ToolPorts): Promise<boolean | null> {
+  if (judged.needs_approval) return true;
+  try {
+    return await tools.needsApproval(judged.tool);
+  } catch {
+    return null;
+  }
+}
 
+function askPerson({ live, call }: Running, { writer, clock }: ToolPorts): CallEnd {
+  const asked = writer.execute({ type: "RequestApproval", at: clock(), ...live.run, execution: call.execution });
+  return asked.ok ? "waits" : "over";
+}
+
+const OUT_OF_REACH: ToolOutcome = {
+  output: "The tool was not called: its registration is out of reach. It may work later.",
+  failure: "internal",
+};
 const FAILED_HERE: ToolOutcome = { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
 const NO_ANSWER: ToolOutcome = { output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" };
 

@@ -9,6 +9,7 @@ import { isGentle, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { policyOf } from "../../context/policy-choice";
+import { planRefused } from "../../context/refused";
 import { type CompactionTrigger, standsApart } from "../../domain/compaction-events";
 import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
@@ -40,11 +41,19 @@ export const INLINE_MS = 60_000;
 
 /** After it the request fits by our measure, or there is a report of why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
+  dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
   else if (plan && isGentle(plan)) await clearInline(live, { plan, spec }, ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
+}
+
+/** What was refused in the turn before goes before anything older does. */
+function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
+  const { state } = ports.writer;
+  const limits = limitsOf(spec);
+  applyRungs(planRefused({ state, limits, policy: policyOf(state.settings.policy) }), { trigger: "guard", limits }, ports);
 }
 
 /** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
@@ -65,6 +74,7 @@ export interface ForeseenRoom {
 
 /** What `makeRoom` would do if no summary could be had. Meant for a copy of the session. */
 export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
+  dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
   const first = plan && summarizes(plan) ? plan : null;
   if (first) {

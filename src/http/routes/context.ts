@@ -4,8 +4,8 @@ import type { RequestRef } from "../../app/past-views";
 import { idPattern, type TurnId } from "../../domain/ids";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
-import { json, tenantRoute } from "../routing";
-import { anyContextView, contextDiffView } from "../schemas/context";
+import { json, jsonBody, tenantRoute } from "../routing";
+import { anyContextView, contextDiffView, contextInput, contextView } from "../schemas/context";
 import { id, sessionPath } from "../schemas/ids";
 import { sessionCalls } from "../session-calls";
 import { ofSessionModel } from "../session-model";
@@ -35,7 +35,7 @@ const context = tenantRoute({
           .string()
           .refine((text) => text.trim() !== "", "must not be empty")
           .optional()
-          .openapi({ description: "As if this user message were sent next" }),
+          .openapi({ description: "As if this user message were sent next; better sent by POST, out of logs of URLs" }),
         at: id("trn").optional().openapi({ description: "The turn whose request is rebuilt from the log, and checked against its digest" }),
         call: callNumber.openapi({ description: "Which of the turn's calls, from 1; by default the last that sent something" }),
       })
@@ -45,6 +45,16 @@ const context = tenantRoute({
   responses: {
     200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", anyContextView),
   },
+});
+
+const contextIfSaid = tenantRoute({
+  method: "post",
+  path,
+  tag,
+  scope,
+  summary: "See exactly what the request to the model would send if this user message came next; nothing is sent or stored",
+  request: { params: sessionPath, body: jsonBody(contextInput) },
+  responses: { 200: json("The request and what its parts weigh; refused with 413 where it is too large for one answer", contextView) },
 });
 
 const NOW = "now";
@@ -83,6 +93,13 @@ export function registerContext(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const report = at
       ? await calls.repeatable((api, caller) => api.contextAt(caller, { turn: at, call }))
       : await calls.repeatable((api, caller) => api.context(caller, { content: parts }));
+    return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
+  });
+
+  app.openapi(contextIfSaid, async (c) => {
+    const { content } = c.req.valid("json");
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const report = await calls.repeatable((api, caller) => api.context(caller, { content: [{ type: "text", text: content }] }));
     return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
   });
 

@@ -1,27 +1,47 @@
 /** The record of a session, searched: what its model reads through `memory_query`, and what is still in its view. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { RecallInput, RecallReport } from "../../app/recall-views";
+import type { Outcome } from "../../app/session-api";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
-import { json, tenantRoute } from "../routing";
+import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
-import { recallQuery, recallView, toRecallInput } from "../schemas/recall";
-import { sessionCalls } from "../session-calls";
+import { recallBody, recallQuery, recallView, toRecallInput } from "../schemas/recall";
+import { type SessionCalls, sessionCalls } from "../session-calls";
 
 const recall = tenantRoute({
   method: "get",
   path: "/v1/sessions/{session_id}/recall",
   tag: "context",
   scope: "sessions:read",
-  summary: "Look up what was said, by words, execution or position, whatever the model's view holds",
+  summary: "Look up what was said, by words, execution or position; words are better sent by POST, out of logs of URLs",
   request: { params: sessionPath, query: recallQuery },
+  responses: { 200: json("What was found", recallView) },
+});
+
+const recallByBody = tenantRoute({
+  method: "post",
+  path: "/v1/sessions/{session_id}/recall",
+  tag: "context",
+  scope: "sessions:read",
+  summary: "Look up the same, with what is looked for in the body: logs of URLs do not have it",
+  request: { params: sessionPath, body: jsonBody(recallBody) },
   responses: { 200: json("What was found", recallView) },
 });
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(recall, async (c) => {
-    const input = toRecallInput(c.req.valid("query"));
     const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
-    const found = await calls.repeatable((api, caller) => api.recall(caller, input));
+    const found = await lookUp(calls, toRecallInput(c.req.valid("query")));
+    return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
+  });
+
+  app.openapi(recallByBody, async (c) => {
+    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const found = await lookUp(calls, toRecallInput(c.req.valid("json")));
     return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
   });
 }
+
+const lookUp = (calls: SessionCalls, input: RecallInput): Promise<Outcome<RecallReport>> =>
+  calls.repeatable((api, caller) => api.recall(caller, input));

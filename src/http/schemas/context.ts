@@ -29,6 +29,10 @@ const weights = {
     .readonly(),
 };
 
+export const contextInput = z
+  .strictObject({ content: z.string().refine((text) => text.trim() !== "", "must not be empty") })
+  .openapi("NextMessage");
+
 const request = z.object({
   url: z.string().nullable().openapi({ description: "Without what could be a secret; null: the address is the deployment's" }),
   body: z.string(),

@@ -31,13 +31,27 @@ export const recallQuery = z.strictObject({
   offset: counter.optional().openapi({ description: "Characters to skip, of an execution or of positions" }),
 });
 
+const position = z.int();
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
+
+/** The same question in a body, which no log of URLs has. */
+export const recallBody = z
+  .strictObject({
+    q: recallQuery.shape.q,
+    execution_id: recallQuery.shape.execution_id,
+    from: count.openapi({ description: "First position" }),
+    to: count.openapi({ description: "Last position" }),
+    limit: z.int().min(1).max(MAX_LIMIT).default(MAX_LIMIT).openapi({ description: "Hits; the text has its own bound" }),
+    offset: count.openapi({ description: "Characters to skip, of an execution or of positions" }),
+  })
+  .openapi("RecallQuestion");
+
 export function toRecallInput({ q, execution_id, from, to, limit: most, offset }: z.infer<typeof recallQuery>): RecallInput {
   const named = { query: q ?? null, execution: execution_id ?? null, from: from ?? null, to: to ?? null };
   return { ...named, offset: offset ?? 0, limit: most };
 }
 
 const kind = z.enum(["system", "user", "assistant", "tool_call", "tool_result"]);
-const position = z.int();
 
 const hitView = documents<RecallHit>()(
   z

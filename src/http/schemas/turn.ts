@@ -64,6 +64,7 @@ export const turnView = documents<TurnReport>()(
       usage: usageView.nullable(),
       cost: dollars.openapi({ description: "US dollars of its calls; null: unknown of one of them" }),
       context_window: z.int().nullable(),
+      assumed_window: z.int().nullable().openapi({ description: "What the policy takes an unknown window to be" }),
       current_context_tokens: z.number(),
       notices: z
         .array(z.object({ code: z.enum(["history_trimmed"]), text: z.string() }))

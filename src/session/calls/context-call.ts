@@ -9,6 +9,7 @@ import type * as views from "../../app/session-views";
 import { shownAddress } from "../../app/shown-address";
 import { foreseeRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
+import { measuredFor } from "../../context/start-ratio";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -59,7 +60,7 @@ export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null)
   };
   const writer: SessionWriter = {
     get state() {
-      return state;
+      return measuredFor(state, runtime.spec);
     },
     execute(command, bodies = []) {
       const decision = decide(command, state);

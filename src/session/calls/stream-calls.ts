@@ -50,8 +50,20 @@ function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
 }
 
 function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame[] {
-  const { id: turn_id, status, finish, failure, usage, cost, message_id, context_window, current_context_tokens, open_calls } = report;
-  const figures = { usage, cost, context_window, current_context_tokens };
+  const {
+    id: turn_id,
+    status,
+    finish,
+    failure,
+    usage,
+    cost,
+    message_id,
+    context_window,
+    assumed_window,
+    current_context_tokens,
+    open_calls,
+  } = report;
+  const figures = { usage, cost, context_window, assumed_window, current_context_tokens };
   switch (status) {
     case "completed":
       return [{ type: "turn.completed", turn_id, finish: finish ?? "other", ...figures }];

@@ -12,6 +12,8 @@ interface InTurn {
 /** What every usage frame carries, so that a client can draw how full the window is (Opal compaction). */
 export interface ContextNumbers {
   readonly context_window: number | null;
+  /** What the policy takes an unknown window to be; null: the window is known, or none is assumed. */
+  readonly assumed_window: number | null;
   readonly current_context_tokens: number;
 }
 
@@ -69,6 +71,9 @@ export type Frame =
       readonly compaction_id: CompactionId;
       readonly did_compact: boolean;
       readonly failure: CompactionFailure | null;
+      /** Messages that the next request would hold, before and after: a summary is one, a reply and its calls are one, each result is one. */
+      readonly messages_before: number;
+      readonly messages_after: number;
     }
   | ({ readonly type: "notice" } & Notice)
   /** Another line of the conversation goes on, from `last_position` on: what a client shows of it is to be read again. */

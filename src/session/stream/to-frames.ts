@@ -1,6 +1,7 @@
 /** What clients hear of an event. Pure but for the content of items, which the reader brings. */
 
 import type { DisplayItem, ToolCallView } from "../../app/session-views";
+import { messagesIn } from "../../context/cut";
 import { rangesWithin } from "../../domain/branch";
 import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
@@ -41,9 +42,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
     case "ToolStarted":
       return [{ type: "tool.started", turn_id: event.turn, execution_id: event.execution }];
     case "ApprovalRequested":
-      return callViews(source, (call) => call.execution === event.execution).map((tool_call) => {
-        return { type: "approval.requested", turn_id: event.turn, tool_call };
-      });
+      return approvalFrames(event, source);
     case "ApprovalResolved":
       return [{ type: "approval.resolved", turn_id: event.turn, execution_id: event.execution, approved: event.approved }];
     case "MessageRedacted":
@@ -67,10 +66,10 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
       return event.attempt === 1 ? [{ type: "compaction.started", compaction_id: event.compaction, status: COMPACTING_STATUS }] : [];
     case "CompactionFailed":
       return event.final
-        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure }]
+        ? [{ type: "compaction.completed", compaction_id: event.compaction, did_compact: false, failure: event.failure, ...counts(source) }]
         : [];
     case "EpochChanged":
-      return epochFrames(event);
+      return epochFrames(event, source);
     case "CompactionDrafted":
       return [{ type: "compaction.drafted", compaction_id: event.compaction }];
     case "SessionOpened":
@@ -122,6 +121,15 @@ function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, sourc
   return isLast && turn?.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
+/** A call that was about to run may be the last that did: then the turn waits from here on. */
+function approvalFrames(event: Extract<StoredEvent, { type: "ApprovalRequested" }>, source: FrameSource): Frame[] {
+  const isAsked = (call: OpenCall): boolean => call.execution === event.execution;
+  const asked = callViews(source, isAsked).map((tool_call): Frame => ({ type: "approval.requested", turn_id: event.turn, tool_call }));
+  const { before, after } = source;
+  const nowWaits = before.turn?.phase === "running_tools" && after.turn?.phase === "awaiting_tools";
+  return nowWaits ? [...asked, awaiting(event.turn, source)] : asked;
+}
+
 const awaiting = (turn: TurnId, source: FrameSource): Frame => ({
   type: "turn.awaiting_tools",
   turn_id: turn,
@@ -143,10 +151,13 @@ function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }
   return turn.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
-function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>): Frame[] {
+/** Opal compaction: how many messages there were, and are. */
+const counts = ({ before, after }: FrameSource) => ({ messages_before: messagesIn(before), messages_after: messagesIn(after) });
+
+function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>, source: FrameSource): Frame[] {
   const frames: Frame[] = [];
   if (isSummarized(event) && event.compaction)
-    frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null });
+    frames.push({ type: "compaction.completed", compaction_id: event.compaction, did_compact: true, failure: null, ...counts(source) });
   if (isTrim(event)) frames.push({ type: "notice", ...TRIMMED_NOTICE });
   return frames;
 }
