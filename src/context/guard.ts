@@ -128,7 +128,8 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const drops: Rung[] = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
-  const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
+  const gone = new Set(going);
+  const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
   const items = longest(state, results, (going.length > 0 ? left : weight) - by.limit / scale);
   const gain = reductionGain(state, items);
