@@ -43,8 +43,10 @@ export const INLINE_MS = 60_000;
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
+  if (plan) await breathe(ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
   else if (plan && isGentle(plan)) await clearInline(live, { plan, spec }, ports);
+  if (plan) await breathe(ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
 }
@@ -61,6 +63,15 @@ async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; 
   const cast = isForced(plan.trigger) ? await castByPolicy(spec, ports) : null;
   if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
+}
+
+/** Items in the view from which on each look at all of them is a step of its own: others are served in between. */
+export const LONG_VIEW = 2_000;
+
+/** After it everything may have changed: it is an await like any other. */
+async function breathe({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
+  if (writer.state.view.items.length < LONG_VIEW) return;
+  await new Promise<void>((resolve) => void schedule(0, resolve));
 }
 
 const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
@@ -131,6 +142,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
+  await breathe(ports);
   const efforts = new Efforts();
   while (id && !isOver() && clock() < deadline) {
     const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
@@ -187,6 +199,7 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
+    await breathe(ports);
     // Nobody waits any more.
     if (!isCurrent(live, ports)) {
       giveBack({ ...lease, outcome, part: part.part }, ports);
