@@ -25,6 +25,7 @@ import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
+import { generationOf, noteChange } from "./tenant/changes";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
@@ -39,7 +40,7 @@ export { TenantObject } from "./tenant/tenant-object";
 const CACHED_KEYS = 10_000;
 
 /** One for the isolate: what it remembers of keys. */
-const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now });
+const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, generationOf });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
@@ -54,7 +55,7 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
     if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
     return tenantStub(env, parts.tenant).authenticate(hash);
   };
-  return keys.find(hash, ask);
+  return keys.find(hash, parts.tenant, ask);
 }
 
 /** Fresh for each use: what it remembers is one request's or one job's. */
@@ -105,6 +106,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(env, config, tenant) })(model),
     listMcpTools: (tenant, server) => listToolsOf(env, { tenant, server }),
+    noteChange,
     newId,
     now: Date.now,
     schedule: startTimer,

@@ -208,4 +208,12 @@ export const branches: readonly Mutant[] = [
     replace: "null,",
     tests: ["test/session/replaced-texts.test.ts"],
   },
+  {
+    name: "the index keeps the terms of a redacted message",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/session/log/burn-content.ts",
+    find: "  remakeIndex(sql);\n",
+    replace: "",
+    tests: REDACTION,
+  },
 ];

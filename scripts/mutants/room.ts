@@ -3,6 +3,14 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "a request without a window grows without an end",
+    breaks: "design §5, the guard: at most 8,000,000 characters, whatever the window and the policy",
+    file: "src/context/guard.ts",
+    find: "if (bytes > MAX_CONTENT_BYTES) return planBytes",
+    replace: "if (bytes < 0) return planBytes",
+    tests: ["test/context/request-bytes.test.ts"],
+  },
+  {
     name: "what was refused costs the history before it",
     breaks: "design §5, the guard: a message that was refused leaves the view first",
     file: "src/context/refused.ts",

@@ -13,7 +13,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 15;
+export const STATE_VERSION = 16;
 
 export interface OpenCall {
   readonly execution: ExecutionId;

@@ -5,6 +5,7 @@
 
 import { freeDeadLease } from "../app/compaction/give-back";
 import { draftItem } from "../app/drafts";
+import { withNames } from "../app/named-log";
 import type { ModelDirectory, ModelSpec } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
 import type { Settled } from "../app/session-api";
@@ -63,8 +64,8 @@ export class SessionRuntime {
   readonly deps: RuntimeDeps;
 
   constructor(deps: RuntimeDeps) {
-    this.deps = deps;
-    const { sql, clock, schedule, log, keptPacks } = deps;
+    this.deps = { ...deps, log: withNames(deps.log, () => this.#names()) };
+    const { sql, clock, schedule, log, keptPacks } = this.deps;
     this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.commits = createSignal(schedule);
     this.#settled = createSignal(schedule);
@@ -78,6 +79,11 @@ export class SessionRuntime {
     this.titler = new Titler(this);
     this.window = new WindowNote(sql);
     this.runner = new TurnRunner(this);
+  }
+
+  #names(): Readonly<Record<string, string>> {
+    const { tenant, session } = this.store.state;
+    return { ...(tenant && { tenant }), ...(session && { session }) };
   }
 
   /** As it is measured: with the registry's ratio where the session has learned none. */

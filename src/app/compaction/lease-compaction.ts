@@ -3,7 +3,9 @@ import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import type { SummarizeRung } from "../../context/plan";
 import type { Policy } from "../../context/policy";
+import { renderEntry } from "../../context/prompts";
 import { summaryCap } from "../../context/proposal";
+import { estimateTokens } from "../../context/tokens";
 import type { CompactionPlanRef } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
@@ -16,6 +18,7 @@ import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import { recordFailure } from "./record-failure";
 import { attemptsOf, type Cast, summarizerAt } from "./summarizers";
+import { allowedOutput } from "./summary-cap";
 import { buildSummaryPart } from "./summary-request";
 
 /** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
@@ -78,7 +81,7 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   // Whoever the policy names first may be unknown or too small, and then it is another one after all.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
-  if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
+  if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
   // What could be committed at once is nothing that a person might edit.
   if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
   // Between turns only: inside one, the guard does what needs no model.
@@ -87,9 +90,26 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
 }
 
 /** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */
-function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean): SummaryPlan {
+function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean, ports: CompactionPorts): SummaryPlan {
   const { range, source, replaces, keeps, merge, generation, split } = rung;
-  return { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+  const plan = { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+  return rung.reread > 0 ? withReread(plan, rung.reread, ports) : plan;
+}
+
+/** Back from the end of the newest summary by so many tokens of transcript, and never by more: what it reads again is the record, which the state has no weight of. */
+function withReread(plan: SummaryPlan, most: number, { writer, content }: CompactionPorts): SummaryPlan {
+  const newest = writer.state.view.overlays.findLast(({ kind }) => kind === "summary");
+  if (!newest) return plan;
+  let used = 0;
+  let reread_from: number | null = null;
+  for (const entry of content.readBackwards({ from: plan.range.from, to: newest.to })) {
+    used += estimateTokens(renderEntry(entry));
+    if (used > most) break;
+    reread_from = entry.meta.position;
+  }
+  if (reread_from === null) return plan;
+  const from = Math.min(plan.source.from, reread_from);
+  return { ...plan, source: { ...plan.source, from }, reread_from };
 }
 
 /** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window; by the guard's own measure. */
@@ -102,7 +122,7 @@ function fitsSamePrefix(
   const policy = policyUnderWay(state);
   const limits = windowOf(spec, policy);
   const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
-  return measureUpTo(state, spec.id, range.to) + instruction + summaryCap(limits, policy) <= (limits.window ?? 0);
+  return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(summaryCap(limits, policy), spec) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {
