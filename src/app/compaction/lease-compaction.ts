@@ -114,6 +114,7 @@ function commitNote(
   const input = draftInput({ limits: limitsOf(spec), trigger, economy }, ports);
   const also = rungs.filter((step) => step !== rung);
   const { change, bodies } = draftNote(planChosenNote(toSummaryPlan(rung, false), writer.state), { spec, input, also }, ports);
+  if (change.receipt.tokens_after >= change.receipt.tokens_before) return void giveUp(compaction, "not_smaller", ports);
   writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger, change }, bodies);
 }
 
