@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
 import { runColumn } from "../src/evaluate/run-column";
 import { type Options, type Setup, toSetup, USUAL } from "../src/evaluate/setup";
 import type { Column } from "../src/evaluate/steps";
-import { readColumns } from "./lab/column.ts";
+import { readColumns, repeated } from "./lab/column.ts";
 import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
 import { toPage } from "./lab/html/page.ts";
 import { type Given, readOptions } from "./lab/options.ts";
@@ -17,7 +17,7 @@ import { type ColumnReport, formatColumn, formatOrder, toRow } from "./lab/repor
 import { type Asked, reportColumn } from "./lab/report-column.ts";
 import { SYSTEMS } from "./lab/systems/catalogue.ts";
 import { trueTokens } from "./lab/true-tokens.ts";
-import { findComplaints, PROFILES, toJudged } from "./lab/verdict.ts";
+import { findComplaints, findGrowth, GROWTH_COLUMN, PROFILES, TIMES, toJudged } from "./lab/verdict.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 
 /** The ancestors are run without the guard as well: what it saves is what that row shows. */
@@ -51,8 +51,19 @@ function toAsked(given: Given): Asked {
 function columnsOf(given: Given): Column[] {
   const columns = readColumns(fromCaller(given.traces), given.window ?? null);
   const asked = columns.filter(({ name }) => !given.column || given.column.some((part) => name.includes(part)));
+  const times = given.times ?? 1;
   if (asked.length === 0) throw new Failure(`No column of that name; there are ${columns.map(({ name }) => name).join(", ")}`);
-  return asked;
+  return times === 1 ? asked : asked.map((column) => repeated(column, times));
+}
+
+/** The default policy, on a recording that comes once and several times in a row. */
+function growthOf(columns: readonly Column[]): string[] {
+  const found = columns.find(({ name }) => name === GROWTH_COLUMN.name);
+  if (!found) return [];
+  const column = { ...found, window: GROWTH_COLUMN.window };
+  const setup = toSetup(DEFAULT_POLICY, { guard: true, eachCall: false, countsChain: false, recall: false });
+  const [once, more] = [1, TIMES].map((times) => runColumn(repeated(column, times), setup, trueTokens));
+  return once && more ? findGrowth({ policy: setup.name, once, repeated: more }) : [];
 }
 
 async function main(): Promise<number> {
@@ -70,7 +81,7 @@ async function main(): Promise<number> {
   if (given.html) writeFileSync(fromCaller(given.html), toPage(reports, compareVariants(columns, asked)));
   const page = given.html ? `; the page is ${fromCaller(given.html)}` : "";
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}${page}`);
-  const complaints = given.check ? findComplaints(reports.map(toJudged)) : [];
+  const complaints = given.check ? [...findComplaints(reports.map(toJudged)), ...growthOf(columns)] : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
 }

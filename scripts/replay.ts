@@ -121,12 +121,7 @@ async function compare(connection: Connection, { session, conversations }: Perfo
   if (difference !== null) throw new Failure(`What was read back is not what was recorded (session ${session}).\n${difference}`);
 }
 
-interface Played {
-  readonly report: Report;
-  readonly drops: number;
-}
-
-async function perform(stage: Stage, script: Script): Promise<Played> {
+async function perform(stage: Stage, script: Script): Promise<Report> {
   const { conversations } = script;
   const startedAt = performance.now();
   const model = await registerModel(stage);
@@ -137,11 +132,11 @@ async function perform(stage: Stage, script: Script): Promise<Played> {
   const wall_ms = Math.round(performance.now() - startedAt);
   for (const each of performances) await compare(stage.connection, each);
   const messages = conversations.reduce((sum, conversation) => sum + conversation.messages.length, 0);
-  const drops = await countDrops(stage.connection, sessions);
-  const report = toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms });
+  const drops_without_summary = await countDrops(stage.connection, sessions);
+  const report = toReport(stage.provider.log, { turns, messages, window: stage.window, wall_ms, drops_without_summary });
   if (script.keep || faultOf(report) !== null) say(`Kept: ${[...sessions, model].join(", ")}`);
   else await strike(stage.connection, { model, sessions });
-  return { report, drops };
+  return report;
 }
 
 /** The model last: while a session stands, it may ask for it. */
@@ -158,10 +153,8 @@ async function main(): Promise<number> {
   try {
     const backend = await openBackend(where);
     try {
-      const { report, drops } = await untilStopped(
-        perform({ connection: backend.connection, provider, window }, { conversations, together, keep }),
-      );
-      print(json ? JSON.stringify(report) : formatTable(report, drops));
+      const report = await untilStopped(perform({ connection: backend.connection, provider, window }, { conversations, together, keep }));
+      print(json ? JSON.stringify(report) : formatTable(report));
       const fault = faultOf(report);
       if (fault !== null) say(`wrong: ${fault}`);
       return fault === null ? 0 : 1;

@@ -74,7 +74,8 @@ function isInstalled() {
   if (!installed) return false;
   const same = (path) => wanted[path]?.version === installed[path]?.version && wanted[path]?.integrity === installed[path]?.integrity;
   const required = Object.keys(wanted).filter((path) => path !== "" && !wanted[path].optional);
-  return required.every(same) && Object.keys(installed).every(same);
+  // One that the lock file names no more hurts nothing: its removal alone installs nothing anew.
+  return required.every(same) && Object.keys(installed).every((path) => !wanted[path] || same(path));
 }
 
 function install() {

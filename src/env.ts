@@ -19,6 +19,7 @@ export interface Env {
   readonly KEY_PEPPER?: string;
   readonly ADMIN_KEY?: string;
   readonly ENVIRONMENT?: string;
+  readonly DEAD_LETTER_QUEUE?: string;
   readonly MODELS?: string;
   readonly POLICY?: string;
   readonly OPENAI_API_KEY?: string;
@@ -60,16 +61,23 @@ const secret = z
   .optional()
   .transform((value) => value || undefined);
 
+const DEAD_LETTERS = "longhand-compactions-dead";
+
+/** Its messages are read though another variable is wrong. */
+export const deadLetterQueueOf = ({ DEAD_LETTER_QUEUE }: Env): string => DEAD_LETTER_QUEUE || DEAD_LETTERS;
+
 const config = z.object({
   /** Keys the hashes of API keys; a secret. */
   KEY_PEPPER: z.string().min(16),
   /** Bearer of the admin routes, which create tenants; unset: those routes refuse. */
   ADMIN_KEY: z.string().min(16).optional(),
-  /** Part of every key that this deployment makes: `lh_<env>_…`. */
+  /** Part of every key that this deployment makes: `lh_<env>_…`. A label: a key is known by its checksum, so that changing this voids none. */
   ENVIRONMENT: z
     .string()
     .regex(/^[a-z0-9]{2,12}$/)
-    .default("dev"),
+    .default("production"),
+  /** The queue that gets what the queue of compactions gives up, as wrangler.toml names it. */
+  DEAD_LETTER_QUEUE: z.string().min(1).default(DEAD_LETTERS),
   /** JSON object, model id → model. The embedded model is always there. */
   MODELS: z
     .string()

@@ -8,7 +8,7 @@ import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./app/tool-entry";
 import { estimateTokens } from "./context/tokens";
 import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, deploymentKeysOf, type Env, parseConfig } from "./env";
+import { type Config, deadLetterQueueOf, deploymentKeysOf, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
@@ -25,6 +25,7 @@ import { createRebuildRows } from "./read-model/rebuild";
 import { createTenantRows } from "./read-model/tenant-rows";
 import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
+import { generationOf, noteChange } from "./tenant/changes";
 import { createCredentialSealer } from "./tenant/credential-sealer";
 import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
@@ -36,11 +37,10 @@ import { openSecretHeader } from "./tools/tool-secret";
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
 
-const DEAD_LETTERS = "longhand-compactions-dead";
 const CACHED_KEYS = 10_000;
 
 /** One for the isolate: what it remembers of keys. */
-const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now });
+const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, generationOf });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
 const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
@@ -48,14 +48,14 @@ const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantO
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
-  if (parts?.env !== config.ENVIRONMENT) return null;
+  if (!parts) return null;
   const hash = await hashApiKey(key, config.KEY_PEPPER);
   const ask = async (): Promise<Principal | null> => {
     // Whoever addresses an object makes it, so an invented key must not get as far.
     if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
     return tenantStub(env, parts.tenant).authenticate(hash);
   };
-  return keys.find(hash, ask);
+  return keys.find(hash, parts.tenant, ask);
 }
 
 /** Fresh for each use: what it remembers is one request's or one job's. */
@@ -106,6 +106,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
     probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(env, config, tenant) })(model),
     listMcpTools: (tenant, server) => listToolsOf(env, { tenant, server }),
+    noteChange,
     newId,
     now: Date.now,
     schedule: startTimer,
@@ -135,7 +136,7 @@ export default {
 
   async queue(batch, env, ctx) {
     const log = createLog({ worker: "queue" });
-    if (batch.queue === DEAD_LETTERS) return consumeDeadLetters(batch.messages, log);
+    if (batch.queue === deadLetterQueueOf(env)) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
     await consumeCompactions(batch.messages, {
       // A fresh stub for each call: one that met a reset object stays broken, and the attempt with it.

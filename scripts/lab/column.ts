@@ -11,6 +11,12 @@ export function toColumn(name: string, window: number, conversations: readonly C
   return { name, window, system, steps: conversations.flatMap(planSteps) };
 }
 
+/** The same recording so many times in a row. */
+export const repeated = (column: Column, times: number): Column => ({
+  ...column,
+  steps: Array.from({ length: times }, () => column.steps).flat(),
+});
+
 /** The columns of docs/policy.md that the shared traces make. */
 const SUPPORT = "airline-support.jsonl";
 const SUPPORT_COLUMNS = [

@@ -18,6 +18,7 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
                   ${SYSTEM_NAMES.join(", ")}; may be given several times (none)
   --column NAME   only columns whose name has this in it; may be given several times (all)
   --window N      window of every column, in tokens (16000)
+  --times N       each recording so many times in a row, in one session (1)
   --prices NAME   ${PRICE_NAMES.join(", ")} (usual)
   --cold K        the provider's cache has forgotten the session before every Kth turn (never)
   --oracle        what each policy could have cost at best, with the whole future known
@@ -38,6 +39,7 @@ const NOT_WITH_CHECK = [
   "system",
   "column",
   "window",
+  "times",
   "prices",
   "cold",
   "oracle",
@@ -53,6 +55,7 @@ const options = {
   system: { type: "string", multiple: true },
   column: { type: "string", multiple: true },
   window: { type: "string" },
+  times: { type: "string" },
   prices: { type: "string" },
   cold: { type: "string" },
   oracle: { type: "boolean", default: false },
@@ -73,6 +76,7 @@ const schema = z
     system: z.array(z.string().refine((name) => name === "all" || SYSTEM_NAMES.includes(name), "names no system")).optional(),
     column: z.array(z.string()).optional(),
     window: wholeNumber(1_024, 10_000_000).optional(),
+    times: wholeNumber(1, 100).optional(),
     prices: z
       .string()
       .transform((name, context) => {

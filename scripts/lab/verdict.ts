@@ -1,5 +1,6 @@
 /** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
+import type { Figures } from "../../src/evaluate/ledger";
 import type { Column } from "../../src/evaluate/steps";
 import { type ColumnReport, toRow } from "./report.ts";
 
@@ -11,6 +12,29 @@ export const FIGURES_TO_BEAT: Readonly<Record<string, Readonly<Record<Profile, n
   "support 16k": { economy: 0.41, balanced: 0.49, retain: 0.51, verbatim: 0.52 },
   "support 32k": { economy: 0.28, balanced: 0.36, retain: 0.39, verbatim: 0.42 },
 };
+
+/** What a call may cost more when the recording comes three times in a row. */
+const GROWTH = 1.02;
+export const TIMES = 3;
+/** All the support conversations, in the smaller window: a session of hundreds of calls. */
+export const GROWTH_COLUMN = { name: "support 32k", window: 16_000 } as const;
+
+/** Costs of one policy on the same recording, played once and `TIMES` times in a row. */
+export interface Growth {
+  readonly policy: string;
+  readonly once: Pick<Figures, "cost" | "calls" | "overflows">;
+  readonly repeated: Pick<Figures, "cost" | "calls" | "overflows">;
+}
+
+/** The cost of a call must not grow with the history. */
+export function findGrowth({ policy, once, repeated }: Growth): string[] {
+  const grown = repeated.cost / repeated.calls / (once.cost / once.calls);
+  const said = `${policy}, ${TIMES} times in a row: a call costs ${(100 * (grown - 1)).toFixed(1)} % more`;
+  return [
+    ...(grown > GROWTH ? [`${said}, at most ${(100 * (GROWTH - 1)).toFixed(0)} % was expected`] : []),
+    ...(repeated.overflows > 0 ? [`${policy}, ${TIMES} times in a row: ${repeated.overflows} overflows, expected none`] : []),
+  ];
+}
 
 export type Judged = Pick<ReturnType<typeof toRow>, "policy" | "cost" | "overflows" | "refused" | "malformed" | "breaks">;
 

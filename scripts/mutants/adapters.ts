@@ -92,4 +92,12 @@ export const adapters: readonly Mutant[] = [
     replace: "store: true,",
     tests: MODEL,
   },
+  {
+    name: "the stand-in recites the operator's words",
+    breaks: "of a system prompt only the summary and the pins are quoted",
+    file: "src/model/embedded/sentences.ts",
+    find: 'statementsOf(conversationIn(request.system ?? ""))',
+    replace: 'statementsOf(request.system ?? "")',
+    tests: ["test/model/embedded.test.ts"],
+  },
 ];

@@ -9,6 +9,14 @@ const SOURCES = ["test/session/redaction-sources.test.ts"];
 
 export const branches: readonly Mutant[] = [
   {
+    name: "a fork copies what a retry took back",
+    breaks: "a fork reads what its source would read",
+    file: "src/session/calls/fork-calls.ts",
+    find: "const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);",
+    replace: "const elsewhere = [line.elsewhere].flat();",
+    tests: FORKS,
+  },
+  {
     name: "what a retry takes back on one branch is gone from the others",
     breaks: "each branch keeps its own list of what was taken back",
     file: "src/domain/evolve-branch.ts",
@@ -199,5 +207,13 @@ export const branches: readonly Mutant[] = [
     find: "changes.title === undefined ? null : title,",
     replace: "null,",
     tests: ["test/session/replaced-texts.test.ts"],
+  },
+  {
+    name: "the index keeps the terms of a redacted message",
+    breaks: "I31: what was redacted is nowhere",
+    file: "src/session/log/burn-content.ts",
+    find: "  remakeIndex(sql);\n",
+    replace: "",
+    tests: REDACTION,
   },
 ];

@@ -46,7 +46,7 @@ export const failures: readonly Mutant[] = [
     name: "a fallback model is asked for more than it holds",
     breaks: "I6: no request is larger than the window of the model that it is sent to",
     file: "src/app/turn/candidates.ts",
-    find: "return limit === null || plannedNext(withStartRatio(state, spec), spec.id) <= limit;",
+    find: "return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;",
     replace: "return limit === limit;",
     tests: ["test/session/fallback.test.ts"],
     seeds: 100,

@@ -86,8 +86,8 @@ export const keys: readonly Mutant[] = [
     name: "the registry's ratio goes over a learned one",
     breaks: "design §9: until the session has learned its own",
     file: "src/context/start-ratio.ts",
-    find: "|| state.ratios.some((known) => known.model === model.id)) return state;",
-    replace: "|| false) return state;",
+    find: "ratio !== undefined && !state.ratios.some((known) => known.model === id);",
+    replace: "ratio !== undefined;",
     tests: ["test/session/start-ratio.test.ts"],
   },
   {

@@ -3,6 +3,46 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "a request without a window grows without an end",
+    breaks: "design §5, the guard: at most 8,000,000 characters, whatever the window and the policy",
+    file: "src/context/guard.ts",
+    find: "if (bytes > MAX_CONTENT_BYTES) return planBytes",
+    replace: "if (bytes < 0) return planBytes",
+    tests: ["test/context/request-bytes.test.ts"],
+  },
+  {
+    name: "what was refused costs the history before it",
+    breaks: "design §5, the guard: a message that was refused leaves the view first",
+    file: "src/context/refused.ts",
+    find: 'if (state.last_turn?.failure?.kind !== "cannot_fit") return [];',
+    replace: "if (state.last_turn !== undefined) return [];",
+    tests: ["test/session/refused.test.ts"],
+  },
+  {
+    name: "an image that is sent as words weighs as an image",
+    breaks: "design §5, measuring: images and files weigh what the model at hand is sent of them",
+    file: "src/context/media.ts",
+    find: "(isRead(reader, media) ? 0 :",
+    replace: "(media.words > 0 ? 0 :",
+    tests: ["test/context/media.test.ts", "test/session/reported-usage.test.ts"],
+  },
+  {
+    name: "a provider that repeats a small count is never believed",
+    breaks: "design §5, measuring: the third count in a row that agrees is believed",
+    file: "src/domain/evolve-turn.ts",
+    find: "const believed = times >= BELIEVED_AFTER &&",
+    replace: "const believed = times < 0 &&",
+    tests: ["test/session/reported-usage.test.ts"],
+  },
+  {
+    name: "a small count is believed without the reply before it",
+    breaks: "design §5, measuring: a whole count grows by each reply",
+    file: "src/domain/evolve-turn.ts",
+    find: "usage.input >= doubted.tokens;",
+    replace: "usage.input > 0;",
+    tests: ["test/session/reported-usage.test.ts"],
+  },
+  {
     name: "what a reply's count leaves out weighs nothing",
     breaks: "I6: frames and ids of calls are in the next request",
     file: "src/context/budget.ts",

@@ -14,13 +14,21 @@ export interface Report {
   readonly overflows: number;
   /** Summaries written. */
   readonly compactions: number;
+  /** Calls of a summariser, those that came to nothing included. */
+  readonly summary_calls: number;
+  /** Changes of the view that took messages out of it without a summary, as the API has them: the provider cannot have seen them. */
+  readonly drops_without_summary: number;
   /** The largest summary. */
   readonly summary_tokens: number;
   readonly wall_ms: number;
 }
 
-export function toReport(log: readonly LogEntry[], played: Pick<Report, "turns" | "messages" | "window" | "wall_ms">): Report {
-  const summaries = log.filter((entry) => entry.kind === "compaction" && entry.status === 200);
+export function toReport(
+  log: readonly LogEntry[],
+  played: Pick<Report, "turns" | "messages" | "window" | "wall_ms" | "drops_without_summary">,
+): Report {
+  const asked = log.filter((entry) => entry.kind === "compaction");
+  const summaries = asked.filter((entry) => entry.status === 200);
   return {
     turns: played.turns,
     messages: played.messages,
@@ -29,6 +37,8 @@ export function toReport(log: readonly LogEntry[], played: Pick<Report, "turns" 
     window: played.window,
     overflows: log.filter((entry) => entry.overflow).length,
     compactions: summaries.length,
+    summary_calls: asked.length,
+    drops_without_summary: played.drops_without_summary,
     summary_tokens: largest(summaries.map((entry) => entry.completion_tokens)),
     wall_ms: played.wall_ms,
   };
@@ -42,8 +52,7 @@ export function faultOf({ overflows, window }: Report): string | null {
   return `${overflows} ${overflows === 1 ? "request was" : "requests were"} larger than the window of ${window} tokens, and refused.`;
 }
 
-/** `drops`: epoch changes without a summary, from the API: the provider cannot have seen them. */
-export function formatTable(report: Report, drops: number): string {
+export function formatTable(report: Report): string {
   const count = new Intl.NumberFormat("en");
   const share = Math.round((100 * report.peak_tokens) / report.window);
   const rows: readonly (readonly [string, string])[] = [
@@ -53,7 +62,8 @@ export function formatTable(report: Report, drops: number): string {
     ["peak tokens", `${count.format(report.peak_tokens)} of ${count.format(report.window)} (${share} %)`],
     ["overflows", count.format(report.overflows)],
     ["compactions", count.format(report.compactions)],
-    ["drops without a summary", count.format(drops)],
+    ["calls for summaries", count.format(report.summary_calls)],
+    ["drops without a summary", count.format(report.drops_without_summary)],
     ["largest summary, tokens", count.format(report.summary_tokens)],
     ["wall time", `${(report.wall_ms / 1000).toFixed(1)} s`],
   ];

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { Failure } from "./output.ts";
 import { ROOT } from "./paths.ts";
 import { HOST } from "./port.ts";
+import { readSecrets } from "./secrets.ts";
 
 export interface LocalServerOptions {
   readonly port: number;
@@ -87,7 +88,9 @@ function supervisorArguments(options: LocalServerOptions): string[] {
   const config = ["--config", join(ROOT, "wrangler.toml")];
   const where = ["--ip", HOST, "--port", String(options.port), "--inspector-port", "0", "--persist-to", options.state];
   const how = ["--env-file", options.secrets, "--show-interactive-dev-session=false"];
-  return [...supervisor, "dev", ...source, ...config, ...where, ...how];
+  // A file from before it named one: no server on this machine makes production's keys.
+  const environment = readSecrets(options.secrets).ENVIRONMENT === undefined ? ["--var", "ENVIRONMENT:dev"] : [];
+  return [...supervisor, "dev", ...source, ...config, ...where, ...how, ...environment];
 }
 
 function killGroup(leader: number): void {

@@ -38,6 +38,8 @@ export function createNodeSql({ maxPages = null }: { readonly maxPages?: number 
       }
     },
     isFull: () => maxPages !== null && pagesOf(database) > maxPages * 0.75,
+    // In memory: there is no file.
+    scrub: async () => {},
     wipe: async () => {
       prepared.clear();
       const tables = database.prepare(

@@ -16,6 +16,8 @@ export function ensureSecrets(path: string): void {
     `ADMIN_KEY=${secret()}`,
     "# Seals tenants' credentials: id:base64 of 32 bytes, the current key first. A key that is taken away voids what it sealed.",
     `CREDENTIALS_KEYS=${NEW_KEY_ID}:${randomBytes(32).toString("base64")}`,
+    "# The keys of this server say that they are not production's.",
+    "ENVIRONMENT=dev",
     "# Let a tenant's models and tools be at http://localhost, as test providers are. Never set them in production.",
     "ALLOW_PRIVATE_MODEL_URLS=true",
     "ALLOW_PRIVATE_TOOL_URLS=true",

@@ -9,6 +9,7 @@ export const PLAIN_VARIABLES: Variables = {
   KEY_PEPPER: "",
   ADMIN_KEY: "",
   ENVIRONMENT: "dev",
+  DEAD_LETTER_QUEUE: "longhand-compactions-dead",
   MODELS: "{}",
   POLICY: "balanced",
   OPENAI_API_KEY: "",

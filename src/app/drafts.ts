@@ -1,5 +1,6 @@
 /** Items before they have a place: content, ids and estimates made ready for a command. */
-import { countMedia, estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
+import { estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
+import { mediaOf } from "../context/media";
 import { estimateTokens } from "../context/tokens";
 import type { TurnId } from "../domain/ids";
 import type { ItemDraft, ItemKind, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../domain/message";
@@ -29,7 +30,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
   const text = JSON.stringify(input.parts);
   const { kind, turn, at, tool, model } = input;
   const isSigned = model !== undefined && input.parts.some((part) => "provider_metadata" in part);
-  const media = countMedia(input.parts);
+  const attached = mediaOf(input.parts);
   const draft: ItemDraft = {
     id,
     kind,
@@ -38,7 +39,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
     bytes: utf8.encode(text).byteLength,
     tokens: estimateParts(input.parts),
     rough: estimateRough(input.parts),
-    ...(media > 0 ? { media } : {}),
+    ...(attached.length > 0 ? { media: attached.length, attached } : {}),
     ...(tool ? { tool } : {}),
     ...(isSigned ? { signed: { model, tokens: estimateThinking(input.parts) } } : {}),
   };

@@ -50,6 +50,8 @@ export type TenantError =
   | { readonly code: "model_not_found"; readonly model: string }
   /** The deployment's, which a tenant can override and not remove. */
   | { readonly code: "model_not_own"; readonly model: string }
+  /** Sessions that name no model get it. */
+  | { readonly code: "model_is_default"; readonly model: string }
   | { readonly code: "credential_not_found"; readonly credential: string }
   | { readonly code: "credential_limit"; readonly limit: number }
   | { readonly code: "tool_not_found"; readonly tool: string }

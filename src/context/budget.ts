@@ -2,9 +2,10 @@
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, offeredTools, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
+import { savedByWords } from "./media";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
@@ -15,6 +16,26 @@ const RESERVE_WINDOW_SHARE = 16;
 export const PADDING = 1.25;
 /** And so many tokens, however little that is: a short text is further off than its share. */
 const LEAST_ERROR_TOKENS = 8;
+
+/** UTF-16 units of a request's body, whatever the window and the policy: it is held in memory whole, which 128 MB of an isolate share. */
+export const MAX_REQUEST_CHARS = 8_000_000;
+/** Of that, what the view's content may take, in bytes: the rest is what frames it. */
+const CONTENT_SHARE = 7 / 8;
+export const MAX_CONTENT_BYTES = MAX_REQUEST_CHARS * CONTENT_SHARE;
+/** A token is seldom more. */
+const BYTES_PER_TOKEN = 8;
+
+/** Bytes of an item as it is shown. */
+export const itemBytes = (state: SessionState, item: ItemMeta): number =>
+  isReduced(state, item) ? Math.min(item.bytes, itemTokens(state, item) * BYTES_PER_TOKEN) : item.bytes;
+
+/** Bytes of what the next request holds. */
+export function contentBytes(state: SessionState): number {
+  const { items, overlays } = state.view;
+  const fixed = [state.settings.system, offeredTools(state), ...state.pins].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
+  const summaries = overlays.reduce((sum, { tokens }) => sum + tokens * BYTES_PER_TOKEN, 0);
+  return items.reduce((sum, item) => sum + itemBytes(state, item), fixed + summaries);
+}
 
 export interface ModelLimits {
   readonly model: string;
@@ -53,7 +74,10 @@ export const ratioOf = (state: SessionState, model: string): number => ratioFor(
 export const scaleOf = (state: SessionState, model: string): number => ratioOf(state, model) * PADDING;
 
 /** Raw estimate of the whole view, as the next request would send it: a running sum, nothing is read again. */
-export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + state.view.tokens;
+export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + viewTokens(state);
+
+/** The same of what the view shows: overlays, items, and what stands for results that are missing. */
+export const viewTokens = (state: SessionState): number => state.view.tokens - savedByWords(state).total;
 
 /** Characters that a result shows when the guard must shorten it, both ends together. */
 export const SHORTENED_CHARS = 1_000;
@@ -76,9 +100,12 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   return made;
 }
 
-/** What an item weighs in the view: one that is cleared or shortened less than in the record. */
+/** What an item weighs in the view: one that is cleared or shortened less than in the record, and media as what is sent of it. */
 export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens" | "signed">): number =>
-  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens) + signedTokens(state.view, item);
+  (weightsOf(state.view.reduced).get(item.position) ?? item.tokens - savedOn(state, item)) + signedTokens(state.view, item);
+
+const savedOn = (state: SessionState, { position }: Pick<ItemMeta, "position">): number =>
+  savedByWords(state).byPosition.get(position) ?? 0;
 
 /** Whether the view shows an item as less than it is. */
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
@@ -203,7 +230,7 @@ const addedInFront = (state: SessionState, anchor: UsageAnchor): number => fixed
 
 /** RFC-011's `TokenEstimator` for what no usage was reported for: unpadded, and off by a factor of 2. */
 function countByCharacters(state: SessionState, anchor: UsageAnchor | null, extra: number): number {
-  if (!anchor) return extra + fixedTokens(state) + state.view.rough;
-  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens));
+  if (!anchor) return extra + fixedTokens(state) + state.view.rough - savedByWords(state).total;
+  const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens) - savedOn(state, item));
   return anchor.input + anchor.output + extra + addedInFront(state, anchor) + addedTokens(state, anchor, weigh);
 }

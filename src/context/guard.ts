@@ -9,8 +9,12 @@ import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import {
   assumeWindow,
+  contentBytes,
+  itemBytes,
   itemTokens,
   limitOf,
+  MAX_CONTENT_BYTES,
+  type Measure,
   measureNext,
   measureWithout,
   mostOf,
@@ -36,6 +40,8 @@ export function planGuard(asked: GuardInput): Plan {
   const limits = assumeWindow(asked.limits, policy);
   const next = measureNext(state, limits.model);
   const limit = limitOf(limits);
+  const bytes = contentBytes(state);
+  if (bytes > MAX_CONTENT_BYTES) return planBytes({ state, limits, policy }, { next, bytes });
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
   const tokens = mostOf(next);
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
@@ -56,6 +62,34 @@ export function planGuard(asked: GuardInput): Plan {
     economy: null,
     breaker_open: false,
   };
+}
+
+/** A window that is unknown, or larger than what is held in memory, is no reason to send without an end: the oldest closed groups go. */
+function planBytes({ state, limits, policy }: GuardInput, { next, bytes }: { readonly next: Measure; readonly bytes: number }): Plan {
+  const ratio = ratioOf(state, limits.model);
+  const going: Group[] = [];
+  let left = bytes;
+  for (const group of keptLast(mayGo(viewGroups(state)), policy)) {
+    if (left <= MAX_CONTENT_BYTES * policy.guard_target_ratio) break;
+    going.push(group);
+    left -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
+  }
+  if (left > MAX_CONTENT_BYTES) {
+    // What of it fits, by its own density.
+    const floor = mostOf(next);
+    const biggest = biggestOf(state, state.view.items, scaleOf(state, limits.model));
+    return { kind: "cannot_fit", fit: { floor, limit: Math.floor((floor * MAX_CONTENT_BYTES) / bytes), biggest } };
+  }
+  const rungs = dropRungs(state, going, { ratio, reason: "the next request would be larger than any may be" });
+  const expected = measureWithout(next, gainFrom(rungs, { state, limits }));
+  const base_epoch = state.view.epoch;
+  return { kind: "compact", trigger: "guard", base_epoch, next, expected, rungs, fallback: [], economy: null, breaker_open: false };
+}
+
+/** The last message of the user and the newest group stay, and what is still open. */
+function mayGo(groups: readonly Group[]): readonly Group[] {
+  const lastUser = groups.findLastIndex((group) => group.isUser);
+  return groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
 }
 
 /** Why no compaction can help: what must stay is above the limit. Null: something can. */
@@ -87,16 +121,15 @@ interface WorkedOut {
 function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: number; readonly tokens: number }): WorkedOut {
   const [ratio, scale] = [ratioOf(state, limits.model), scaleOf(state, limits.model)];
   const groups = viewGroups(state);
-  const lastUser = groups.findLastIndex((group) => group.isUser);
-  const mayGo = groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
   const raw = rawViewTokens(state);
   // After the change the anchor is void and all is estimated: both measures must come down.
   const offer = recallToCome(state);
   const weight = Math.max(by.tokens / scale, raw) + offer;
-  const going = oldest(state, keptLast(mayGo, policy), weight - (by.limit * policy.guard_target_ratio) / scale);
+  const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
   const drops: Rung[] = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
-  const staying = groups.filter((group) => !going.includes(group)).flatMap((group) => group.items);
+  const gone = new Set(going);
+  const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
   const items = longest(state, results, (going.length > 0 ? left : weight) - by.limit / scale);
   const gain = reductionGain(state, items);

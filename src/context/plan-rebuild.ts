@@ -37,6 +37,7 @@ function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null
     source: { from, to },
     replaces: covered.map(({ id }) => id),
     keeps: staying.map(({ position }) => position),
+    reread: 0,
     merge: false,
     generation: 0,
     split: null,

@@ -13,8 +13,10 @@ interface Step {
 }
 
 /** What a summary is to cover, and how; with what is expected of it. */
-export interface SummarizeRung extends SummaryPlan, Step {
+export interface SummarizeRung extends Omit<SummaryPlan, "reread_from">, Step {
   readonly rung: "summarize";
+  /** Raw tokens of the record that it reads again, beside the source; the lease says from where (`SummaryPlan.reread_from`). */
+  readonly reread: number;
   readonly items: number;
   /** Raw estimate of the source. */
   readonly tokens: number;

@@ -125,7 +125,9 @@ const summary = z.strictObject({
     .int()
     .min(1)
     .nullable()
-    .describe("After so many folds the summary is made again from the messages themselves; null: never"),
+    .describe(
+      "After so many folds the next one reads the newest messages that the summary stands for again, twice as much as is new at most, to put right what drifted; null: never",
+    ),
   mode: z
     .enum(["transcript", "cheaper"])
     .describe(

@@ -123,7 +123,7 @@ const balanced: Policy = {
     placement: "user-message",
     max_tokens: 2_000,
     chain_ratio: 0.1,
-    rebuild_after: 8,
+    rebuild_after: 16,
     mode: "cheaper",
     ...summaryCalls,
   },

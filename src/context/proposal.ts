@@ -3,7 +3,7 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome } from "./budget";
+import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome, viewTokens } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -16,6 +16,8 @@ export const FIRST_SUMMARY_SHARE = 0.15;
 const WINDOW_SHARE_OF_SUMMARY = 4;
 /** What the chain's share of a small window never presses a summary below: its sections need room. */
 const LEAST_SUMMARY_TOKENS = 512;
+/** A fold that reads the record again reads this many times what is new of it: bounded, however long the history is (docs/policy.md). */
+const REREAD_RATIO = 2;
 /** A part of a fold goes on by so many tokens at least. */
 const LEAST_PART_TOKENS = 200;
 
@@ -26,7 +28,8 @@ export interface Proposal {
   /** The chain, oldest first. */
   readonly summaries: readonly SummaryOverlay[];
   readonly merge: boolean;
-  readonly rebuild: boolean;
+  /** Raw tokens of the record that the summary reads again, though those that stand have read them; 0: none. */
+  readonly reread: number;
   readonly sizes: ViewSizes;
   readonly priced: PricedMode;
   readonly warm: boolean;
@@ -56,10 +59,10 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const kept = sum(tail, (group) => weigh(state, group));
   const upTo = items[end - 1]?.position ?? 0;
   const cap = summaryCap(limits, policy);
-  const { sizes, rebuild } = sizesOf(input, { summaries, kept, upTo, cap });
+  const { sizes, reread } = sizesOf(input, { summaries, kept, upTo, cap });
   const warm = isWarm(state, input.now);
   const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
-  const samePrefix = mayRead && !rebuild && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
+  const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;
   return {
@@ -70,7 +73,7 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
     tail,
     summaries,
     merge: sizes.merge,
-    rebuild,
+    reread,
     sizes,
     priced,
     warm,
@@ -86,9 +89,10 @@ interface Cut {
   readonly cap: number;
 }
 
-function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly rebuild: boolean } {
-  const { state, policy, limits } = input;
-  const { items, overlays, tokens } = state.view;
+function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly reread: number } {
+  const { state, limits } = input;
+  const { items, overlays } = state.view;
+  const tokens = viewTokens(state);
   const ratio = ratioOf(state, limits.model);
   const chain = overlayTokens(overlays);
   // What is left of the running sum: the length of the source costs nothing.
@@ -96,23 +100,23 @@ function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { reado
   const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
   // The state has no weight of what left the view: it knows how many items that were, and each counts as the average of those shown.
   const mean = (tokens - chain) / items.length;
-  const gone = mean * itemsGone(state, upTo, () => true);
   const trimmed = mean * itemsGone(state, upTo, (overlay) => overlay.kind === "dropped");
   const fresh = Math.min(cap, source * share);
   const merge = summaries.length > 0 && isChainFull(input, (chain + fresh) * ratio);
-  const rebuild = merge && policy.summary.rebuild_after !== null && generationOf(summaries) >= policy.summary.rebuild_after;
-  const earlier = rebuild ? gone : merge ? chain : 0;
+  const gone = mean * itemsGone(state, upTo, (overlay) => overlay.kind === "summary");
+  const reread = merge && isRereadDue(input, summaries) ? Math.floor(Math.min(gone, source * REREAD_RATIO)) : 0;
+  const folded = merge ? chain : 0;
   const sizes = {
     fixed: fixedTokens(state) * ratio,
     chain: chain * ratio,
     source: source * ratio,
     tail: kept * ratio,
-    beside: (rebuild ? gone : earlier + trimmed) * ratio,
-    summary: Math.min(cap, (source + earlier) * share) * ratio,
+    beside: (folded + trimmed + reread) * ratio,
+    summary: Math.min(cap, (source + folded) * share) * ratio,
     merge,
     offer: recallToCome(state) * ratio,
   };
-  return { sizes, rebuild };
+  return { sizes, reread };
 }
 
 /** The cache holds the turns' prefix for the session's model alone: where another writes the summary, or answered last, there is none to read. */
@@ -135,6 +139,18 @@ const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overl
 const roomOf = (limits: ModelLimits, cap: number): number =>
   Math.max(LEAST_PART_TOKENS, (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
 
+/**
+ * After so many folds one reads the newest of what it stands for again, so that what drifted is put right. It is the first attempt of background
+ * work alone, and only where another may follow: what fails once is folded as ever, is one fold further then, and is not due again for as long.
+ */
+function isRereadDue({ state, policy, trigger }: PlanInput, summaries: readonly SummaryOverlay[]): boolean {
+  const { rebuild_after, attempts, models } = policy.summary;
+  if (rebuild_after === null || (generationOf(summaries) + 1) % (rebuild_after + 1) !== 0) return false;
+  const { requested, failures } = state.compaction;
+  const mayFail = Math.max(attempts, models.length) > 1;
+  return mayFail && failures === 0 && (requested?.attempts ?? 0) === 0 && (trigger === "threshold" || trigger === "rent");
+}
+
 const generationOf = (summaries: readonly SummaryOverlay[]): number =>
   summaries.reduce((most, { generation }) => Math.max(most, generation), 0);
 
@@ -147,7 +163,7 @@ function isChainFull({ limits, policy }: PlanInput, chain: number): boolean {
 /** The summary that the proposal asks for. */
 export function summarizeRung(input: PlanInput, proposal: Proposal, reason: string): SummarizeRung | null {
   const { state, policy } = input;
-  const { older, tail, summaries, merge, rebuild, sizes } = proposal;
+  const { older, tail, summaries, merge, reread, sizes } = proposal;
   const last = older.at(-1);
   const newest = summaries.at(-1);
   // Only what a summary has read already: the question that it left standing.
@@ -164,8 +180,9 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     source,
     replaces: covered.map((overlay) => overlay.id),
     keeps,
-    merge: merge && !rebuild,
-    generation: merge && !rebuild ? generationOf(summaries) + 1 : 0,
+    reread,
+    merge,
+    generation: merge ? generationOf(summaries) + 1 : 0,
     split: splitAt(older, tail, policy.keep.split_turn_messages),
     items: sum(covered, (overlay) => overlay.items) + leaving,
     tokens: sum(older, (group) => weigh(state, group)),
@@ -184,7 +201,7 @@ interface Coverage {
   readonly source: CoveredRange;
 }
 
-function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: Proposal, { from, to: last }: Group): Coverage {
+function coverage({ view }: SessionState, { older, summaries, merge }: Proposal, { from, to: last }: Group): Coverage {
   const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
   // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
   const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
@@ -194,7 +211,7 @@ function coverage({ view }: SessionState, { older, summaries, merge, rebuild }: 
   // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
   const unread = [...older, ...covered.filter((overlay) => overlay.kind === "dropped")].map((each) => each.from);
   const first = unread.reduce((least, each) => Math.min(least, each), newest.to + 1);
-  return { covered, range: { from: merge ? start : first, to }, source: { from: rebuild ? start : first, to } };
+  return { covered, range: { from: merge ? start : first, to }, source: { from: first, to } };
 }
 
 /** The question that is being answered, or would be by a retry, stays as it was asked, and, by policy, system messages do. */

@@ -90,11 +90,13 @@ function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number
   return Math.min(item.tokens, idTokens(item) + way + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
 }
 
-/** Messages and results that carry images or files. */
+/** Messages and results that carry images or files, where their names weigh less than what is sent. */
 export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
+  const weights = new Map(items.map((item) => [item.position, itemTokens(state, item)]));
   return items
     .filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item))
-    .map((item) => ({ position: item.position, tokens: item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS) }));
+    .map((item) => ({ position: item.position, tokens: item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS) }))
+    .filter(({ position, tokens }) => tokens < (weights.get(position) ?? 0));
 }
 
 /** The longest among `items`, as many as it takes to gain `excess` raw tokens; each then weighs at most `shortenedTokens`. */

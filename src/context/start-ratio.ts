@@ -1,7 +1,11 @@
-/** The registry's ratio of a model, until a session has learned its own: only in what is measured, never in what is stored. */
-import type { SessionState } from "../domain/state";
+/**
+ * A state as it is measured for a model: with the registry's ratio, until a session has learned its own, and with what the model is sent of
+ * images and files. Only in what is measured, never in what is stored.
+ */
+import type { MediaReader, SessionState } from "../domain/state";
+import { savedByWords } from "./media";
 
-export interface RatedModel {
+export interface RatedModel extends MediaReader {
   readonly id: string;
   /** Absent: 1. */
   readonly ratio?: number;
@@ -10,12 +14,18 @@ export interface RatedModel {
 /** States do not change: of each the same one comes back, as long as the model is the same. */
 const started = new WeakMap<SessionState, { readonly model: RatedModel; readonly state: SessionState }>();
 
-/** Behind what was learned, so that the model asked last stays in front. */
-export function withStartRatio(state: SessionState, model: RatedModel | null): SessionState {
-  if (!model || model.ratio === undefined || state.ratios.some((known) => known.model === model.id)) return state;
+/** The ratio stands behind what was learned, so that the model asked last stays in front. */
+export function measuredFor(state: SessionState, model: RatedModel | null): SessionState {
+  if (!model) return state;
   const known = started.get(state);
   if (known?.model === model) return known.state;
-  const made = { ...state, ratios: [...state.ratios, { model: model.id, value: model.ratio, given: true as const }] };
+  const { id, ratio } = model;
+  const isGiven = ratio !== undefined && !state.ratios.some((known) => known.model === id);
+  const isSaved = savedByWords({ view: state.view, reader: model }).total !== 0;
+  if (!isGiven && !isSaved && !state.reader) return state;
+  const { reader: _, ...rest } = state;
+  const ratios = isGiven ? [...state.ratios, { model: id, value: ratio, given: true as const }] : state.ratios;
+  const made = { ...rest, ratios, ...(isSaved && { reader: model }) };
   started.set(state, { model, state: made });
   return made;
 }

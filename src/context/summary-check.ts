@@ -2,12 +2,18 @@
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FinishReason } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
+import { levelOf } from "./level";
 import type { Policy } from "./policy";
 import { STRUCTURED_SECTIONS } from "./prompts";
 import { estimateTokens } from "./tokens";
+import { headOf } from "./tool-results";
 
-/** The cap is in the model's tokens and the estimate is ours: this much above it is not the model's fault. */
-const CAP_TOLERANCE = 1.5;
+/** A model counts its words badly, and we estimate its tokens: up to this much of the cap a summary stands as it was written. */
+export const CAP_TOLERANCE = 1.5;
+/** Up to this much of the cap it is cut to that, section by section: what a model has written of a conversation was paid for. What is longer is no summary. */
+const MOST_CAPS = 4;
+/** An answer that was cut off at less than this share of its cap was stopped by something else than its own length. */
+const LEAST_OF_CAP = 0.75;
 
 /** Dots, rules and characters that show nothing say nothing. */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
@@ -16,8 +22,10 @@ export interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
   readonly form: Policy["summary"]["form"];
-  /** Most tokens that were asked for. */
+  /** Most tokens that the model was told to write, by its own count. */
   readonly cap: number;
+  /** Its tokens for each that we estimate. */
+  readonly ratio: number;
 }
 
 export interface AcceptedSummary {
@@ -27,16 +35,47 @@ export interface AcceptedSummary {
 }
 
 /** Whether the view gets smaller by it is seen when it is drafted into the view (`app/compaction/settle-compaction`). */
-export function checkSummary(candidate: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
-  const text = candidate.text.trim();
+export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
+  const text = said.trim();
   if (!SAYS_SOMETHING.test(text)) return err("empty");
-  if (candidate.finish === "length") return err("cut_off");
-  if (candidate.finish !== "stop") return err("refused");
+  if (finish !== "stop" && finish !== "length") return err("refused");
+  const raw = cap / ratio;
   const tokens = estimateTokens(text);
-  if (tokens > candidate.cap * CAP_TOLERANCE) return err("too_long");
-  if (candidate.form === "structured" && headings(text) < STRUCTURED_SECTIONS) return err("sections_missing");
-  return ok({ text, tokens });
+  if (tokens > raw * MOST_CAPS) return err("too_long");
+  if (finish === "length" && tokens < raw * LEAST_OF_CAP) return err("cut_off");
+  const whole = finish === "length" ? withoutLastPiece(text) : text;
+  if (form === "structured" && sectionsOf(whole).filter(isSection).length < STRUCTURED_SECTIONS)
+    return err(finish === "length" ? "cut_off" : "sections_missing");
+  const most = raw * CAP_TOLERANCE;
+  if (estimateTokens(whole) <= most) return ok({ text: whole, tokens: estimateTokens(whole) });
+  const cut = cutSections(sectionsOf(whole), most);
+  return ok({ text: cut, tokens: estimateTokens(cut) });
 }
 
-/** By their form, not by their words: they are in the language of the conversation. */
-const headings = (text: string): number => text.split("\n").filter((line) => /^##\s+\S/.test(line)).length;
+/** The last line may be half a sentence, and its last word half a word. A line that is most of the text stays, up to its last word. */
+function withoutLastPiece(text: string): string {
+  const end = [text.lastIndexOf("\n"), text.lastIndexOf(" ")].find((at) => at >= text.length * LEAST_KEPT);
+  return end === undefined ? text : text.slice(0, end).trimEnd();
+}
+
+const LEAST_KEPT = 0.75;
+
+/** By their form, not by their words: they are in the language of the conversation. A text without a heading is one section. */
+const sectionsOf = (text: string): readonly string[] => text.split(/\n(?=##\s+\S)/);
+const isSection = (section: string): boolean => /^##\s+\S/.test(section);
+
+/** The longest sections lose their ends, by whole lines where they have some; a short one loses nothing. */
+function cutSections(sections: readonly string[], most: number): string {
+  const level = levelOf(sections.map(estimateTokens), most);
+  return sections.map((section) => cutTo(section, level)).join("\n");
+}
+
+function cutTo(section: string, most: number): string {
+  let kept = section;
+  for (let tokens = estimateTokens(kept); tokens > most && kept.length > 1; tokens = estimateTokens(kept)) {
+    const head = headOf(kept, Math.max(1, Math.floor((kept.length * most * 0.95) / tokens)));
+    const end = head.lastIndexOf("\n");
+    kept = end > head.length / 2 ? head.slice(0, end) : head;
+  }
+  return kept.trimEnd();
+}

@@ -167,6 +167,8 @@ export interface SummaryPlan {
   readonly range: CoveredRange;
   /** What goes into the prompt beside earlier summaries: positions. */
   readonly source: CoveredRange;
+  /** From this position on all of the source is read, also what the summaries that are updated have read. Absent: only what none has. */
+  readonly reread_from?: number;
   readonly replaces: readonly OverlayId[];
   /** Positions within the range that stay visible. */
   readonly keeps: readonly number[];

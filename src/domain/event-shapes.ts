@@ -78,6 +78,7 @@ const shapes: Shapes = {
     base_epoch: "number",
     range: "object",
     source: "object",
+    reread_from: "number~",
     replaces: "array",
     keeps: "array",
     merge: "boolean",

@@ -71,14 +71,15 @@ const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
-  const { range, source, replaces, keeps, merge, generation, split, mode, inline = null } = event;
+  const { range, source, reread_from, replaces, keeps, merge, generation, split, mode, inline = null } = event;
+  const reread = reread_from === undefined ? {} : { reread_from };
   const { requested } = state.compaction;
   const goesOn = requested?.folded && requested.folded_for && isSameFold(requested.folded, requested.folded_for, event);
   const folded = goesOn ? {} : { folded: null, folded_for: null };
   const part = goesOn ? (requested.folded?.parts ?? 0) : 0;
   return withCompaction(state, {
     requested: requested && { ...requested, attempts: attempt, ...folded },
-    lease: { token, attempt, expires_at, base_epoch, range, source, replaces, keeps, merge, generation, split, mode, inline },
+    lease: { token, attempt, expires_at, base_epoch, range, source, ...reread, replaces, keeps, merge, generation, split, mode, inline },
     next_token: token + 1,
     unsettled: [...state.compaction.unsettled, { token, part }].slice(-MAX_UNSETTLED),
   });
@@ -90,6 +91,7 @@ const isSameFold = (done: FoldedPart, before: SummaryPlan, now: SummaryPlan): bo
   now.merge === before.merge &&
   now.split === before.split &&
   now.source.from === before.source.from &&
+  now.reread_from === before.reread_from &&
   now.source.to >= Math.max(before.source.to, done.position) &&
   now.replaces.join() === before.replaces.join();
 

@@ -26,12 +26,13 @@ export function evolveDraft(state: SessionState, event: StoredEvent & DraftEvent
 function draft(compaction: CompactionState, event: Of<"CompactionDrafted">): CompactionState {
   const { requested, lease } = compaction;
   if (!requested || !lease) return compaction;
-  const { range, source, replaces, keeps, merge, generation, split, mode } = lease;
+  const { range, source, reread_from, replaces, keeps, merge, generation, split, mode } = lease;
+  const reread = reread_from === undefined ? {} : { reread_from };
   const drafted: OpenDraft = {
     id: requested.id,
     at: event.at,
     base_epoch: lease.base_epoch,
-    plan: { range, source, replaces, keeps, merge, generation, split, mode },
+    plan: { range, source, ...reread, replaces, keeps, merge, generation, split, mode },
     overlay: event.overlay,
     summary: event.summary,
     options: requested.options,

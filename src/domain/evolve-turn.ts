@@ -97,12 +97,14 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
   const totals = addToTotals(state.totals, event);
   if (event.purpose === "title") return { ...state, totals, title_tries: triesAfter(state, event) };
   if (!usage) return { ...state, turn, compaction, totals };
-  if (event.purpose !== "turn" || !isCount(usage, event.estimate)) return { ...state, turn, compaction, totals };
+  if (event.purpose !== "turn") return { ...state, turn, compaction, totals };
+  if (!isCount(usage, event.estimate)) return { ...state, turn, compaction, totals, ...doubt(state, event, usage) };
   return {
     ...state,
     turn,
     compaction,
     totals,
+    doubted: null,
     ratios: learnFrom(state.ratios, {
       model: event.model,
       estimate: event.estimate,
@@ -110,6 +112,27 @@ function finishCall(state: SessionState, event: Of<"ModelCallFinished">): Sessio
       ...(event.ratio !== undefined && { start: event.ratio }),
     }),
     anchor: ours ? anchorOf(state, event, usage) : state.anchor,
+  };
+}
+
+/** So many counts in a row that agree with one another are believed, however small they are. */
+const BELIEVED_AFTER = 3;
+
+/**
+ * A count that is far below the estimate may be a part of it, or the estimate may be wrong, as of an image that weighs little. A whole count
+ * grows by each reply, which is in the next request: one that does so again and again is taken for whole. It teaches no ratio, since what
+ * it is so far from may be the one image.
+ */
+function doubt(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): Pick<SessionState, "anchor" | "doubted"> {
+  const { model, epoch } = event;
+  const { anchor, doubted } = state;
+  if (usage.input === 0 || usage.cached > usage.input) return { anchor, doubted: null };
+  const agrees = doubted?.model === model && doubted.epoch === epoch && usage.input >= doubted.tokens;
+  const times = agrees ? doubted.times + 1 : 1;
+  const believed = times >= BELIEVED_AFTER && epoch === state.view.epoch;
+  return {
+    anchor: believed ? anchorOf(state, event, usage) : anchor,
+    doubted: { model, epoch, tokens: usage.input + usage.output, times },
   };
 }
 

@@ -84,6 +84,16 @@ export interface Signed {
   readonly tokens: number;
 }
 
+/** An image or a file of an item, as far as it decides what a model is sent of it. */
+export interface MediaMeta {
+  readonly type: MediaPart["type"];
+  readonly media_type: string;
+  /** Of its address, as in `https:`; null: it has none that can be read. */
+  readonly scheme: string | null;
+  /** Estimated tokens, raw, of the words that name it to a model that is not sent it. */
+  readonly words: number;
+}
+
 /** An item as the log and the state know it: no content. */
 export interface ItemMeta {
   readonly id: ItemId;
@@ -101,6 +111,8 @@ export interface ItemMeta {
   readonly rough?: number;
   /** Images and files in it; absent: none. */
   readonly media?: number;
+  /** The same, one by one; absent: none, or recorded before they were told apart: each weighs as an image. */
+  readonly attached?: readonly MediaMeta[];
   readonly tool?: ToolRef;
   /** Absent: nothing of it is a provider's own. */
   readonly signed?: Signed;

@@ -13,7 +13,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 14;
+export const STATE_VERSION = 16;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -89,6 +89,15 @@ export interface UsageAnchor {
   readonly fixed: number;
   /** When the call ended: a provider's cache forgets. */
   readonly at: number;
+}
+
+/** Counts in a row that are too small to be believed one by one. */
+export interface DoubtedCount {
+  readonly model: string;
+  readonly epoch: number;
+  /** What the last one said of the request and its reply together. */
+  readonly tokens: number;
+  readonly times: number;
 }
 
 export interface CompactionLease extends SummaryPlan {
@@ -174,6 +183,12 @@ export interface ForkSource {
   readonly line: ForkedLine | null;
 }
 
+/** A model, as far as it decides which images and files it is sent. */
+export interface MediaReader {
+  readonly provider: string;
+  readonly capabilities?: { readonly images: boolean; readonly files: boolean };
+}
+
 export interface SessionState {
   readonly lifecycle: "new" | "open" | "erased";
   readonly tenant: TenantId | null;
@@ -196,11 +211,15 @@ export interface SessionState {
   readonly fork: ForkSource | null;
   readonly view: View;
   readonly anchor: UsageAnchor | null;
+  /** Null: the last count was believed. */
+  readonly doubted: DoubtedCount | null;
   readonly compaction: CompactionState;
   /** What was learned of each model, the one that was asked last in front (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];
   readonly redacted: readonly ItemId[];
   readonly totals: CallTotals;
+  /** Who is to read the next request: only in a measure, never stored. Absent: a model that is sent every image and file. */
+  readonly reader?: MediaReader;
   /** How often a title was asked for, as far as the ledger says; `MAX_TITLE_TRIES` once one was answered, or failed. */
   readonly title_tries: number;
 }
@@ -224,6 +243,7 @@ export const initialState: SessionState = {
   fork: null,
   view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0 },
   anchor: null,
+  doubted: null,
   compaction: {
     requested: null,
     lease: null,

@@ -92,7 +92,7 @@ const toSummaryPlan = ({ range, source, replaces, keeps, merge, generation, spli
 function summarizeFor(rung: SummarizeRung, shop: Workshop): { length: number; spent: Spent } {
   const { session, limits, policy } = shop;
   const cap = summaryCap(limits, policy);
-  const source = session.transcript(rung.source);
+  const source = [...reread(rung, shop), ...session.transcript(rung.source)];
   const read = source.reduce((sum, tokens) => sum + tokens, 0);
   const chain = rung.merge ? session.chainTokens() : 0;
   const guessed = Math.max(
@@ -103,6 +103,25 @@ function summarizeFor(rung: SummarizeRung, shop: Workshop): { length: number; sp
   if (rung.mode === "transcript") return { length, spent: transcriptCost(source, { chain, length, room: roomOf(limits, cap) }) };
   return { length, spent: { ...shop.readPrefix(rung.range.to), output: length } };
 }
+
+/** What is read of the record again, as production does (`lease-compaction`): back from the newest summary, a page at a time. */
+function reread({ range, reread: most }: SummarizeRung, { session }: Workshop): number[] {
+  const read: number[] = [];
+  let left = most;
+  let to = session.state.view.overlays.findLast(({ kind }) => kind === "summary")?.to ?? 0;
+  while (left > 0 && to >= range.from) {
+    const from = Math.max(range.from, to - REREAD_PAGE + 1);
+    for (const tokens of session.transcript({ from, to }).toReversed()) {
+      left -= tokens;
+      if (left < 0) break;
+      read.unshift(tokens);
+    }
+    to = from - 1;
+  }
+  return read;
+}
+
+const REREAD_PAGE = 64;
 
 const roomOf = (limits: ModelLimits, cap: number): number => (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap;
 

@@ -4,6 +4,7 @@ import { planGuard } from "../context/guard";
 import { isGentle, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
 import { planCompaction } from "../context/planner";
+import { planRefused } from "../context/refused";
 import { planResults } from "../context/results-rung";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { Played } from "./played";
@@ -31,6 +32,7 @@ export class RoomMaker {
   prepare(): boolean {
     const { policy, guard } = this.#room.setup;
     this.#take(planResults({ state: this.#room.session.state, limits: this.#room.limits, policy }));
+    if (guard) this.#take(planRefused({ state: this.#room.session.state, limits: this.#room.limits, policy }));
     this.#makeRoom();
     return !guard || this.#fit();
   }

@@ -28,9 +28,13 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
     const principal = await findValid(bearerOf(c), deps);
     if (!principal) return sendProblem(c, { code: "unauthorized" });
     c.set("principal", principal);
-    return await next();
+    await next();
+    if (changesTenant(c.req)) deps.noteChange(principal.tenant);
   };
 }
+
+/** Sessions hold nothing that an isolate remembers. */
+const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => method !== "GET" && !path.startsWith("/v1/sessions");
 
 /** Asks again whether the key of this request is valid, for what outlives the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {

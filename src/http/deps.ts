@@ -45,6 +45,8 @@ export interface HttpDeps {
   /** Null: not a key, unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
   /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */
+  /** A request may have changed what is remembered of its tenant: keys, models, credentials, tools. */
+  noteChange(tenant: TenantId): void;
   generateKey(tenant: TenantId): Promise<string>;
   hashKey(key: string): Promise<string>;
   readonly newId: NewId;

@@ -2,6 +2,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
+import { parseId } from "../domain/ids";
 import { marksOf } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { type RequestError, sendProblem } from "./problem";
@@ -19,16 +20,27 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
     await next();
     c.header("x-request-id", id);
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
-    const { tenant, key } = c.get("principal") ?? {};
+    const { key } = c.get("principal") ?? {};
     log.info("http.request", {
       request_id: id,
       method: c.req.method,
       route: routePath(c, -1),
       status: c.res.status,
       ms: now() - start,
-      ...(tenant && { tenant, key }),
+      ...(key && { key }),
+      ...namesOf(c, c.res.headers.get("location")),
     });
   };
+}
+
+const SESSION_PATH = /\/sessions\/(ses_[0-9A-Z]{26})(?:\/|$)/;
+
+/** Whose request it was, and of which session: ids alone, and a session's also where the request has made it. */
+function namesOf(c: Context<HttpEnv>, location: string | null = null): Readonly<Record<string, string>> {
+  const { tenant } = c.get("principal") ?? {};
+  const [, id] = SESSION_PATH.exec(c.req.path) ?? SESSION_PATH.exec(location ?? "") ?? [];
+  const session = id === undefined ? null : parseId("ses", id);
+  return { ...(tenant && { tenant }), ...(session && { session }) };
 }
 
 /** Where it was thrown, without the message: that may quote content. */
@@ -51,7 +63,7 @@ function toRequestError(error: Error): RequestError {
 export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>) => Response {
   return (error, c) => {
     const answer = toRequestError(error);
-    const fields = { request_id: c.get("requestId"), route: routePath(c, -1), name: error.name, frames: framesOf(error) };
+    const fields = { request_id: c.get("requestId"), route: routePath(c, -1), name: error.name, frames: framesOf(error), ...namesOf(c) };
     if (answer.code === "internal") deps.log.error("http.defect", fields);
     else if (answer.code === "overloaded" || answer.code === "unavailable")
       deps.log.warn("http.unavailable", { ...fields, code: answer.code });

@@ -25,6 +25,8 @@ export type RequestError =
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
   /** The model that the session was given, and the request did not name. */
   | { readonly code: "model_gone"; readonly model: string }
+  /** The model that the tenant's settings name, and the request did not. */
+  | { readonly code: "default_model_gone"; readonly model: string }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
@@ -176,6 +178,14 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
     ...NOT_FOUND,
     detail: [errors ? `${toText(errors)}.` : "There is no such resource.", ...(hint ? [hint] : [])].join(" "),
     ...(errors && { errors }),
+  }),
+  model_is_default: ({ model }) =>
+    conflict("The default model", "Sessions that name no model get it: PATCH /v1/tenant with another default_model first.", { model }),
+  default_model_gone: ({ model }) => ({
+    status: 422,
+    title: "Default model gone",
+    detail: `The tenant's default_model ${model} is no longer known. Name a model, or PATCH /v1/tenant with another default_model.`,
+    extra: { model },
   }),
   model_gone: ({ model }) => ({
     status: 422,

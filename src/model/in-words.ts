@@ -1,7 +1,5 @@
 /** What a model cannot be given as it is, named in words. */
-import type { MediaPart, ToolCallPart, ToolResultPart } from "../domain/message";
-
-export const mediaInWords = ({ name, media_type, url }: MediaPart): string => `[file: ${name ?? media_type} (${media_type}) ${url}]`;
+import type { ToolCallPart, ToolResultPart } from "../domain/message";
 
 export const callInWords = ({ name, arguments: input }: ToolCallPart): string => `[Called the tool ${name} with ${input}]`;
 

@@ -4,9 +4,10 @@
  */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ChatMessage, ModelRequest } from "../app/ports";
+import { mediaInWords } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import { callInWords, mediaInWords, resultInWords } from "./in-words";
+import { callInWords, resultInWords } from "./in-words";
 import type { WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;

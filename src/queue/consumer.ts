@@ -1,6 +1,7 @@
 /** The queue's consumer: settles message by message and never throws, since a throw would redeliver the whole batch. */
 
 import { runCompaction } from "../app/compaction/run-compaction";
+import { withNames } from "../app/named-log";
 import type { ChatModel, Clock, CompactionJob, Log } from "../app/ports";
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
@@ -37,14 +38,16 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
     deps.log.error("compaction_job_malformed");
     return message.ack();
   }
+  const { tenant, session } = job;
+  const log = withNames(deps.log, () => ({ tenant, session }));
   try {
-    const outcome = await runCompaction(job, { ...deps, session: deps.sessions(job), model: deps.model(job) });
+    const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
     if (outcome.kind === "done") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
     message.retry({ delaySeconds });
   } catch (error) {
-    deps.log.warn("compaction_job_failed", {
-      session: job.session,
+    log.warn("compaction_job_failed", {
+      compaction: job.compaction,
       attempts: message.attempts,
       error: error instanceof Error ? error.name : "unknown",
     });
@@ -56,7 +59,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
 export function consumeDeadLetters(messages: readonly QueueMessage[], log: Log): void {
   for (const message of messages) {
     const job = parseCompactionJob(message.body);
-    log.error("compaction_job_dead", { session: job?.session ?? null, compaction: job?.compaction ?? null });
+    log.error("compaction_job_dead", { tenant: job?.tenant ?? null, session: job?.session ?? null, compaction: job?.compaction ?? null });
     message.ack();
   }
 }

@@ -5,13 +5,14 @@
 
 import { freeDeadLease } from "../app/compaction/give-back";
 import { draftItem } from "../app/drafts";
+import { withNames } from "../app/named-log";
 import type { ModelDirectory, ModelSpec } from "../app/ports";
 import type { ReplyCaps } from "../app/reply-caps";
 import type { Settled } from "../app/session-api";
 import type { BodyText } from "../app/session-ports";
 import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
-import { withStartRatio } from "../context/start-ratio";
+import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
 import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
@@ -63,8 +64,8 @@ export class SessionRuntime {
   readonly deps: RuntimeDeps;
 
   constructor(deps: RuntimeDeps) {
-    this.deps = deps;
-    const { sql, clock, schedule, log, keptPacks } = deps;
+    this.deps = { ...deps, log: withNames(deps.log, () => this.#names()) };
+    const { sql, clock, schedule, log, keptPacks } = this.deps;
     this.buffer = createStreamBuffer({ sql, now: clock, schedule, log, ...(keptPacks !== undefined && { keptPacks }) });
     this.commits = createSignal(schedule);
     this.#settled = createSignal(schedule);
@@ -80,9 +81,14 @@ export class SessionRuntime {
     this.runner = new TurnRunner(this);
   }
 
+  #names(): Readonly<Record<string, string>> {
+    const { tenant, session } = this.store.state;
+    return { ...(tenant && { tenant }), ...(session && { session }) };
+  }
+
   /** As it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
-    return withStartRatio(this.store.state, this.spec);
+    return measuredFor(this.store.state, this.spec);
   }
 
   /** Whether a session was ever opened here. */

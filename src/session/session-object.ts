@@ -27,6 +27,7 @@ import { startTimer } from "../lib/timer";
 import { createChatModel } from "../model/chat-model";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
+import { generationOf } from "../tenant/changes";
 import { createCredentials, createOpenCredential } from "../tenant/credentials";
 import { createModelDirectory } from "../tenant/model-directory";
 import { createToolDirectory } from "../tenant/tool-directory";
@@ -52,7 +53,11 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
     const readConfig = (): Config => (config ??= parseConfig(env));
     const tenantStub = (tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
     const models = memoize((tenant: TenantId) => {
-      return createModelDirectory({ stub: { resolveModel: (id) => tenantStub(tenant).resolveModel(id) }, now: Date.now });
+      return createModelDirectory({
+        stub: { resolveModel: (id) => tenantStub(tenant).resolveModel(id) },
+        now: Date.now,
+        generation: () => generationOf(tenant),
+      });
     });
     const credentials = memoize((tenant: TenantId) => {
       const keys = () => ({ masterKeys: readConfig().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(readConfig()) });
@@ -69,7 +74,7 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
         sealedCredential: (name: string) => tenantStub(tenant).sealedCredential(name),
       };
       return createToolRunner({
-        directory: createToolDirectory({ stub, now: Date.now }),
+        directory: createToolDirectory({ stub, now: Date.now, generation: () => generationOf(tenant) }),
         openSecret: createOpenCredential({ tenant, stub, masterKeys: () => readConfig().CREDENTIALS_KEYS, now: Date.now, log }),
         fetch: (request) => fetchTool(readConfig().ALLOW_PRIVATE_TOOL_URLS)(request),
         schedule: startTimer,

@@ -7,6 +7,7 @@ import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { assertNever } from "../lib/assert-never";
 import type { MasterKeys } from "../lib/master-keys";
+import { generationOf } from "./changes";
 import { openCredential } from "./credential-seal";
 import { createLookUpCache } from "./look-up-cache";
 
@@ -35,7 +36,7 @@ export interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "st
 }
 
 export function createOpenCredential({ tenant, stub, masterKeys, now, log }: OpenCredentialDeps): OpenCredential {
-  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now });
+  const find = createLookUpCache({ ask: (name) => stub.sealedCredential(name), now, generation: () => generationOf(tenant) });
   return async (name) => {
     const sealed = await find(name);
     if (!sealed) return null;

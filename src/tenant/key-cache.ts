@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../app/ports";
 import type { Principal } from "../app/tenant-api";
+import type { TenantId } from "../domain/ids";
 
 /** How long a valid key's look-up holds: revocation takes effect within this time, in milliseconds. */
 export const KEY_CACHE_TTL_MS = 30_000;
@@ -12,12 +13,19 @@ export const KEY_CACHE_NEGATIVE_TTL_MS = 5_000;
 
 export interface KeyCache {
   /** The principal of the key with this hash, or null if there is none; `ask` is called when that is not known. Its throw is not remembered. */
-  find(hash: string, ask: () => Promise<Principal | null>): Promise<Principal | null>;
+  find(hash: string, tenant: TenantId, ask: () => Promise<Principal | null>): Promise<Principal | null>;
 }
 
 interface Entry {
   readonly principal: Principal | null;
   readonly until: number;
+  readonly generation: number;
+}
+
+/** When, and under which generation, the tenant was asked. */
+interface Asked {
+  readonly askedAt: number;
+  readonly generation: number;
 }
 
 interface Lru {
@@ -48,30 +56,40 @@ function createLru(max: number): Lru {
   };
 }
 
+export interface KeyCacheDeps {
+  readonly ttlMs: number;
+  readonly max: number;
+  readonly now: Clock;
+  /** What was remembered of a tenant's key under another one is asked for again; absent: time alone decides. */
+  readonly generationOf?: (tenant: TenantId) => number;
+}
+
 /** `max`: valid keys remembered, and as many refused ones, apart, so that a flood of bad keys pushes out no good one. */
-export function createKeyCache({ ttlMs, max, now }: { readonly ttlMs: number; readonly max: number; readonly now: Clock }): KeyCache {
+export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyCacheDeps): KeyCache {
   const valid = createLru(max);
   const refused = createLru(max);
 
   /** A key's own expiry ends its entry too. Undefined: not known. */
   function recall(hash: string): Principal | null | undefined {
     const entry = valid.get(hash) ?? refused.get(hash);
-    return entry && entry.until > now() ? entry.principal : undefined;
+    if (!entry || entry.until <= now()) return undefined;
+    const { principal, generation } = entry;
+    return principal && generation !== generationOf(principal.tenant) ? undefined : principal;
   }
-  function remember(hash: string, principal: Principal | null, askedAt: number): void {
+  function remember(hash: string, principal: Principal | null, { askedAt, generation }: Asked): void {
     valid.delete(hash);
     refused.delete(hash);
-    if (!principal) refused.set(hash, { principal, until: askedAt + KEY_CACHE_NEGATIVE_TTL_MS });
-    else valid.set(hash, { principal, until: Math.min(askedAt + ttlMs, principal.expires_at ?? Number.POSITIVE_INFINITY) });
+    if (!principal) refused.set(hash, { principal, until: askedAt + KEY_CACHE_NEGATIVE_TTL_MS, generation });
+    else valid.set(hash, { principal, until: Math.min(askedAt + ttlMs, principal.expires_at ?? Number.POSITIVE_INFINITY), generation });
   }
   return {
-    find: async (hash, ask) => {
+    find: async (hash, tenant, ask) => {
       const known = recall(hash);
       if (known !== undefined) return known;
       // The answer may be as old as the question: its time runs from there.
-      const askedAt = now();
+      const asked = { askedAt: now(), generation: generationOf(tenant) };
       const principal = await ask();
-      remember(hash, principal, askedAt);
+      remember(hash, principal, asked);
       return principal;
     },
   };

@@ -15,28 +15,31 @@ export interface LookUpCacheDeps<T> {
   readonly ask: (name: string) => Promise<T | null>;
   readonly now: Clock;
   readonly ttlMs?: number;
+  /** What was remembered under another one is asked for again; absent: time alone decides. */
+  readonly generation?: () => number;
 }
 
 export type LookUp<T> = (name: string) => Promise<T | null>;
 
-export function createLookUpCache<T>({ ask, now, ttlMs = LOOK_UP_TTL_MS }: LookUpCacheDeps<T>): LookUp<T> {
-  const known = new Map<string, { readonly value: T; readonly until: number }>();
+export function createLookUpCache<T>({ ask, now, ttlMs = LOOK_UP_TTL_MS, generation = () => 0 }: LookUpCacheDeps<T>): LookUp<T> {
+  const known = new Map<string, { readonly value: T; readonly until: number; readonly generation: number }>();
 
   async function askNow(name: string): Promise<T | null> {
     const askedAt = now();
+    const asked = generation();
     const value = await ask(name);
     if (value === null) known.delete(name);
-    else known.set(name, { value, until: askedAt + ttlMs });
+    else known.set(name, { value, until: askedAt + ttlMs, generation: asked });
     return value;
   }
   return async (name) => {
     const last = known.get(name);
-    if (last && last.until > now()) return last.value;
+    if (last && last.until > now() && last.generation === generation()) return last.value;
     try {
       return await askNow(name);
     } catch (cause) {
       if (!last) throw cause;
-      known.set(name, { value: last.value, until: now() + RETRY_AFTER_MS });
+      known.set(name, { value: last.value, until: now() + RETRY_AFTER_MS, generation: generation() });
       return last.value;
     }
   };

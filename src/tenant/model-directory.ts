@@ -8,6 +8,7 @@ export interface ModelDirectoryDeps {
   readonly stub: Pick<TenantApi, "resolveModel">;
   readonly now: Clock;
   readonly ttlMs?: number;
+  readonly generation?: () => number;
 }
 
 export function createModelDirectory({ stub, ...cache }: ModelDirectoryDeps): ModelDirectory {

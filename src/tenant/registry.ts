@@ -59,6 +59,8 @@ export interface Registry {
   put(id: string, model: ModelOverride): Result<null, TenantError>;
   /** Removes the tenant's own; the deployment's model of that name, if any, shows again and cannot be removed. */
   remove(id: string): Result<null, TenantError>;
+  /** The tenant's own, behind which the deployment has none of that name. */
+  isOnlyOwn(id: string): boolean;
   suggest(suggested: SuggestedLimit, at: number): Result<readonly LimitSuggestion[], TenantError>;
   /** The tenant's models that name each credential, by its name. */
   usersOf(credential: string): readonly string[];
@@ -158,6 +160,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
       suggestions.forget(id);
       return ok(null);
     },
+    isOnlyOwn: (id) => own(id) !== null && !deployment.has(id),
     suggest: (suggested, at) => {
       if (!find(suggested.model)) return err({ code: "model_not_found", model: suggested.model });
       suggestions.add(suggested, at);

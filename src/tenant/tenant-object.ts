@@ -7,7 +7,6 @@ import { DurableObject } from "cloudflare:workers";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import { sessionObjectName } from "../app/object-name";
 import type { ModelSpec } from "../app/ports";
-import type { Idempotency } from "../app/session-api";
 import type * as api from "../app/tenant-api";
 import type { HttpTool, HttpToolEntry, McpServerEntry } from "../app/tool-entry";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -18,6 +17,7 @@ import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
+import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory, type Registration } from "./directory";
 import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
@@ -126,7 +126,7 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async revokeKey(id: KeyId, by: KeyId | null): Promise<api.TenantOutcome<api.KeyView>> {
-    return this.#created ? this.#sql.transaction(() => this.#keys.revoke(id, { by, at: Date.now() })) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#sql.transaction(() => this.#keys.revoke(id, { by, at: Date.now() }))) : err(NOT_FOUND);
   }
 
   async authenticate(hash: string): Promise<api.Principal | null> {
@@ -134,10 +134,7 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
     return this.#keys.authenticate({ hash, tenant: this.#settings.identity().tenant, at: Date.now() });
   }
 
-  async registerSession(input: {
-    readonly session: SessionId;
-    readonly idempotency: Idempotency | null;
-  }): Promise<api.TenantOutcome<Registration>> {
+  async registerSession(input: Parameters<api.TenantApi["registerSession"]>[0]): Promise<api.TenantOutcome<Registration>> {
     if (!this.#created) return err(NOT_FOUND);
     return this.#sql.transaction(() => this.#directory.register({ ...input, at: Date.now() }));
   }
@@ -189,20 +186,19 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async deleteModel(id: string): Promise<api.TenantOutcome<null>> {
-    return this.#created ? this.#change(() => this.#registry.remove(id)) : err(NOT_FOUND);
+    if (!this.#created) return err(NOT_FOUND);
+    const isDefault = this.#settings.read().default_model === id && this.#registry.isOnlyOwn(id);
+    return isDefault ? err({ code: "model_is_default", model: id }) : this.#change(() => this.#registry.remove(id));
   }
 
   async suggestLimit(suggested: SuggestedLimit): Promise<api.TenantOutcome<readonly LimitSuggestion[]>> {
     return this.#created ? this.#sql.transaction(() => this.#registry.suggest(suggested, Date.now())) : err(NOT_FOUND);
   }
 
-  async putCredential(input: {
-    readonly name: string;
-    readonly sealed: api.SealedCredential;
-  }): Promise<api.TenantOutcome<api.CredentialView>> {
+  async putCredential(input: Parameters<api.TenantApi["putCredential"]>[0]): Promise<api.TenantOutcome<api.CredentialView>> {
     if (!this.#created) return err(NOT_FOUND);
     const { name, sealed } = input;
-    const put = this.#sql.transaction(() => this.#credentials.put(name, sealed, Date.now()));
+    const put = this.#heard(this.#sql.transaction(() => this.#credentials.put(name, sealed, Date.now())));
     if (!put.ok) return put;
     const view = this.#credentialViews().find((credential) => credential.name === name);
     return view ? ok(view) : err({ code: "credential_not_found", credential: name });
@@ -213,7 +209,7 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async deleteCredential(name: string): Promise<api.TenantOutcome<null>> {
-    return this.#created ? this.#credentials.remove(name) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#credentials.remove(name)) : err(NOT_FOUND);
   }
 
   async sealedCredential(name: string): Promise<api.SealedCredential | null> {
@@ -234,11 +230,11 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async putTool(name: string, tool: HttpTool): Promise<api.TenantOutcome<HttpToolEntry>> {
-    return this.#created ? this.#sql.transaction(() => this.#tools.putTool(name, tool, Date.now())) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#sql.transaction(() => this.#tools.putTool(name, tool, Date.now()))) : err(NOT_FOUND);
   }
 
   async deleteTool(name: string): Promise<api.TenantOutcome<null>> {
-    return this.#created ? this.#tools.removeTool(name) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#tools.removeTool(name)) : err(NOT_FOUND);
   }
 
   async listMcpServers(names: readonly string[] | null): Promise<api.TenantOutcome<readonly McpServerEntry[]>> {
@@ -246,11 +242,11 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
   }
 
   async putMcpServer(input: PutMcpServer): Promise<api.TenantOutcome<McpServerEntry>> {
-    return this.#created ? this.#sql.transaction(() => this.#tools.putServer(input, Date.now())) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#sql.transaction(() => this.#tools.putServer(input, Date.now()))) : err(NOT_FOUND);
   }
 
   async deleteMcpServer(name: string): Promise<api.TenantOutcome<null>> {
-    return this.#created ? this.#tools.removeServer(name) : err(NOT_FOUND);
+    return this.#created ? this.#heard(this.#tools.removeServer(name)) : err(NOT_FOUND);
   }
 
   async exportTenant(): Promise<api.TenantOutcome<api.TenantExport>> {
@@ -294,6 +290,11 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
       return value;
     });
     if (outcome.ok) this.ctx.waitUntil(this.#upkeep.outbox.drain());
+    return this.#heard(outcome);
+  }
+
+  #heard<T>(outcome: T): T {
+    if (this.#created) noteChange(this.#settings.identity().tenant);
     return outcome;
   }
 }

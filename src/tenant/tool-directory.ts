@@ -9,6 +9,7 @@ export interface ToolDirectoryDeps {
   readonly stub: Pick<TenantToolsApi, "listTools" | "listMcpServers">;
   readonly now: Clock;
   readonly ttlMs?: number;
+  readonly generation?: () => number;
 }
 
 export interface TenantTools {

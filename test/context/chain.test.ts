@@ -1,8 +1,8 @@
-/** Summaries as a chain: appended, merged when they outgrow their share, rebuilt from the log now and then (docs/policy.md). */
+/** Summaries as a chain: appended, merged when they outgrow their share, put right by the record now and then (docs/policy.md). */
 import { describe, expect, test } from "vitest";
 import { policyOf, toPolicyText } from "../../src/context/policy-choice";
 import { summaryCap } from "../../src/context/proposal";
-import type { Overlay } from "../../src/domain/compaction-events";
+import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-events";
 import { id, item } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, summarizeOf, summaryOf } from "./planning";
 
@@ -14,14 +14,14 @@ const policy = toPolicyText({
   summary: { chain_ratio: 0.1, max_tokens: 1_000, rebuild_after: 2 },
 });
 const limits = limitsOf(32_000, 4_000);
-const after = (chain: readonly Overlay[], first: number) => counted(behind(chain, chat(60, 400, first)), 30_000);
-const planned = (chain: readonly Overlay[], first: number) => summarizeOf(planUnder(policy, after(chain, first), { limits }));
+const grown = (chain: readonly Overlay[], first: number) => counted(behind(chain, chat(60, 400, first)), 30_000);
+const planned = (chain: readonly Overlay[], first: number) => summarizeOf(planUnder(policy, grown(chain, first), { limits }));
 
 describe("a new summary", () => {
   test("is appended to the chain while together they are within its share", () => {
     const rung = planned([summaryOf(1, 1, 10, 1_000), summaryOf(2, 11, 20, 1_000)], 21);
     expect(rung).toMatchObject({ merge: false, generation: 0, replaces: [], range: { from: 21 }, source: { from: 21 } });
-    const state = after([summaryOf(1, 1, 10, 1_000), summaryOf(2, 11, 20, 1_000)], 21);
+    const state = grown([summaryOf(1, 1, 10, 1_000), summaryOf(2, 11, 20, 1_000)], 21);
     const done = carriedOut(state, planUnder(policy, state, { limits }), { limits });
     expect(done.view.overlays.map(({ from, to }) => [from, to])).toEqual([
       [1, 10],
@@ -41,9 +41,38 @@ describe("a new summary", () => {
     });
   });
 
-  test("is made again from the messages themselves after so many merges", () => {
-    const rung = planned([summaryOf(1, 1, 20, 2_900, 2)], 21);
-    expect(rung).toMatchObject({ merge: false, generation: 0, replaces: [id("ovl", 1)], range: { from: 1 }, source: { from: 1 } });
+  describe("after so many merges", () => {
+    const due = [summaryOf(1, 1, 20, 2_900, 2)];
+
+    test("reads the newest of the record again, and still goes on from what stands", () => {
+      expect(planned(due, 21)).toMatchObject({ merge: true, generation: 3, replaces: [id("ovl", 1)], source: { from: 21 } });
+      expect(planned(due, 21).reread).toBeGreaterThan(0);
+      for (const generation of [0, 1, 3, 4, 6]) expect(planned([summaryOf(1, 1, 20, 2_900, generation)], 21).reread).toBe(0);
+      expect(planned([summaryOf(1, 1, 20, 2_900, 5)], 21).reread).toBeGreaterThan(0);
+    });
+
+    test("never reads more again than twice what is new, however long the history is", () => {
+      const { reread, tokens } = planned([summaryOf(1, 1, 100_000, 2_900, 2)], 100_001);
+      expect(reread).toBeLessThanOrEqual(2 * tokens);
+      expect(planned([summaryOf(1, 1, 4_000, 2_900, 2)], 4_001).reread).toBe(reread);
+    });
+
+    test("merges as ever where something failed, or where a turn or a person waits: the mark moves on all the same", () => {
+      const state = grown(due, 21);
+      const { compaction } = state;
+      const requested = { attempts: 1 } as NonNullable<typeof compaction.requested>;
+      const rereadOf = (change: Partial<typeof compaction>, trigger: CompactionTrigger = "threshold"): number =>
+        summarizeOf(planUnder(policy, { ...state, compaction: { ...compaction, ...change } }, { limits, trigger })).reread;
+      expect(rereadOf({})).toBeGreaterThan(0);
+      expect(rereadOf({ requested })).toBe(0);
+      expect(rereadOf({ failures: 1 })).toBe(0);
+      for (const trigger of ["inline", "overflow", "manual", "model_switch"] as const) expect(rereadOf({}, trigger)).toBe(0);
+    });
+
+    test("is not tried where nothing may be tried after it", () => {
+      const once = toPolicyText({ ...JSON.parse(policy), summary: { ...JSON.parse(policy).summary, attempts: 1 } });
+      expect(summarizeOf(planUnder(once, grown(due, 21), { limits }))).toMatchObject({ merge: true, reread: 0 });
+    });
   });
 
   test("under a policy with one summary always merges, from the first one on", () => {

@@ -175,7 +175,7 @@ describe("a session's own prices", () => {
   });
 });
 
-describe("a summary that is made again from the messages themselves", () => {
+describe("a fold that reads the record again", () => {
   /** A chain that is full, over 400 items of long ago; `generation`: how many merges it is old. */
   const folded = (generation: number, rebuild_after: number | null) => {
     const state = counted(behind([summaryOf(1, 1, 400, 15_000, generation)], chat(40, 400, 401)), 16_000, 1_000);
@@ -186,13 +186,13 @@ describe("a summary that is made again from the messages themselves", () => {
   /** A usable 30,000 less the instruction and twice the cap. */
   const room = 30_000 - 400 - 2 * 4_000;
 
-  test("pays for all that it reads: what left the view weighs, item for item, what those weigh that are shown", () => {
-    const read = 400 * 400 + 12_000;
+  test("pays for all that it reads: the chain, what is new, and of the record twice that", () => {
+    const read = 15_000 + 3 * 12_000;
     const parts = Math.ceil(read / room);
     expect(folded(2, 2)).toBeCloseTo(read + (parts - 1) * 4_000 + parts * (400 + 5 * 4_000));
   });
 
-  test("folded, for the chain and what is new", () => {
+  test("at any other time, for the chain and what is new", () => {
     const read = 15_000 + 12_000;
     expect(folded(1, 2)).toBeCloseTo(read + 4_000 + 2 * (400 + 5 * 4_000));
     expect(folded(2, null)).toBe(folded(1, 2));

@@ -4,14 +4,14 @@ import { checkSummary } from "../../src/context/summary-check";
 import { item, result } from "../support/builders";
 
 describe("a summary is accepted only if", () => {
-  const candidate = { text: "They agreed on the plan.", finish: "stop", form: "narrative", cap: 100 } as const;
+  const candidate = { text: "They agreed on the plan.", finish: "stop", form: "narrative", cap: 100, ratio: 1 } as const;
   test.each([
     ["it says something", { text: "  \n" }, "empty"],
     ["it shows something", { text: "\u200b\u2060\u202e\ufeff" }, "empty"],
     ["it is more than dots", { text: "## …\n---" }, "empty"],
     ["it was not cut off by length", { finish: "length" as const }, "cut_off"],
     ["it ended normally", { finish: "content_filter" as const }, "refused"],
-    ["it keeps to its cap", { text: "word ".repeat(400) }, "too_long"],
+    ["it is not many times its cap", { text: "word ".repeat(401) }, "too_long"],
     ["it is no call of a tool", { finish: "tool_calls" as const }, "refused"],
     ["a structured one has its sections", { form: "structured" as const }, "sections_missing"],
     [
@@ -33,10 +33,47 @@ describe("a summary is accepted only if", () => {
     expect(checkSummary({ ...candidate, form: "structured", text })).toMatchObject({ ok: true });
   });
 
-  test("it keeps to its cap by our estimate, which may be off by half", () => {
-    const words = (count: number) => Array.from({ length: count }, () => "word").join(" ");
-    expect(checkSummary({ ...candidate, text: words(150) })).toMatchObject({ ok: true, value: { tokens: 150 } });
-    expect(checkSummary({ ...candidate, text: words(151) })).toEqual({ ok: false, error: "too_long" });
+  const words = (count: number) => Array.from({ length: count }, () => "word").join(" ");
+
+  test("up to half above its cap it stands as it was written", () => {
+    expect(checkSummary({ ...candidate, text: words(150) })).toMatchObject({ ok: true, value: { tokens: 150, text: words(150) } });
+  });
+
+  test("the cap is in the tokens of the model that wrote it", () => {
+    expect(checkSummary({ ...candidate, text: words(250), ratio: 0.5 })).toMatchObject({ ok: true, value: { text: words(250) } });
+    expect(checkSummary({ ...candidate, text: words(401), ratio: 0.5 })).toMatchObject({ ok: true });
+    expect(checkSummary({ ...candidate, text: words(250), ratio: 2 })).toEqual({ ok: false, error: "too_long" });
+  });
+
+  const NAMES = ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"];
+  const sections = (lines: number) =>
+    NAMES.map((name, at) => `## ${name}\n${at === 2 ? `${words(4)}\n`.repeat(lines).trimEnd() : `the ${name} in short`}`).join("\n");
+
+  test("a little too long it loses the end of its longest section, by whole lines, and nothing else", () => {
+    const checked = checkSummary({ ...candidate, form: "structured", text: sections(60) });
+    const text = checked.ok ? checked.value.text : "";
+    expect(checked.ok && checked.value.tokens).toBeLessThanOrEqual(150);
+    expect(text.match(/^## .+$/gm)).toEqual(NAMES.map((name) => `## ${name}`));
+    for (const [at, name] of NAMES.entries()) if (at !== 2) expect(text).toContain(`the ${name} in short`);
+    expect(text.match(/^word word word word$/gm)?.length).toBeGreaterThan(10);
+    expect(text.replaceAll(/^word word word word$/gm, "")).not.toContain("word");
+  });
+
+  test("a narrative that is a little too long loses its end", () => {
+    const checked = checkSummary({ ...candidate, text: words(160) });
+    expect(checked.ok && checked.value.tokens).toBeLessThanOrEqual(150);
+    expect(checked.ok && words(160).startsWith(checked.value.text)).toBe(true);
+  });
+
+  test("cut off by its length it stands up to its last whole line, if that is a summary by itself", () => {
+    const finish = "length" as const;
+    const cut = `${sections(5)}\n${words(50)}\nhalf a wo`;
+    expect(checkSummary({ ...candidate, form: "structured", text: cut, finish })).toMatchObject({
+      ok: true,
+      value: { text: `${sections(5)}\n${words(50)}` },
+    });
+    const early = sections(40).slice(0, sections(40).indexOf("## Decisions"));
+    expect(checkSummary({ ...candidate, form: "structured", text: early, finish })).toEqual({ ok: false, error: "cut_off" });
   });
 
   test("it is trimmed of white space", () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { isRead, mediaInWords, toMediaMeta } from "../../src/context/media";
+import type { MediaPart } from "../../src/domain/message";
 import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
 
@@ -8,16 +10,21 @@ const result = (call_id: string, output = "found", rest: { readonly is_error?: b
   ({ type: "tool_result", call_id, name: "lookup", output, is_error: false, ...rest }) as const;
 const results = (...parts: readonly ReturnType<typeof result>[]): ChatMessage => ({ role: "tool", parts });
 
-const media: ChatMessage = {
-  role: "user",
-  parts: [
-    { type: "text", text: "What is in these?" },
-    { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
-    { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" },
-    { type: "file", url: "https://example.com/c.zip", media_type: "application/zip", name: "c.zip" },
-    { type: "image", url: "http://example.com/d.png", media_type: "image/png" },
-  ],
-};
+const attachments: readonly MediaPart[] = [
+  { type: "image", url: "https://example.com/a.png", media_type: "image/png" },
+  { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" },
+  { type: "file", url: "https://example.com/c.zip", media_type: "application/zip", name: "c.zip" },
+  { type: "image", url: "http://example.com/d.png", media_type: "image/png" },
+];
+const media: ChatMessage = { role: "user", parts: [{ type: "text", text: "What is in these?" }, ...attachments] };
+
+const BLIND = { tools: true, images: false, files: false, reasoning: true };
+const CAPABILITIES = [
+  {},
+  { capabilities: BLIND },
+  { capabilities: { ...BLIND, images: true } },
+  { capabilities: { ...BLIND, files: true } },
+];
 
 /** What a conversation may come to. Every provider takes each of them, whatever its own rules are. */
 const conversations: Readonly<Record<string, Partial<ModelRequest>>> = {
@@ -136,6 +143,19 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     expect(raw).toContain("[file: c.zip (application/zip) https://example.com/c.zip]");
     expect(raw.includes("[file: b.pdf")).toBe(provider.media.pdf === null);
     expect(raw).not.toContain("base64");
+  });
+
+  it.each(CAPABILITIES)("is sent of an image or a file what it is weighed by, with %j", async (given) => {
+    const { capabilities: _, ...plain } = bench.spec;
+    const model = { ...plain, ...given };
+    for (const part of attachments) {
+      bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
+      await ask(bench, { model, messages: [{ role: "user", parts: [{ type: "text", text: "What is this?" }, part] }] });
+      const inWords = bench.standIn.log.at(-1)?.raw.includes(mediaInWords(part));
+      // Never less than is sent; an address that Google does not fetch is weighed as if it did.
+      const weighed = isRead(model, toMediaMeta(part)) ? [false, model.provider === "google"] : [true];
+      expect(weighed, part.url).toContain(inWords);
+    }
   });
 
   it("holds no image and no file for a model that reads none", async () => {

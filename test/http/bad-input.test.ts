@@ -282,7 +282,7 @@ describe("a session's own refusals name the field", () => {
   ])("%s", async (_, error, status, field) => {
     const { call } = world({ session: { open: async () => err(error) } });
 
-    const response = await call("POST", "/v1/sessions", { body: {} });
+    const response = await call("POST", "/v1/sessions", { body: { model: "nope" } });
 
     expect(response.status).toBe(status);
     expect((await problemOf(response)).errors?.map((each) => each.field)).toEqual([field]);

@@ -3,7 +3,7 @@ import type { SessionApi, SessionError } from "../../src/app/session-api";
 import type { TurnFailureKind } from "../../src/domain/events";
 import { describeFailure } from "../../src/http/turn-failure";
 import { err, ok } from "../../src/lib/result";
-import { accepted, description, problemOf, SESSION, turn, world } from "./support";
+import { accepted, description, problemOf, SESSION, TENANT, turn, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const fit = { floor: 9_000, limit: 8_000, biggest: [{ what: "system", tokens: 8_500 }] };
@@ -215,7 +215,10 @@ describe("the request id", () => {
     expect(log).toMatchObject([
       {
         event: "http.request",
-        fields: { request_id: response.headers.get("x-request-id"), method: "GET", route: "/v1/sessions/:session_id/context", status: 404 },
+        fields: {
+          ...{ request_id: response.headers.get("x-request-id"), method: "GET", route: "/v1/sessions/:session_id/context", status: 404 },
+          ...{ tenant: TENANT, session: SESSION },
+        },
       },
     ]);
     expect(JSON.stringify(log)).not.toMatch(/secret|lh_test/);

@@ -136,7 +136,7 @@ describe("a session made twice with one key", () => {
     const open: SessionApi["open"] = async () => err({ code: "unknown_model", model: "nope" });
 
     const response = await world({ session: { open }, tenant: { registerSession, forgetSession } }).call("POST", "/v1/sessions", {
-      body: {},
+      body: { model: "nope" },
       headers: keyed,
     });
 

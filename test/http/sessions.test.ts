@@ -3,7 +3,7 @@ import type { OpenInput, PatchInput, SessionApi } from "../../src/app/session-ap
 import type { TenantApi } from "../../src/app/tenant-api";
 import type { SessionId } from "../../src/domain/ids";
 import { err, ok } from "../../src/lib/result";
-import { description, SESSION, world } from "./support";
+import { description, problemOf, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 
@@ -79,6 +79,17 @@ describe("making a session", () => {
     expect(response.status).toBe(400);
     expect(forgotten).toEqual(asked.sessions.map(({ session }) => session));
   });
+});
+
+it("a session that names no model, where the tenant's default is gone: the problem names the tenant's setting, and no field of the request", async () => {
+  const open = async () => err({ code: "unknown_model", model: "old" } as const);
+
+  const response = await world({ session: { open } }).call("POST", "/v1/sessions", { body: {} });
+
+  expect(response.status).toBe(422);
+  const problem = await problemOf(response);
+  expect(problem).toMatchObject({ type: "urn:longhand:problem:default_model_gone", model: "old" });
+  expect([problem.errors, String(problem.detail).includes("default_model")]).toEqual([undefined, true]);
 });
 
 describe("changing a session", () => {

@@ -318,6 +318,7 @@ export function world(input: WorldInput = {}): World {
     sealer: fakeSealer,
     probeLimits: async () => err({ reason: "unsupported", status: null }),
     listMcpTools: async () => ok({ tools: [], skipped: [], truncated: false }),
+    noteChange: () => {},
     generateKey: async (tenant) => `lh_test_${tenant.slice(4)}_secret`,
     hashKey: async (key) => `hash of ${key}`,
     newId: (prefix) => makeId(prefix, made++),

@@ -169,7 +169,7 @@ describe("a summary by the embedded model", () => {
   const summarise = (maxOutput: number) =>
     ask({
       purpose: "compaction",
-      system: summarySystem("narrative"),
+      system: summarySystem("narrative", 2_000),
       messages: [
         user(
           buildSummaryPrompt({
@@ -191,7 +191,7 @@ describe("a summary by the embedded model", () => {
   it("is accepted: whole, within the cap and smaller than what it stands for", async () => {
     for (const cap of [100, 2_048]) {
       const chunks = await summarise(cap);
-      expect(checkSummary({ text: spokenText(chunks), finish: "stop", form: "narrative", cap })).toMatchObject({ ok: true });
+      expect(checkSummary({ text: spokenText(chunks), finish: "stop", form: "narrative", cap, ratio: 1 })).toMatchObject({ ok: true });
       expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "stop" });
       expect(estimateTokens(spokenText(chunks))).toBeLessThanOrEqual(cap);
     }
@@ -199,7 +199,7 @@ describe("a summary by the embedded model", () => {
 });
 
 describe("a summary in sections by the embedded model", () => {
-  const accepts = (text: string, cap: number) => checkSummary({ text, finish: "stop", form: "structured", cap }).ok;
+  const accepts = (text: string, cap: number) => checkSummary({ text, finish: "stop", form: "structured", cap, ratio: 1 }).ok;
 
   it("merged with itself over and over has each section once, and what is new", async () => {
     let previous: string | null = null;
@@ -209,7 +209,12 @@ describe("a summary in sections by the embedded model", () => {
         "Assistant: That is noted down for the whole team and for the day after.",
       ];
       const prompt = buildSummaryPrompt({ stage: "history", instructions: null, previous, transcript });
-      const chunks = await ask({ purpose: "compaction", system: summarySystem("structured"), messages: [user(prompt)], maxOutput: 300 });
+      const chunks = await ask({
+        purpose: "compaction",
+        system: summarySystem("structured", 2_000),
+        messages: [user(prompt)],
+        maxOutput: 300,
+      });
       previous = spokenText(chunks);
       expect(chunks.at(-1)).toMatchObject({ type: "finish", finish: "stop" });
       expect(accepts(previous, 300)).toBe(true);
@@ -223,7 +228,7 @@ describe("a summary in sections by the embedded model", () => {
     { merge: true, says: "what it says too", hasOlder: true },
   ])("of a conversation that holds an earlier summary says $says", async ({ merge, hasOlder }) => {
     const older = user("[Conversation summary]\n<conversation_summary>\nThe budget is 4,200 EUR.\n</conversation_summary>");
-    const instruction = buildSamePrefixInstruction({ form: "structured", merge, instructions: null, prefix: null });
+    const instruction = buildSamePrefixInstruction({ form: "structured", cap: 2_000, merge, instructions: null, prefix: null });
     const messages = [older, user("We decided to take ledger_v2."), assistant("Understood."), user(instruction)];
     const said = await answer({ purpose: "compaction", messages, maxOutput: 300 });
     expect(said).toContain("ledger_v2");

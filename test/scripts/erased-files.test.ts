@@ -1,4 +1,4 @@
-/** What is left on disk of an erased session: the files of a real server, read as bytes. */
+/** What is left on disk of an erased session, or of a redacted message: the files of a real server, read as bytes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,10 +11,10 @@ const MARK = "unforgettable-zanzibar";
 const SECONDS = 60_000;
 
 /** Files of the objects that hold the mark, write-ahead logs included. */
-function filesWithMark(state: string): string[] {
+function filesWithMark(state: string, mark = MARK): string[] {
   const objects = join(state, "v3", "do");
   const files = readdirSync(objects, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map((file) => join(file.parentPath, file.name)).filter((path) => readFileSync(path).includes(MARK));
+  return files.map((file) => join(file.parentPath, file.name)).filter((path) => readFileSync(path).includes(mark));
 }
 
 const post = (connection: Connection, path: string, body: unknown) => callApi(connection, { method: "POST", path, body });
@@ -35,6 +35,44 @@ test(
       await server.stop();
 
       expect(filesWithMark(sandbox.state)).toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  },
+  SECONDS,
+);
+
+test(
+  "the object's files hold nothing of a redacted message, neither its text nor the terms that it is found by, and keep what is around it",
+  async () => {
+    const sandbox = await createSandbox();
+    try {
+      const server = await sandbox.start();
+      const connection = await createTenant(server.url, sandbox.adminKey);
+      const opened = await post(connection, "/v1/sessions", {});
+      const path = `/v1/sessions/${z.object({ id: z.string() }).parse(opened).id}`;
+      const say = async (content: string) =>
+        z.object({ message_id: z.string() }).parse(await post(connection, `${path}/messages`, { content, role: "user", run: false }))
+          .message_id;
+      await say("the parrots are called Ada and Grace");
+      const short = await say(`${MARK}-message`);
+      const long = await say(`${MARK}-message ${`${MARK} more text `.repeat(2_000)}`);
+      await say("remember-kilimanjaro");
+      await callApi(connection, { method: "GET", path: `${path}/recall?q=zanzibar` });
+      const redacted = async () => {
+        for (const id of [short, long]) await post(connection, `${path}/messages/${id}/redact`, {});
+      };
+      expect([filesWithMark(sandbox.state), filesWithMark(sandbox.state, "zanzibar")].map((files) => files.length > 0)).toEqual([
+        true,
+        true,
+      ]);
+
+      await redacted();
+
+      expect([filesWithMark(sandbox.state), filesWithMark(sandbox.state, "zanzibar")]).toEqual([[], []]);
+      expect(filesWithMark(sandbox.state, "remember-kilimanjaro")).not.toEqual([]);
+      await server.stop();
+      expect(filesWithMark(sandbox.state, "zanzibar")).toEqual([]);
     } finally {
       await sandbox.close();
     }

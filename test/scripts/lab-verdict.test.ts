@@ -1,7 +1,7 @@
 /** What `npm run lab -- --check` lets pass, on results that are made up. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { FIGURES_TO_BEAT, findComplaints, type Judged, type JudgedColumn, PROFILES } from "../../scripts/lab/verdict";
+import { FIGURES_TO_BEAT, findComplaints, findGrowth, type Judged, type JudgedColumn, PROFILES } from "../../scripts/lab/verdict";
 
 const clean = { overflows: 0, refused: 0, malformed: 0, breaks: 0 };
 
@@ -63,4 +63,12 @@ test("the figures are those of docs/policy.md", () => {
     ];
   });
   expect(Object.fromEntries(figures)).toEqual(FIGURES_TO_BEAT);
+});
+
+test("what grows with the history by more than 2 % a call is said, and an overflow", () => {
+  const once = { cost: 1_000, calls: 100, overflows: 0 };
+  const growth = (cost: number, overflows = 0) => findGrowth({ policy: "balanced", once, repeated: { cost, calls: 300, overflows } });
+  expect(growth(3_060)).toEqual([]);
+  expect(growth(3_061)).toEqual(["balanced, 3 times in a row: a call costs 2.0 % more, at most 2 % was expected"]);
+  expect(growth(3_000, 1)).toEqual(["balanced, 3 times in a row: 1 overflows, expected none"]);
 });

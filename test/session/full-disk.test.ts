@@ -199,9 +199,8 @@ describe("a database that holds no more pages", () => {
   const SAID = "x".repeat(20_000);
 
   /** Fills it by recorded messages, until one is refused. */
-  async function filled(sql: Sql): Promise<{ life: Life; taken: number }> {
-    const life = new Life(sql);
-    await life.open();
+  async function filled(sql: Sql, life = new Life(sql)): Promise<{ life: Life; taken: number }> {
+    if (!life.runtime.exists) await life.open();
     for (let taken = 0; taken < 100; taken++) {
       const parts = [{ type: "text", text: `${taken} ${SAID}` }] as const;
       const appended = await life.service.submit(CALLER, { ...MESSAGE, run: false, parts });
@@ -218,6 +217,17 @@ describe("a database that holds no more pages", () => {
     const items = await life.service.items(CALLER, { after: null, limit: 100, order: "asc" });
     expect(items).toMatchObject({ ok: true, value: { data: { length: taken } } });
     expect(await life.service.erase(CALLER)).toMatchObject({ ok: true });
+  });
+
+  test("records the end of a turn that runs when it is full", async () => {
+    const sql = createNodeSql({ maxPages: 200 });
+    const life = new Life(sql);
+    await life.open();
+    await life.send("first");
+    await filled(sql, life);
+    await life.answer(SAID);
+
+    expect(life.runtime.state.last_turn?.status).toBe("completed");
   });
 
   test("asks no model for a turn that was acknowledged before it was full, and records why", async () => {

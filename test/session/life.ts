@@ -4,6 +4,7 @@ import { createNodeSql } from "../../scripts/support/node-sql";
 import type {
   CallOptions,
   ChatModel,
+  Log,
   ModelChunk,
   ModelDirectory,
   ModelRequest,
@@ -34,6 +35,17 @@ export const SPEC: ModelSpec = {
   max_output: 1_000,
   source: "deployment",
 };
+
+export interface LogLine {
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export function notingLog(): Log & { readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const note = (event: string, fields: LogLine["fields"] = {}): void => void lines.push({ event, fields });
+  return { lines, info: note, warn: note, error: note };
+}
 
 export const failure = (kind: FailureKind): ModelChunk => ({ type: "failure", failure: { kind, status: null } });
 
@@ -108,6 +120,7 @@ export class Life {
   tools: ToolRunner = { needsApproval: async () => false, run: async () => ({ output: "", failure: null }) };
   projection: Projection = { write: async () => {}, erase: async () => ({ rows: 0 }) };
   usageArchive: UsageArchive = { keep: async (_, usage) => usage };
+  readonly log = notingLog();
   readonly runtime: SessionRuntime;
   readonly service: SessionService;
 
@@ -137,7 +150,7 @@ export class Life {
       projection: () => ({ write: (batch) => this.projection.write(batch), erase: (input) => this.projection.erase(input) }),
       digest: (text) => this.digest(text),
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
-      log: { info: () => {}, warn: () => {}, error: () => {} },
+      log: this.log,
     });
     this.service = new SessionService(this.runtime);
   }

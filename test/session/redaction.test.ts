@@ -34,6 +34,13 @@ async function hear(life: Life, after: number): Promise<string[]> {
   return [...text.matchAll(/^event: (.+)$/gm)].map(([, type]) => type ?? "");
 }
 
+/** Every byte of the index's own tables. */
+const terms = (life: Life): string =>
+  ["data", "idx", "docsize"]
+    .flatMap((table) => life.sql.all<Record<string, never>>(`SELECT * FROM recall_${table}`).flatMap((row) => Object.values<unknown>(row)))
+    .map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : String(value)))
+    .join("\n");
+
 const find = async (life: Life): Promise<number> => {
   const found = await life.service.recall(CALLER, { query: SECRET, execution: null, from: null, to: null, offset: 0, limit: 10 });
   return found.ok ? found.value.data.length : -1;
@@ -52,6 +59,21 @@ describe("a redacted message", () => {
     await life.send("what was it?");
     expect(life.call.messages).toEqual(["user: [redacted]", "assistant: noted", "user: what was it?"]);
     expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("leaves no term in the index: its tables hold neither the word nor what it is found by, and the rest is found again", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET} and I love Zanzibar`, "noted");
+    await say(life, "the parrots are called Ada and Grace", "noted");
+    expect(await find(life)).toBe(1);
+    expect(terms(life)).toContain(SECRET);
+
+    await redact(life);
+
+    expect(terms(life)).not.toMatch(/hunter2|zanzibar/i);
+    const found = await life.service.recall(CALLER, { query: "parrots", execution: null, from: null, to: null, offset: 0, limit: 10 });
+    expect(found.ok && found.value.data).toHaveLength(1);
+    expect(terms(life)).not.toMatch(/hunter2|zanzibar/i);
   });
 
   test("a reply of the model leaves the live stream, too", async () => {

@@ -1,7 +1,10 @@
 /** Providers that count wrongly: what a session makes of usage that cannot be, and that it can always go on. */
 import { describe, expect, test } from "vitest";
-import { measureNext, rawViewTokens } from "../../src/context/budget";
-import { failure, Life, SPEC } from "./life";
+import type { ModelSpec } from "../../src/app/ports";
+import { measureNext, ratioOf, rawViewTokens } from "../../src/context/budget";
+import { CALLER, failure, Life, SPEC, settle } from "./life";
+
+const PICTURE = { type: "image", url: "https://example.com/dog.png", media_type: "image/png" } as const;
 
 async function opened(): Promise<Life> {
   const life = new Life();
@@ -92,6 +95,55 @@ describe("usage that is no count of the request", () => {
     await life.send("tell me all");
     await life.say({ type: "text", text: LONG }, { type: "finish", finish: "stop", usage: { ...zeros, input: 12 } });
     expect(measureNext(life.runtime.state, SPEC.id).tokens).toBeGreaterThan(200);
+  });
+});
+
+describe("a picture for a model that is sent its name", () => {
+  test("fits a window of 2,048, and the next message too", async () => {
+    const life = new Life();
+    const blind: ModelSpec = { ...SPEC, provider: "workers-ai", context_window: 2_048, max_output: 128 };
+    life.models = { resolve: async () => blind };
+    await life.open("balanced");
+    const parts = [{ type: "text", text: "What is this?" } as const, PICTURE];
+
+    await life.service.submit(CALLER, { role: "user", parts, run: true, onBusy: "queue", tools: null, idempotency: null });
+    await settle();
+    await life.answer("A dog.", 40);
+    await life.send("And what does it do?");
+    await life.answer("It sits.", 60);
+
+    expect(endings(life)).toEqual(["TurnCompleted", "TurnCompleted"]);
+    expect(life.runtime.state.view.epoch).toBe(0);
+    expect(life.runtime.state.anchor).toMatchObject({ input: 60 });
+  });
+});
+
+describe("a count far below the estimate", () => {
+  const LONG = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(40);
+  const reporting = (input: number) => ({ input, output: 10, cached: 0, reasoning: 0 });
+
+  async function heard(counts: readonly number[]): Promise<Life> {
+    const life = await opened();
+    for (const [n, input] of counts.entries()) {
+      await life.send(n === 0 ? LONG : "and?");
+      await life.say({ type: "text", text: "ok" }, { type: "finish", finish: "stop", usage: reporting(input) });
+    }
+    return life;
+  }
+
+  test("is believed when the provider repeats itself, each count with the reply before it", async () => {
+    const counts = [30, 45, 60];
+    expect((await heard(counts.slice(0, 2))).runtime.state.anchor).toBeNull();
+    const { state } = (await heard(counts)).runtime;
+    expect(measureNext(state, SPEC.id)).toMatchObject({ tokens: 70, source: "reported" });
+    expect(ratioOf(state, SPEC.id)).toBe(1);
+  });
+
+  test.each([
+    ["they do not hold the reply before them", [30, 35, 38, 40]],
+    ["one of them is nothing", [30, 45, 0, 60, 75]],
+  ])("is not believed where %s", async (_what, counts) => {
+    expect((await heard(counts)).runtime.state.anchor).toBeNull();
   });
 });
 

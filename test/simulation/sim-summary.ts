@@ -28,8 +28,11 @@ export function writeSummary(
       return { chunks: [], finish: "stop" };
     case "cut":
       return { ...good, finish: "length" };
-    case "long":
-      return said(drawText(random, 20_000, 30_000));
+    // A little too long, or far too long.
+    case "long": {
+      const much = `${by.heading} ${drawText(random, 3_000, 30_000)}`;
+      return said(isStructured(request) ? inSections(much) : much);
+    }
     // Within what is allowed, and for a short conversation more than it was.
     case "grown":
       return said(inSections(text + drawText(random, 2_000, 4_000)));

@@ -188,6 +188,7 @@ export class World {
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
+      scrub: guard(sql.scrub),
       isFull: guard(sql.isFull),
     };
     return {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { migrate } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
-import type { Frame } from "../../src/session/stream/frames";
+import type { Frame, FrameLine } from "../../src/session/stream/frames";
 import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
 import { id, itemId, turnId } from "./builders";
 import type { WithSql } from "./event-log-contract";
@@ -17,8 +17,15 @@ const accepted = (n: number): Frame => ({
 });
 const delta = (text: string, type: "text.delta" | "reasoning.delta" = "text.delta") => ({ type, turn_id: turnId(1), text }) as const;
 
+/** Everything after an offset, as a reader hears it: step by step. */
+function readAll(buffer: StreamBuffer, after = 0): FrameLine[] {
+  const lines: FrameLine[] = [];
+  for (let more = buffer.read(after, 1_000); more.length > 0; more = buffer.read(lines.at(-1)?.offset ?? 0, 1_000)) lines.push(...more);
+  return lines;
+}
+
 const textsOf = (buffer: StreamBuffer, after = 0): string[] =>
-  buffer.read(after, 1_000).flatMap((line) => (line.type.endsWith(".delta") ? [(JSON.parse(line.json) as { text: string }).text] : []));
+  readAll(buffer, after).flatMap((line) => (line.type.endsWith(".delta") ? [(JSON.parse(line.json) as { text: string }).text] : []));
 const stored = (sql: Sql): { first: number; last: number }[] =>
   sql.all<{ first: number; last: number }>("SELECT first, last FROM frames ORDER BY first");
 const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
@@ -280,7 +287,8 @@ function sizeRules(withSql: WithSql): void {
       expect(heaviestRow(sql)).toBeLessThan(ROW_BYTES);
       expect(stored(sql).length).toBeGreaterThan(1);
       const again = wake(sql).buffer;
-      expect([...again.read(0, 3), ...again.read(3, 2)]).toEqual(buffer.read(0, 10));
+      expect(readAll(again)).toHaveLength(5);
+      expect(readAll(again)).toEqual(readAll(buffer));
     }));
 
   test("a frame that alone is too large for a row, by its bytes, is announced without its content", () =>
@@ -311,6 +319,42 @@ function sizeRules(withSql: WithSql): void {
       expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
     }),
   );
+
+  test("what a reader is given at once, and what is held for readers, is bounded by its size and not by a count of frames", () =>
+    withSql((sql) => {
+      const { buffer } = wake(sql);
+      const size = 60_000;
+      let most = 0;
+      for (let n = 1; n <= 60; n++) {
+        buffer.publish(itemFrame(n, "x".repeat(size)));
+        most = Math.max(most, buffer.heldUnits);
+      }
+
+      expect(most).toBeLessThan(1_100_000);
+      for (let at = 0; at < 60; ) {
+        const lines = buffer.read(at, 256);
+        expect(lines[0]?.offset).toBe(at + 1);
+        expect(lines.reduce((sum, { json }) => sum + json.length, 0)).toBeLessThan(200_000);
+        at = lines.at(-1)?.offset ?? 60;
+      }
+    }));
+
+  test("frames whose offsets cannot be reserved are not shown; a gap tells of them, and no offset is given twice", () =>
+    withSql((sql) => {
+      const { buffer, logged } = wake(sql);
+      sql.script("CREATE TRIGGER full BEFORE INSERT ON meta WHEN NEW.key = 'stream_reserved' BEGIN SELECT RAISE(ABORT, 'full'); END");
+      buffer.publish(accepted(1), accepted(2));
+      expect(buffer.read(0, 10)).toEqual([]);
+      expect(logged).toContain("offsets_not_reserved");
+      sql.script("DROP TRIGGER full");
+
+      buffer.publish(accepted(3));
+
+      expect(buffer.read(0, 10).map(({ type }) => type)).toEqual(["stream.gap", "message.accepted"]);
+      const { buffer: next } = wake(sql);
+      next.publish(accepted(4));
+      expect(next.offset).toBeGreaterThan(buffer.offset + 1);
+    }));
 
   test("frames that the database does not take are shown, logged and dropped; who reads them later hears of a gap", () =>
     withSql((sql) => {

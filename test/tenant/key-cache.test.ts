@@ -3,6 +3,8 @@ import type { Principal } from "../../src/app/tenant-api";
 import { createKeyCache, KEY_CACHE_NEGATIVE_TTL_MS, KEY_CACHE_TTL_MS } from "../../src/tenant/key-cache";
 import { createTestClock, idOf } from "./support";
 
+const TENANT = idOf("ten", 1);
+
 function principal(changes: Partial<Principal> = {}): Principal {
   return { tenant: idOf("ten", 1), key: idOf("key", 1), scopes: ["sessions:read"], expires_at: null, ...changes };
 }
@@ -12,7 +14,7 @@ function given({ max = 10 }: { max?: number } = {}) {
   const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max, now: clock.now });
   const answers = new Map<string, Principal>();
   const ask = vi.fn(async (hash: string) => answers.get(hash) ?? null);
-  return { clock, answers, ask, find: (hash: string) => cache.find(hash, () => ask(hash)), cache };
+  return { clock, answers, ask, find: (hash: string) => cache.find(hash, TENANT, () => ask(hash)), cache };
 }
 
 describe("a valid key", () => {
@@ -23,6 +25,24 @@ describe("a valid key", () => {
     clock.advance(KEY_CACHE_TTL_MS - 1);
     expect(await find("a")).toEqual(principal());
     expect(ask).toHaveBeenCalledTimes(1);
+  });
+
+  it("is asked for again once the isolate has heard of a change of its tenant, also one that came while it was asked", async () => {
+    let generation = 1;
+    const { now } = createTestClock();
+    const cache = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: 10, now, generationOf: () => generation });
+    const find = (answer: Principal | null) => cache.find("a", TENANT, async () => answer);
+    expect(await find(principal())).toEqual(principal());
+    expect(await find(null)).toEqual(principal());
+
+    generation = 2;
+    expect(await find(principal({ scopes: [] }))).toMatchObject({ scopes: [] });
+
+    await cache.find("b", TENANT, async () => {
+      generation = 3;
+      return principal();
+    });
+    expect(await cache.find("b", TENANT, async () => null)).toBeNull();
   });
 
   it("that was revoked is refused when its time is over", async () => {
@@ -36,7 +56,7 @@ describe("a valid key", () => {
 
   it("holds from the question, not from a slow answer", async () => {
     const { clock, cache, ask, find } = given();
-    await cache.find("a", async () => {
+    await cache.find("a", TENANT, async () => {
       clock.advance(KEY_CACHE_TTL_MS);
       return principal();
     });
@@ -102,7 +122,7 @@ describe("the cache", () => {
 
   it("does not remember that the tenant was out of reach", async () => {
     const { answers, find, cache } = given();
-    await expect(cache.find("a", () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
+    await expect(cache.find("a", TENANT, () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
     answers.set("a", principal());
     expect(await find("a")).toEqual(principal());
   });

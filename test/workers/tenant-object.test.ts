@@ -234,6 +234,20 @@ describe("models", () => {
   });
 });
 
+describe("a tenant's default model", () => {
+  it("is not removed while sessions that name none would get it", async () => {
+    const { stub } = await givenTenant();
+    await stub.putModel("mine", model());
+    await stub.changeSettings({ default_model: "mine" });
+
+    expect(await stub.deleteModel("mine")).toEqual({ ok: false, error: { code: "model_is_default", model: "mine" } });
+    expect(await stub.resolveModel("mine")).not.toBeNull();
+
+    await stub.changeSettings({ default_model: "embedded" });
+    expect((await stub.deleteModel("mine")).ok).toBe(true);
+  });
+});
+
 describe("a tenant as a whole", () => {
   it("survives eviction with everything it knew", async () => {
     const { tenant, stub } = await givenTenant();

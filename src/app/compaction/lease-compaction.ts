@@ -4,7 +4,9 @@ import { INSTRUCTION_TOKENS } from "../../context/economy";
 import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import type { Policy } from "../../context/policy";
+import { renderEntry } from "../../context/prompts";
 import { summaryCap } from "../../context/proposal";
+import { estimateTokens } from "../../context/tokens";
 import type { CompactionPlanRef } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
@@ -19,6 +21,7 @@ import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import { recordFailure } from "./record-failure";
 import { attemptsOf, type Cast, summarizerAt } from "./summarizers";
+import { allowedOutput } from "./summary-cap";
 import { buildSummaryPart } from "./summary-request";
 
 /** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
@@ -83,7 +86,7 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   // Whoever the policy names first may be unknown or too small, and then it is another one after all.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
   if (rung && !isNote)
-    return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports));
+    return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
   // What could be committed at once is nothing that a person might edit.
   if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
   commitAtOnce(plan, { spec, compaction, inline }, ports);
@@ -113,15 +116,36 @@ function commitNote(
   const { trigger, economy, rungs, rung } = plan;
   const input = draftInput({ limits: limitsOf(spec), trigger, economy }, ports);
   const also = rungs.filter((step) => step !== rung);
-  const { change, bodies } = draftNote(planChosenNote(toSummaryPlan(rung, false), writer.state), { spec, input, also }, ports);
+  const { change, bodies } = draftNote(
+    planChosenNote(toSummaryPlan({ ...rung, reread: 0 }, false, ports), writer.state),
+    { spec, input, also },
+    ports,
+  );
   if (change.receipt.tokens_after >= change.receipt.tokens_before) return void giveUp(compaction, "not_smaller", ports);
   writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger, change }, bodies);
 }
 
 /** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */
-function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean): SummaryPlan {
+function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean, ports: CompactionPorts): SummaryPlan {
   const { range, source, replaces, keeps, merge, generation, split } = rung;
-  return { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+  const plan = { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
+  return rung.reread > 0 ? withReread(plan, rung.reread, ports) : plan;
+}
+
+/** Back from the end of the newest summary by so many tokens of transcript, and never by more: what it reads again is the record, which the state has no weight of. */
+function withReread(plan: SummaryPlan, most: number, { writer, content }: CompactionPorts): SummaryPlan {
+  const newest = writer.state.view.overlays.findLast(({ kind }) => kind === "summary");
+  if (!newest) return plan;
+  let used = 0;
+  let reread_from: number | null = null;
+  for (const entry of content.readBackwards({ from: plan.range.from, to: newest.to })) {
+    used += estimateTokens(renderEntry(entry));
+    if (used > most) break;
+    reread_from = entry.meta.position;
+  }
+  if (reread_from === null) return plan;
+  const from = Math.min(plan.source.from, reread_from);
+  return { ...plan, source: { ...plan.source, from }, reread_from };
 }
 
 /** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window; by the guard's own measure. */
@@ -134,7 +158,7 @@ function fitsSamePrefix(
   const policy = policyUnderWay(state);
   const limits = windowOf(spec, policy);
   const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
-  return measureUpTo(state, spec.id, range.to) + instruction + summaryCap(limits, policy) <= (limits.window ?? 0);
+  return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(summaryCap(limits, policy), spec) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {

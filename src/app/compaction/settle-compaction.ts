@@ -2,8 +2,10 @@
  * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
  * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
  */
+import { ratioOf } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
 import { joinStages } from "../../context/prompts";
+import { measuredFor } from "../../context/start-ratio";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
@@ -11,7 +13,6 @@ import type { CompactionFailure, FoldedPart } from "../../domain/compaction-even
 import type { OverlayId } from "../../domain/ids";
 import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
 import { draftText } from "../drafts";
-import type { ModelSpec } from "../ports";
 import type { Settled, SettleOutcome, SummaryOutcome } from "../session-api";
 import type { FoldNext } from "../summary-part";
 import { policyUnderWay } from "./asked-policy";
@@ -66,7 +67,7 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
-  const checked = check(outcome, cast.spec, state);
+  const checked = check(outcome, lease, { cast, state });
   if (!checked.ok) return fail(checked.error);
   if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
@@ -74,16 +75,24 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
-function check({ text, finish }: Accepted, spec: ModelSpec, state: SessionState): ReturnType<typeof checkSummary> {
+/** By what its writer was told, and by that model's own tokens. */
+function check(
+  { text, finish, model }: Accepted,
+  lease: CompactionLease,
+  { cast, state }: { readonly cast: Cast; readonly state: SessionState },
+): ReturnType<typeof checkSummary> {
   const policy = policyUnderWay(state);
-  const { lease } = state.compaction;
-  const cap = lease ? answerCapOf(lease, spec, policy) : capOf(spec, policy);
-  return checkSummary({ text, finish, form: policy.summary.form, cap });
+  const summarizer = summarizerNamed(model, lease.attempt, cast);
+  const cap = answerCapOf({ plan: lease, spec: cast.spec, summarizer, policy });
+  const ratio = ratioOf(measuredFor(state, summarizer), summarizer.id);
+  return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 
 /** It is a part of a fold, and one that is kept. */
-export const isPartDone = ({ outcome, next }: Settled, spec: ModelSpec, state: SessionState): boolean =>
-  next !== null && outcome.ok && check(outcome, spec, state).ok;
+export function isPartDone({ outcome, next }: Settled, cast: Cast, state: SessionState): boolean {
+  const { lease } = state.compaction;
+  return next !== null && lease !== null && outcome.ok && check(outcome, lease, { cast, state }).ok;
+}
 
 interface World {
   readonly cast: Cast;

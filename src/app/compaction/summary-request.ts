@@ -5,6 +5,7 @@
 import { limitOf, PADDING, ratioOf } from "../../context/budget";
 import { withoutFileOps } from "../../context/file-ops";
 import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../../context/fold";
+import { levelOf } from "../../context/level";
 import { SUMMARY_JOIN } from "../../context/placement";
 import {
   buildSamePrefixInstruction,
@@ -14,7 +15,7 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../../context/prompts";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor } from "../../context/start-ratio";
 import { estimateTokens } from "../../context/tokens";
 import { shortenToolResult } from "../../context/tool-results";
 import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
@@ -25,7 +26,7 @@ import type { SessionContent } from "../session-ports";
 import type { FoldNext, SummaryPart } from "../summary-part";
 import { policyUnderWay } from "./asked-policy";
 import { readRequest, windowOf } from "./build-request";
-import { answerCapOf, capFor, capOf } from "./summary-cap";
+import { allowedOutput, answerCapOf } from "./summary-cap";
 
 export interface PartInput {
   readonly plan: SummaryPlan;
@@ -56,33 +57,36 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
 
 /** Tools and settings as in the turn, else the provider's cache of it is lost. */
 function buildSamePrefix(input: PartInput): SummaryPart {
-  const { plan, state, spec, content } = input;
+  const { plan, state, spec, summarizer, content } = input;
   const policy = policyUnderWay(state);
+  const cap = answerCapOf({ plan, spec, summarizer, policy });
   const prefix = readRequest(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
-  const text = buildSamePrefixInstruction({ form, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
+  const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
   const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
-  const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: capOf(spec, policy) };
+  const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: allowedOutput(cap, spec) };
   return { request, part: partsDone(state), next: null };
 }
 
 function buildTranscriptPart(input: PartInput): SummaryPart {
   const { state, spec, summarizer } = input;
   const policy = policyUnderWay(state);
-  const cap = Math.min(answerCapOf(input.plan, spec, policy), capFor(summarizer, spec, policy));
+  const cap = answerCapOf({ plan: input.plan, spec, summarizer, policy });
+  const maxOutput = allowedOutput(cap, summarizer);
   const window = limitOf(windowOf(summarizer, policy)) ?? Number.POSITIVE_INFINITY;
-  const whole = (window - cap) / factorOf(state, summarizer);
+  const whole = (window - maxOutput) / factorOf(state, summarizer);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
   const previous = shortenLongest(stand.previous, whole / 2);
-  const system = summarySystem(policy.summary.form);
+  const system = summarySystem(policy.summary.form, cap);
+  const rereads = input.plan.reread_from !== undefined && stage === "history";
   const promptFor = (transcript: readonly string[]): string =>
-    buildSummaryPrompt({ stage, previous, transcript, instructions: instructionsOf(input) });
+    buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: instructionsOf(input) });
   const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
   const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
-  const asked = { system, messages, tools: [], maxOutput: cap, reasoning: "off" } as const;
+  const asked = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
   const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
   return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
 }
@@ -95,7 +99,7 @@ const COUNTED_MARGIN = 1.1;
  * it is never taken for less than its raw estimate.
  */
 function factorOf(told: SessionState, spec: ModelSpec): number {
-  const state = withStartRatio(told, spec);
+  const state = measuredFor(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
   return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
@@ -161,28 +165,21 @@ function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntr
 }
 
 /**
- * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything.
- * It matters where an earlier summary left a message standing inside its range, and that message goes now.
+ * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything, and one that
+ * reads again everything from there on. It matters where an earlier summary left a message standing inside its range, and that message goes now.
  */
 function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Run[] {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return [range];
-  return unreadRuns(view, range);
+  const { reread_from: from } = plan;
+  if (from === undefined) return unreadRuns(view, range);
+  const before = unreadRuns(view, { from: range.from, to: Math.min(range.to, from - 1) });
+  return range.to < from ? before : [...before, { from: Math.max(range.from, from), to: range.to }];
 }
 
 /** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
 function shortenLongest(texts: readonly string[], most: number): string | null {
-  const sizes = texts.map(estimateTokens).sort((a, b) => a - b);
-  let left = most;
-  let level = Number.POSITIVE_INFINITY;
-  for (const [index, size] of sizes.entries()) {
-    const share = left / (sizes.length - index);
-    if (size > share) {
-      level = share;
-      break;
-    }
-    left -= size;
-  }
+  const level = levelOf(texts.map(estimateTokens), most);
   return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
 }
 

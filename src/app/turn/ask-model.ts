@@ -5,6 +5,7 @@
 import { rawViewTokens } from "../../context/budget";
 import { rentOfCall } from "../../context/planner";
 import { policyOf } from "../../context/policy-choice";
+import { measuredFor } from "../../context/start-ratio";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
@@ -42,7 +43,12 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const { state } = writer;
   const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
   const at = clock();
-  const read = { model: spec.id, epoch: state.view.epoch, up_to: state.next_position - 1, estimate: rawViewTokens(state) };
+  const read = {
+    model: spec.id,
+    epoch: state.view.epoch,
+    up_to: state.next_position - 1,
+    estimate: rawViewTokens(measuredFor(state, spec)),
+  };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
   const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
   // Counted before it is made: what cannot be written down is not asked.

@@ -1,7 +1,7 @@
 /** Which models are asked for an answer, in order: the session's own, then those that its policy names to fall back on. */
 import { limitOf, plannedNext } from "../../context/budget";
 import { policyOf } from "../../context/policy-choice";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
 import { windowOf } from "../compaction/build-request";
 import type { ModelSpec } from "../ports";
@@ -32,5 +32,5 @@ function answererOf({ turn, anchor, view }: SessionState): string | null {
 /** Whether the next request as it stands is within the candidate's own window, by our measure. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
   const limit = limitOf(windowOf(spec, policyOf(state.settings.policy)));
-  return limit === null || plannedNext(withStartRatio(state, spec), spec.id) <= limit;
+  return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;
 }

@@ -9,6 +9,7 @@ import { isGentle, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { policyOf } from "../../context/policy-choice";
+import { planRefused } from "../../context/refused";
 import { type CompactionTrigger, standsApart } from "../../domain/compaction-events";
 import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
@@ -40,11 +41,21 @@ export const INLINE_MS = 60_000;
 
 /** After it the request fits by our measure, or there is a report of why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
+  dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
+  if (plan) await breathe(ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
   else if (plan && isGentle(plan)) await clearInline(live, { plan, spec }, ports);
+  if (plan) await breathe(ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
+}
+
+/** What was refused in the turn before goes before anything older does. */
+function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
+  const { state } = ports.writer;
+  const limits = limitsOf(spec);
+  applyRungs(planRefused({ state, limits, policy: policyOf(state.settings.policy) }), { trigger: "guard", limits }, ports);
 }
 
 /** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
@@ -52,6 +63,15 @@ async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; 
   const cast = isForced(plan.trigger) ? await castByPolicy(spec, ports) : null;
   if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
+}
+
+/** Items in the view from which on each look at all of them is a step of its own: others are served in between. */
+export const LONG_VIEW = 2_000;
+
+/** After it everything may have changed: it is an await like any other. */
+async function breathe({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
+  if (writer.state.view.items.length < LONG_VIEW) return;
+  await new Promise<void>((resolve) => void schedule(0, resolve));
 }
 
 const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
@@ -65,6 +85,7 @@ export interface ForeseenRoom {
 
 /** What `makeRoom` would do if no summary could be had. Meant for a copy of the session. */
 export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
+  dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
   const first = plan && summarizes(plan) ? plan : null;
   if (first) {
@@ -121,6 +142,7 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
+  await breathe(ports);
   const efforts = new Efforts();
   while (id && !isOver() && clock() < deadline) {
     const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
@@ -177,6 +199,7 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
+    await breathe(ports);
     // Nobody waits any more.
     if (!isCurrent(live, ports)) {
       giveBack({ ...lease, outcome, part: part.part }, ports);

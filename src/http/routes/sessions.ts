@@ -1,7 +1,7 @@
 /** Sessions: made, listed, read, changed, erased. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
-import type { OpenInput, Outcome } from "../../app/session-api";
+import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
 import type { SessionDescription } from "../../app/session-views";
 import { chainChoices, type PolicyChoice, parseLevel } from "../../context/policy-choice";
 import type { TenantId } from "../../domain/ids";
@@ -112,11 +112,15 @@ function registerCreate(app: App, deps: HttpDeps): void {
     const fault = faultOfPolicy(input.policy, body.policy);
     if (fault) return await refuseCreation(c, { code: "invalid_request", errors: [fault] }, forget);
     const opened = await openOnce(calls, input);
-    if (!opened.ok) return await refuseCreation(c, opened.error, forget);
+    if (!opened.ok) return await refuseCreation(c, ofNamedModel(opened.error, body.model), forget);
     if (replayed) c.header("idempotent-replayed", "true");
     return c.json(opened.value, 201, { Location: `/v1/sessions/${session}` });
   });
 }
+
+/** A client that named no model is not at fault for the one that its tenant's settings name. */
+const ofNamedModel = (error: SessionError, named: string | undefined): HttpError =>
+  named === undefined && error.code === "unknown_model" ? { code: "default_model_gone", model: error.model } : error;
 
 async function openOnce(calls: SessionCalls, input: OpenInput): Promise<Outcome<SessionDescription>> {
   const opened = await calls.repeatable((api, caller) => api.open(caller, input));

@@ -63,6 +63,7 @@ const rung = z.discriminatedUnion("rung", [
     rung: z.literal("summarize"),
     range: coveredRange,
     source: coveredRange,
+    reread: z.number().openapi({ description: "Tokens of the messages before the source that it reads again, raw" }),
     replaces: overlays,
     keeps: z.array(z.int()).readonly(),
     merge: z.boolean(),

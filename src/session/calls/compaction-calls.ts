@@ -38,7 +38,7 @@ export async function recordFor(runtime: SessionRuntime, settled: api.Settled): 
   const found = await lookUp(runtime);
   const { state } = runtime;
   const isDraft = state.compaction.requested?.options?.draft === true;
-  const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isPartDone(settled, found.spec, state)));
+  const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isPartDone(settled, found, state)));
   if (waits && isCurrentLease(settled, state)) {
     runtime.hold(settled);
     return ok({ next: "done" });

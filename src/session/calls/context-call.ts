@@ -8,7 +8,9 @@ import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
 import { shownAddress } from "../../app/shown-address";
 import { foreseeRoom } from "../../app/turn/make-room";
+import { MAX_REQUEST_CHARS } from "../../context/budget";
 import { parsePolicyText } from "../../context/policy-choice";
+import { measuredFor } from "../../context/start-ratio";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
 import { evolve } from "../../domain/evolve";
@@ -19,8 +21,8 @@ import type { SessionRuntime } from "../runtime";
 import { weighContext } from "./context-weights";
 import { resolveQuietly } from "./read-calls";
 
-/** A request's body as it is shown, in UTF-16 units: as long as the largest windows fill it, and far below what RPC takes. */
-export const MAX_SHOWN_CHARS = 8_000_000;
+/** A request's body as it is shown: no other is sent. */
+export const MAX_SHOWN_CHARS = MAX_REQUEST_CHARS;
 
 /**
  * With `content` that cannot fit there is no next request: the refusal that sending it would get. One that is too large
@@ -59,7 +61,7 @@ export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null)
   };
   const writer: SessionWriter = {
     get state() {
-      return state;
+      return measuredFor(state, runtime.spec);
     },
     execute(command, bodies = []) {
       const decision = decide(command, state);

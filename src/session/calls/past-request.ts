@@ -1,7 +1,7 @@
 /** A request that was sent, found by its turn: the session as it was when it was built, folded from the log. */
 import type { RequestRef, TurnCall } from "../../app/past-views";
 import type * as api from "../../app/session-api";
-import { withStartRatio } from "../../context/start-ratio";
+import { measuredFor, type RatedModel } from "../../context/start-ratio";
 import type { TurnId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -34,7 +34,7 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   const then = call ? sql.transaction(() => stateOfCall(sql, call)) : null;
   if (!call || !then) return err({ code: "request_not_found", turn, call: number, calls: events.length });
   const { redacted } = runtime.state;
-  const rated = withStartRatio(then, { id: call.model, ...(call.ratio !== undefined && { ratio: call.ratio }) });
+  const rated = measuredFor(then, toRatedModel(call));
   const state = { ...rated, redacted };
   const content = createContent(sql, () => state);
   return ok({
@@ -47,6 +47,14 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
     isRedacted: isHiddenSince(then, redacted) || isBurned(then, content),
   });
 }
+
+/** As it was asked; of an older build it is not known what the model was sent of images and files. */
+const toRatedModel = ({ model: id, ratio, asked }: CallEvent): RatedModel => ({
+  id,
+  provider: asked?.model.provider ?? "unknown",
+  ...(ratio !== undefined && { ratio }),
+  ...(asked?.model.capabilities && { capabilities: asked.model.capabilities }),
+});
 
 const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, index: number): TurnCall => ({
   n: index + 1,

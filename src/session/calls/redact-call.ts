@@ -10,10 +10,10 @@ import { isTitleMadeFrom, readersOf, readQuotations } from "../log/burn-content"
 import type { SessionRuntime } from "../runtime";
 
 /** On whatever branch it stands. Done twice it is done. */
-export function redactMessage(
+export async function redactMessage(
   runtime: SessionRuntime,
   message: ItemId,
-): api.Outcome<{ readonly message_id: ItemId; readonly position: number }> {
+): Promise<api.Outcome<{ readonly message_id: ItemId; readonly position: number }>> {
   const { sql, clock } = runtime.deps;
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
@@ -27,6 +27,7 @@ export function redactMessage(
   });
   if (!redacted.ok) return err(redacted.error);
   runtime.content.forget();
+  if (redacted.value.length > 0) await sql.scrub();
   return ok({ message_id: message, position });
 }
 

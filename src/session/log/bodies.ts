@@ -30,8 +30,14 @@ export function writeBody(sql: Sql, body: NewBody): void {
     sql.all("INSERT INTO bodies (id, part, text) VALUES (?, ?, ?)", body.id, part, text);
 }
 
+/** A deleted row's bytes stay in its page: they are written over first, in place, since as many come as there were. */
+export const overwritten = (column: string): string => `printf('%.*c', length(CAST(${column} AS BLOB)), 'x')`;
+
 export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
-  for (const id of ids) sql.all("DELETE FROM bodies WHERE id = ?", id);
+  for (const id of ids) {
+    sql.all(`UPDATE bodies SET text = ${overwritten("text")} WHERE id = ?`, id);
+    sql.all("DELETE FROM bodies WHERE id = ?", id);
+  }
 }
 
 /** The texts of `ids` that exist. */

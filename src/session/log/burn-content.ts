@@ -6,9 +6,9 @@ import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId, OverlayId } from "../../domain/ids";
 import { type MadeSummary, type Quotation, readingsOf } from "../../domain/summary-sources";
-import { deleteBodies, readBodies } from "./bodies";
+import { deleteBodies, overwritten, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
-import { dropPassages } from "./recall-step";
+import { remakeIndex } from "./recall-step";
 import type { Sql } from "./sql";
 
 type Redacted = Extract<StoredEvent, { type: "MessageRedacted" }>;
@@ -20,8 +20,10 @@ const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as
 export function burnContent(sql: Sql, { item, position, texts = readersOf(sql, [position]) }: Redacted): void {
   deleteBodies(sql, [item, ...texts, ...artifactsOf(sql, position), ...passingTexts(sql)]);
   // The call was made, and the ledger is yet to hear of it.
+  const blank = `json_replace(outcome, '$.text', ${overwritten("json_extract(outcome, '$.text')")})`;
+  sql.all(`UPDATE pending_outcomes SET outcome = ${blank} WHERE json_extract(outcome, '$.text') IS NOT NULL`);
   sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
-  dropPassages(sql, position);
+  remakeIndex(sql);
 }
 
 /** Summaries that were made from what stands at any of these positions, and whose text is still there. */

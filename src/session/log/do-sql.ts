@@ -12,6 +12,29 @@ export function createObjectSql(storage: DurableObjectStorage): Sql {
     script: (statements) => void storage.sql.exec(statements),
     transaction: (work) => storage.transactionSync(work),
     wipe: () => storage.deleteAll(),
+    scrub: () => scrub(storage),
     isFull: () => storage.sql.databaseSize > MAX_DATABASE_BYTES - RESERVED_BYTES,
   };
+}
+
+/** One more than the pages after which SQLite copies its write-ahead log into the database and begins it anew (docs/platform-facts.md). */
+const FILLED_PAGES = 1_100;
+const PAGE_BYTES = 4_096;
+const ROWS = 5;
+const FILLER = `INSERT INTO scrub (n, filler) WITH RECURSIVE rows (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rows WHERE n < ${ROWS})
+  SELECT n, zeroblob(${Math.ceil((FILLED_PAGES * PAGE_BYTES) / ROWS)}) FROM rows`;
+
+/**
+ * `secure_delete` and a checkpoint are not ours to ask for. Filler takes the pages that were freed last, and so much of it makes the engine
+ * copy its log; the second time it is written over the log itself. Each step is a commit of its own.
+ */
+async function scrub(storage: DurableObjectStorage): Promise<void> {
+  storage.sql.exec("CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL)");
+  for (let pass = 0; pass < 2; pass++) {
+    storage.sql.exec("DELETE FROM scrub");
+    storage.sql.exec(FILLER);
+    await storage.sync();
+    storage.sql.exec("DELETE FROM scrub");
+    await storage.sync();
+  }
 }

@@ -11,6 +11,8 @@ export interface Sql {
   transaction<T>(work: () => T): T;
   /** Empties the whole database, file contents included. */
   wipe(): Promise<void>;
+  /** Writes over what deleted rows have left in the files, as far as the engine lets us: its free pages and its write-ahead log. */
+  scrub(): Promise<void>;
   /** Whether so little room is left that nothing new may begin: what is under way still comes to its recorded end. */
   isFull(): boolean;
 }

@@ -11,12 +11,11 @@ import { RECALL_TOOL } from "../../context/recall-tool";
 import type { ViewEntry } from "../../context/view";
 import type { ItemMeta } from "../../domain/message";
 import { readMeta, writeMeta } from "../log/log-schema";
-import { rowOf } from "../log/recall-step";
+import { rowOf, WATERMARK } from "../log/recall-step";
 import type { Sql } from "../log/sql";
 
 /** Raise it with any change of what a term is: the index is made again. */
 export const TERMS_VERSION = 1;
-const WATERMARK = "recall_index";
 /** Of one transaction. A message is never divided. */
 const PAGE = { items: 256, units: 200_000 } as const;
 /** Weights of the two columns for bm25: another form of a word is as good as the word, and the word itself a little better. */

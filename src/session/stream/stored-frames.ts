@@ -1,4 +1,5 @@
 /** The live stream's frames as they are stored: packs of lines, and the offsets that are taken. */
+import { overwritten } from "../log/bodies";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import { type FrameLine, formatLine, parseLine } from "./frames";
@@ -7,8 +8,18 @@ import { type FrameLine, formatLine, parseLine } from "./frames";
 type Pack = { readonly first: number; readonly last: number; readonly at: number; readonly lines: string };
 
 const RESERVED = "stream_reserved";
-/** UTF-16 units of packs that one read goes on to, at most. */
-const READ_UNITS = 250_000;
+/** UTF-16 units of one read, at most, where they are not one frame's: what a reader that does not read holds, whatever is said meanwhile. */
+export const READ_UNITS = 128_000;
+
+/** The first of `lines`, as many as one read takes: one at least. */
+export function takeUnits(lines: readonly FrameLine[], limit: number): FrameLine[] {
+  let units = 0;
+  const end = lines.findIndex(({ json }, index) => {
+    units += json.length;
+    return index > 0 && (index >= limit || units > READ_UNITS);
+  });
+  return end < 0 ? [...lines] : lines.slice(0, end);
+}
 
 export class StoredFrames {
   readonly sql: Sql;
@@ -49,7 +60,7 @@ export class StoredFrames {
       units += pack.lines.length;
       at = pack.last;
     }
-    return found.slice(0, limit);
+    return takeUnits(found, limit);
   }
 
   /** The last offset of the newest pack that begins at `offset` or before; null: there is none. */
@@ -75,6 +86,7 @@ export class StoredFrames {
   /** Nothing up to `offset` stays. */
   deleteTo(offset: number): void {
     const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", offset, offset)[0];
+    this.sql.all(`UPDATE frames SET lines = ${overwritten("lines")} WHERE first <= ?`, offset);
     this.sql.all("DELETE FROM frames WHERE first <= ?", offset);
     const rest = torn?.lines.split("\n").slice(offset + 1 - torn.first) ?? [];
     if (torn) this.#insert({ ...torn, first: offset + 1, lines: rest.join("\n") });

@@ -11,6 +11,7 @@ import type { Schedule } from "../../app/session-ports";
 import type { Sql } from "../log/sql";
 import type { Frame, FrameLine } from "./frames";
 import { splitDelta, toFrameLine, toGapLine, toPacks } from "./frames";
+import { RecentFrames } from "./recent-frames";
 import { StoredFrames } from "./stored-frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
@@ -21,8 +22,6 @@ const LEAST_WAIT_MS = 10;
 const FLUSH_EVERY_MS = 1_000;
 const FLUSH_AT_UNITS = 16_384;
 const RESERVED_BLOCK = 10_000;
-/** Frames kept in memory for readers at the live end; older ones are read from the table. */
-const MEMORY_FRAMES = 512;
 const STORED_PACKS = 400;
 /** A share of them is stored between two prunings: finding the oldest to keep walks over all of them. */
 const PRUNE_EVERY = 1 / 8;
@@ -30,6 +29,8 @@ const PRUNE_EVERY = 1 / 8;
 export interface StreamBuffer {
   /** The newest offset given. */
   readonly offset: number;
+  /** UTF-16 units of frames that are in memory. */
+  readonly heldUnits: number;
   /** Shows and stores frames now, after what was pending. */
   publish(...frames: readonly Frame[]): void;
   /** Lets readers look again: something that makes no frame has changed. */
@@ -70,7 +71,7 @@ class Buffer implements StreamBuffer {
   /** Where this life began: every offset from here on is its own. */
   #start = 0;
   #reserved = 0;
-  #recent: FrameLine[] = [];
+  readonly #recent = new RecentFrames();
   #unstored: FrameLine[] = [];
   /** A frame was left out, and the gap that says so has no offset yet. */
   #hasUntold = false;
@@ -179,7 +180,10 @@ class Buffer implements StreamBuffer {
     this.#unstored.push(line);
     this.#recent.push(line);
     this.#units += line.json.length;
-    if (this.#recent.length > 2 * MEMORY_FRAMES) this.#recent = this.#recent.slice(-MEMORY_FRAMES);
+  }
+
+  get heldUnits(): number {
+    return this.#recent.units + (this.#delta?.text.length ?? 0);
   }
 
   /** False: it cannot be written down that offsets up to here are taken, so that none of them may be shown. */
@@ -226,11 +230,7 @@ class Buffer implements StreamBuffer {
   }
 
   read(after: number, limit: number): FrameLine[] {
-    const oldest = this.#recent[0];
-    // Offsets follow one another: where to begin is known without a search.
-    const from = after + 1 - (oldest?.offset ?? 0);
-    if (oldest && from >= 0) return this.#recent.slice(from, from + limit);
-    return this.stored.readAfter(after, limit);
+    return this.#recent.read(after, limit) ?? this.stored.readAfter(after, limit);
   }
 
   locate(after: number): { kind: "known" | "pruned" | "rewind"; offset: number } {
@@ -253,7 +253,7 @@ class Buffer implements StreamBuffer {
     this.#flushTimer = null;
     this.#delta = null;
     this.#unstored = [];
-    this.#recent = [];
+    this.#recent.dropTo(Number.POSITIVE_INFINITY);
     this.#reserved = 0;
   }
 
@@ -280,7 +280,7 @@ class Buffer implements StreamBuffer {
     // Not from where the turn's message was taken in: while it waited, the turn before it spoke.
     const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
     this.stored.deleteTo(to);
-    this.#recent = this.#recent.filter(({ offset }) => offset > to);
+    this.#recent.dropTo(to);
   }
 
   prune(): void {

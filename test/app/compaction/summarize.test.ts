@@ -32,7 +32,7 @@ describe("an answer that holds a tool call ends as one, whatever the provider sa
     const outcome = await summarizeAs(...chunks);
 
     expect(outcome).toMatchObject({ ok: true, finish: "tool_calls", usage });
-    expect(outcome.ok && checkSummary({ ...outcome, form: "narrative", cap: 1_000 }).ok).toBe(false);
+    expect(outcome.ok && checkSummary({ ...outcome, form: "narrative", cap: 1_000, ratio: 1 }).ok).toBe(false);
   });
 });
 

@@ -1,0 +1,89 @@
+/** What sessions hold of the heap: the code of the session's object over Node's SQLite, in this process. An isolate has 128 MB for all of its objects. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { CALLER, Life, settle } from "../test/session/life.ts";
+import { type BenchResult, type Figure, measured } from "./support/report.ts";
+
+const SESSIONS = 40;
+const LONG = 10_000;
+/** Characters that a stream says before it is looked at. */
+const SAID = 400_000;
+const PIECE = 2_000;
+/** Kilobytes: 128 MB are a thousand of them, beside what the program takes. */
+const GOAL = { idle: 100, streaming: 4_000, stalled: 4_000, long: 16_000 } as const;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+async function heapKb(): Promise<number> {
+  await settle();
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed / 1_000;
+}
+
+const MESSAGE = { role: "user", run: false, onBusy: "queue", tools: null, idempotency: null } as const;
+
+async function idle(): Promise<Life> {
+  const life = new Life();
+  await life.open("balanced");
+  await life.send("hello");
+  await life.answer("hi");
+  life.calls.length = 0;
+  return life;
+}
+
+/** In the middle of a reply, with a reader that has taken nothing since it began. */
+async function streaming(isRead: boolean): Promise<Life> {
+  const life = new Life();
+  await life.open("balanced");
+  await life.send("tell me");
+  const opened = isRead ? null : await life.service.stream(CALLER, { after: 0, turn: null });
+  if (opened && !opened.ok) throw new Error(opened.error.code);
+  held.push(opened);
+  for (let said = 0; said < SAID; said += PIECE) {
+    await life.say({ type: "text", text: "x".repeat(PIECE) });
+    await life.advance(50);
+  }
+  return life;
+}
+
+async function long(): Promise<Life> {
+  const life = new Life();
+  await life.open("balanced");
+  for (let n = 0; n < LONG; n++)
+    await life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: `message ${n} of a long record` }] });
+  await life.send("what was it about?");
+  while (life.calls.at(-1)?.request.purpose !== "turn") {
+    if (life.calls.at(-1)?.request.purpose === "compaction") await life.summarize("## Goal\nA long record.\n");
+    await life.advance(0);
+  }
+  await life.answer("a record");
+  life.calls.length = 0;
+  return life;
+}
+
+/** What the figures are of must not be collected before it is measured. */
+const held: unknown[] = [];
+
+async function each(count: number, make: () => Promise<Life>): Promise<number> {
+  const before = await heapKb();
+  for (let n = 0; n < count; n++) held.push(await make());
+  const kb = (await heapKb()) - before;
+  held.length = 0;
+  return kb / count;
+}
+
+export async function benchMemory(): Promise<BenchResult> {
+  await each(1, idle); // what is loaded and compiled once
+  const base = await heapKb();
+  const figures: Figure[] = [
+    measured("the program itself", "kB", [base]),
+    measured("an idle session, after a turn", "kB", [await each(SESSIONS, idle)], GOAL.idle),
+    measured(`a session that streams ${SAID} characters`, "kB", [await each(4, () => streaming(true))], GOAL.streaming),
+    measured("the same, with a reader that does not read", "kB", [await each(4, () => streaming(false))], GOAL.stalled),
+    measured(`a session of ${LONG} messages, after a turn`, "kB", [await each(1, long)], GOAL.long),
+  ];
+  const notes = ["Heap in use after a full collection. The database's pages are not in it: on the platform they are the storage's."];
+  return { title: "Heap of a session", notes, figures };
+}

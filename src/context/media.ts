@@ -1,0 +1,69 @@
+/**
+ * What a model is sent of an image or a file: itself, by reference, or words that name it. What it is sent is what it weighs; the adapters
+ * (`model/`) decide it by the same rules, which `test/contract` holds together.
+ */
+import type { ItemMeta, MediaMeta, MediaPart, Part } from "../domain/message";
+import type { MediaReader, SessionState, View } from "../domain/state";
+import { estimateTokens, IMAGE_TOKENS } from "./tokens";
+
+export const mediaInWords = ({ name, media_type, url }: MediaPart): string => `[file: ${name ?? media_type} (${media_type}) ${url}]`;
+
+export function toMediaMeta(part: MediaPart): MediaMeta {
+  const { type, media_type } = part;
+  return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words: estimateTokens(mediaInWords(part)) };
+}
+
+export const mediaOf = (parts: readonly Part[]): MediaMeta[] =>
+  parts.flatMap((part) => (part.type === "image" || part.type === "file" ? [toMediaMeta(part)] : []));
+
+type Media = Pick<MediaMeta, "media_type" | "scheme">;
+
+const isPicture = ({ media_type }: Media): boolean => /^image(?:\/|$)/.test(media_type);
+const isPdf = ({ media_type }: Media): boolean => media_type === "application/pdf";
+
+/** Who fetches what by its address. Google fetches its own files and videos alone, which the scheme does not tell: never too little is weighed. */
+const FETCHES: Readonly<Record<string, (media: Media) => boolean>> = {
+  embedded: () => false,
+  "workers-ai": () => false,
+  "openai-compatible": ({ media_type }) => /^(?:image|video)(?:\/|$)/.test(media_type),
+  "openai-chat": ({ media_type }) => /^(?:image|video)(?:\/|$)/.test(media_type),
+  openai: (media) => isPicture(media) || isPdf(media),
+  anthropic: (media) => media.scheme === "https:" && (isPicture(media) || isPdf(media)),
+};
+
+/** Whether the model is sent it as it is; of a provider without rules here, it is taken to be. */
+export function isRead({ provider, capabilities }: MediaReader, media: MediaMeta): boolean {
+  const readable = media.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
+  const media_type = media.type === "image" && !isPicture(media) ? "image" : media.media_type;
+  return readable && media.scheme !== null && (FETCHES[provider]?.({ ...media, media_type }) ?? true);
+}
+
+/** What an item weighs less for that model than it was recorded with, raw. */
+const savedOf = ({ attached = [] }: ItemMeta, reader: MediaReader): number =>
+  attached.reduce((sum, media) => sum + (isRead(reader, media) ? 0 : IMAGE_TOKENS - media.words), 0);
+
+interface Saved {
+  readonly reader: MediaReader;
+  readonly byPosition: ReadonlyMap<number, number>;
+  readonly total: number;
+}
+
+const NOTHING: Pick<Saved, "byPosition" | "total"> = { byPosition: new Map(), total: 0 };
+
+/** Views do not change: of each it is found once, as long as the model is the same. */
+const known = new WeakMap<View, Saved>();
+
+/** What the view weighs less for the model that is to read it than was recorded, item by item; what is shown as less is weighed as that already. */
+export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Pick<Saved, "byPosition" | "total"> {
+  if (!reader) return NOTHING;
+  const found = known.get(view);
+  if (found?.reader === reader) return found;
+  const reduced = new Set(view.reduced.map(({ position }) => position));
+  const saved = view.items.flatMap((item): [number, number][] => {
+    const tokens = item.attached && !reduced.has(item.position) ? savedOf(item, reader) : 0;
+    return tokens === 0 ? [] : [[item.position, tokens]];
+  });
+  const made = { reader, byPosition: new Map(saved), total: saved.reduce((sum, [, tokens]) => sum + tokens, 0) };
+  known.set(view, made);
+  return made;
+}

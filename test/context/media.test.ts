@@ -1,0 +1,57 @@
+/** An image or a file weighs what the model at hand is sent of it. */
+import { describe, expect, test } from "vitest";
+import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget";
+import { planGuard } from "../../src/context/guard";
+import { estimateParts } from "../../src/context/item-tokens";
+import { mediaInWords, mediaOf } from "../../src/context/media";
+import { policyOf } from "../../src/context/policy-choice";
+import { evictable } from "../../src/context/reductions";
+import { measuredFor } from "../../src/context/start-ratio";
+import { stateAfter } from "../../src/context/state-after";
+import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
+import { isCount } from "../../src/domain/model-call";
+import { item, viewing } from "../support/builders";
+import { limitsOf, MODEL } from "./planning";
+
+const picture = { type: "image", url: "https://example.com/a.png", media_type: "image/png" } as const;
+const pdf = { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" } as const;
+const parts = [{ type: "text", text: "What is in these?" } as const, picture, pdf];
+const showing = viewing([item(1, "user", { tokens: estimateParts(parts), media: 2, attached: mediaOf(parts) })]);
+const wordsOf = (part: typeof picture | typeof pdf): number => estimateTokens(mediaInWords(part));
+
+const blind = { tools: true, images: false, files: false, reasoning: false };
+const saved = (part: typeof picture | typeof pdf): number => IMAGE_TOKENS - wordsOf(part);
+
+describe("what a model is sent of an image and a PDF", () => {
+  test.each([
+    ["OpenAI", { provider: "openai" }, 0],
+    ["a model that reads no files", { provider: "openai", capabilities: { ...blind, images: true } }, saved(pdf)],
+    ["a model that reads neither", { provider: "openai", capabilities: blind }, saved(picture) + saved(pdf)],
+    ["a compatible endpoint of which nothing is known", { provider: "openai-compatible" }, saved(pdf)],
+    ["Workers AI", { provider: "workers-ai" }, saved(picture) + saved(pdf)],
+  ])("is what they weigh: %s", (_what, reader, less) => {
+    const state = measuredFor(showing, { id: MODEL, ...reader });
+    expect(rawViewTokens(state)).toBe(estimateParts(parts) - less);
+    expect(measureNext(state, MODEL).tokens).toBe(estimateParts(parts) - less);
+    expect(state.view.items.map((shown) => itemTokens(state, shown))).toEqual([estimateParts(parts) - less]);
+  });
+
+  test("changes with the model, and the record does not", () => {
+    const blindly = measuredFor(showing, { id: MODEL, provider: "openai", capabilities: blind });
+    expect(rawViewTokens(measuredFor(blindly, { id: "other", provider: "openai" }))).toBe(estimateParts(parts));
+    expect(showing.view.tokens).toBe(estimateParts(parts));
+  });
+
+  test("weighs the same in a view that is weighed before it is committed", () => {
+    const state = measuredFor(showing, { id: MODEL, provider: "workers-ai" });
+    const after = stateAfter(state, [{ op: "clear_results", items: [] }], "manual");
+    expect(rawViewTokens(after)).toBe(rawViewTokens(state));
+  });
+
+  test("fits a window of 2,048 in words, is not put out of it, and its count is believed", () => {
+    const state = measuredFor(showing, { id: MODEL, provider: "workers-ai" });
+    expect(planGuard({ state, limits: limitsOf(2_048), policy: policyOf("balanced") })).toMatchObject({ kind: "none", reason: "fits" });
+    expect(evictable(state, state.view.items)).toEqual([]);
+    expect(isCount({ input: rawViewTokens(state), output: 1, cached: 0, reasoning: 0 }, rawViewTokens(state))).toBe(true);
+  });
+});

@@ -1,0 +1,24 @@
+/** What `wrangler deploy` takes from the repository as it is. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { unstable_readConfig as readConfig } from "wrangler";
+
+/** Of the types of `Config` this one is not told. */
+interface Consumer {
+  readonly queue: string;
+  readonly dead_letter_queue?: string;
+}
+
+const config = readConfig({ config: join(import.meta.dirname, "..", "..", "wrangler.toml") });
+
+test("a deployment is production unless its owner says otherwise: only local servers are dev", () => {
+  expect(config.vars.ENVIRONMENT).toBe("production");
+});
+
+test("the Worker reads the dead-letter queue that the queue of compactions names, and knows it by that name", () => {
+  const consumers: readonly Consumer[] = config.queues.consumers ?? [];
+  const [dead] = consumers.flatMap(({ dead_letter_queue }) => dead_letter_queue ?? []);
+  expect(dead).toBeDefined();
+  expect(config.vars.DEAD_LETTER_QUEUE).toBe(dead);
+  expect(consumers.map(({ queue }) => queue)).toContain(dead);
+});

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { generationOf, noteChange } from "../../src/tenant/changes";
+import { createLookUpCache } from "../../src/tenant/look-up-cache";
+import { createTestClock } from "./support";
+
+it("what is remembered is asked for again once the isolate has heard of a change", async () => {
+  let value = "old";
+  const tenant = "ten_heard";
+  const find = createLookUpCache({ ask: async () => value, now: createTestClock().now, generation: () => generationOf(tenant) });
+  expect(await find("key")).toBe("old");
+  value = "new";
+  expect(await find("key")).toBe("old");
+
+  noteChange("ten_another");
+  expect(await find("key")).toBe("old");
+  noteChange(tenant);
+  expect(await find("key")).toBe("new");
+});
+
+it("what was last known stands while the tenant's object is out of reach, whatever was heard", async () => {
+  let isAway = false;
+  const tenant = "ten_away";
+  const ask = async () => (isAway ? Promise.reject(new Error("away")) : "known");
+  const find = createLookUpCache({ ask, now: createTestClock().now, generation: () => generationOf(tenant) });
+  await find("key");
+  isAway = true;
+  noteChange(tenant);
+  expect(await find("key")).toBe("known");
+});
+
+it("a change is heard of however many other tenants change", () => {
+  const tenant = "ten_first";
+  const before = generationOf(tenant);
+  noteChange(tenant);
+  for (let n = 0; n < 10_001; n++) noteChange(`ten_${n}`);
+  expect(generationOf(tenant)).toBeGreaterThan(before);
+});
