@@ -8,6 +8,7 @@ import { baseUrlFault, MODEL_NAME, MODEL_NAME_RULE, modelFigures, toFigures } fr
 import { parsePolicyConfig } from "./context/policy-check";
 import { DEFAULT_POLICY } from "./context/presets";
 import { parseMasterKeys } from "./lib/master-keys";
+import { protoPath } from "./lib/proto-name";
 
 export interface Env {
   readonly SESSIONS: DurableObjectNamespace<WholeSessionApi & Rpc.DurableObjectBranded>;
@@ -84,7 +85,9 @@ const config = z.object({
     .default("{}")
     .transform((text, context) => {
       try {
-        return JSON.parse(text) as unknown;
+        const proto = protoPath(text);
+        if (proto) context.addIssue({ code: "custom", message: `${proto.join(".")}: a name that no object can have here` });
+        return proto ? z.NEVER : (JSON.parse(text) as unknown);
       } catch {
         context.addIssue({ code: "custom", message: "MODELS is not JSON" });
         return z.NEVER;

@@ -24,6 +24,10 @@ describe("the deployment's configuration", () => {
 });
 
 describe("the deployment's models", () => {
+  test("are not left out in silence, whatever they are named", () => {
+    expect(() => configured({ MODELS: '{"__proto__": {"provider": "openai"}}' })).toThrow(/__proto__/);
+  });
+
   const models = (entry: object) => configured({ MODELS: JSON.stringify({ m: entry }) }).MODELS;
 
   test.each(PROVIDERS)("may be of %s", (provider) => {

@@ -56,8 +56,8 @@ export const reach: readonly Mutant[] = [
     name: "a tool's secret that an answer repeats is told",
     breaks: "SECURITY: [secret] stands in its place",
     file: "src/tools/tool-secret.ts",
-    find: "text.replaceAll(secret.value, HIDDEN).replaceAll(asJson, HIDDEN)",
-    replace: "text.slice(asJson.length * 0)",
+    find: "  if (!secret || secret.value.length < MIN_HIDDEN) return text;",
+    replace: "  if (!secret || secret.value.length >= MIN_HIDDEN) return text;",
     tests: ["test/tools/http-tool.test.ts", "test/tools/mcp.test.ts"],
   },
   {

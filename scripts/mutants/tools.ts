@@ -5,9 +5,50 @@ const DECIDED = ["test/domain/tools.test.ts"];
 const LIVED = ["test/session/tools.test.ts"];
 const ROWS = ["test/read-model/executions.test.ts"];
 
+const SECRET = ["test/tools/tool-secret.test.ts"];
 const SCHEMAS = ["test/app/tools/schema-check.test.ts"];
 
 export const tools: readonly Mutant[] = [
+  {
+    name: "a secret is sought in one case",
+    breaks: "SECURITY: a secret is taken out of what comes back",
+    file: "src/tools/tool-secret.ts",
+    find: "yield { letter: letter.toLowerCase(), from, to: at };",
+    replace: "yield { letter, from, to: at };",
+    tests: SECRET,
+  },
+  {
+    name: "a secret inside base64 is told",
+    breaks: "SECURITY: a secret is taken out of what comes back",
+    file: "src/tools/tool-secret.ts",
+    find: "const forms = [0, 1, 2].map(",
+    replace: "const forms = [0].map(",
+    tests: SECRET,
+  },
+  {
+    name: "a name that records leave out is taken in",
+    breaks: "design §9: nothing that a client sends is dropped in silence",
+    file: "src/http/json-check.ts",
+    find: "if (path) return {",
+    replace: "if (path?.length === 0) return {",
+    tests: ["test/http/bad-input.test.ts"],
+  },
+  {
+    name: "a browser may guess what an answer is",
+    breaks: "SECURITY: no answer is read as anything but its type",
+    file: "src/http/observe.ts",
+    find: 'c.header("x-content-type-options", "nosniff");',
+    replace: "",
+    tests: ["test/http/sessions.test.ts"],
+  },
+  {
+    name: "an id that may be null is documented as text",
+    breaks: "the published document: every answer is as it says",
+    file: "src/http/schemas/ids.ts",
+    find: ".openapi({ example:",
+    replace: '.openapi({ type: "string", example:',
+    tests: ["test/http/usage.test.ts"],
+  },
   {
     name: "an address is sought at each character of a run",
     breaks: "design §5: expressions that meet foreign text are linear",

@@ -1,4 +1,5 @@
-/** What JSON allows and the house does not: text that is no Unicode, and nesting without end. */
+/** What JSON allows and the house does not: text that is no Unicode, nesting without end, and the name `__proto__`. */
+import { protoPath } from "../lib/proto-name";
 import type { FieldError } from "./answer";
 
 /** Deeper than any schema or tool result has a use for; far less than what overflows a stack. */
@@ -60,5 +61,7 @@ function findSurrogate(root: unknown): FieldError | null {
 /** A fault, or null. Throws a `SyntaxError` for what is not JSON, unless that never comes up. */
 export function findFault(json: string): FieldError | null {
   if (isTooDeep(json)) return { field: "body", detail: `nested deeper than ${MAX_DEPTH} levels` };
+  const path = protoPath(json);
+  if (path) return { field: path.join("."), detail: "a name that no object can have here" };
   return SURROGATE_ESCAPE.test(json) ? findSurrogate(JSON.parse(json)) : null;
 }

@@ -9,5 +9,6 @@ export function answerMisconfigured(error: z.ZodError, log: Log): Response {
   const detail = errors.map(({ field, detail: fault }) => (fault.startsWith(field) ? fault : `${field}: ${fault}`)).join("; ");
   log.error("config.invalid", { request_id, variables: errors.map(({ field }) => field) });
   const document = { type: "urn:longhand:problem:misconfigured", title: "Misconfigured", status: 500, detail, request_id, errors };
-  return Response.json(document, { status: 500, headers: { "content-type": "application/problem+json", "x-request-id": request_id } });
+  const headers = { "content-type": "application/problem+json", "x-request-id": request_id, "x-content-type-options": "nosniff" };
+  return Response.json(document, { status: 500, headers });
 }

@@ -19,6 +19,8 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
     const start = now();
     await next();
     c.header("x-request-id", id);
+    // An answer may hold a client's own text: no browser is to read it as anything but what it is.
+    c.header("x-content-type-options", "nosniff");
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
     const { key } = c.get("principal") ?? {};
     log.info("http.request", {

@@ -21,11 +21,84 @@ export async function openSecretHeader(header: SecretHeader | null, open: OpenSe
 /** Shorter ones are part of ordinary words. */
 const MIN_HIDDEN = 8;
 
-/** A service that repeats the request's headers, as text or as JSON, would otherwise tell the model, and with it the record. */
+const HIDDEN = "[secret]";
+
+/**
+ * A service that repeats the request's headers would otherwise tell the model, and with it the record. Found in either case, with the escapes of
+ * JSON (`\/`, `\u002f`) and of URLs (`%2F`), and inside base64. A service that means to tell it can write it in ways that nothing here finds.
+ */
 export function hideSecret(text: string, secret: ToolSecret | null): string {
   if (!secret || secret.value.length < MIN_HIDDEN) return text;
-  const asJson = JSON.stringify(secret.value).slice(1, -1);
-  return text.replaceAll(secret.value, HIDDEN).replaceAll(asJson, HIDDEN);
+  const plain = base64Forms(secret.value).reduce((shown, form) => shown.replaceAll(form, HIDDEN), text);
+  const sought = Array.from(lettersOf(secret.value), ({ letter }) => letter);
+  return sought.length < MIN_HIDDEN ? plain : hideDecoded(plain, sought);
 }
 
-const HIDDEN = "[secret]";
+/** The part of a secret's base64 that is the same whatever stands before and after it, at each of three places in a group. */
+function base64Forms(secret: string): readonly string[] {
+  const forms = [0, 1, 2].map((before) => {
+    const encoded = btoa("\0".repeat(before) + secret);
+    const end = Math.floor(((before + secret.length) * 4) / 3);
+    return encoded.slice(Math.ceil((before * 4) / 3), end);
+  });
+  const unpadded = forms.filter((form) => form.length >= MIN_HIDDEN);
+  return [...new Set([...unpadded, ...unpadded.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"))])];
+}
+
+interface Letter {
+  /** Lower case. */
+  readonly letter: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const UNIT = /u([0-9a-f]{4})/iy;
+const BYTE = /%([0-9a-f]{2})/iy;
+
+/** The letters of a text as its writer meant them, without the escapes of JSON and URLs, and without backslashes. */
+function* lettersOf(text: string): Generator<Letter> {
+  for (let at = 0; at < text.length; ) {
+    const from = at;
+    while (text[at] === "\\") at += 1;
+    const coded = at > from ? UNIT : BYTE;
+    coded.lastIndex = at;
+    const [whole, code] = coded.exec(text) ?? [];
+    const letter = code === undefined ? (text[at] ?? "") : String.fromCharCode(Number.parseInt(code, 16));
+    at += whole?.length ?? 1;
+    if (letter !== "" && letter !== "\\") yield { letter: letter.toLowerCase(), from, to: at };
+  }
+}
+
+/** In one pass (Knuth, Morris and Pratt): to compare at each place takes the length of a repetitive secret at each. */
+function hideDecoded(text: string, sought: readonly string[]): string {
+  const borders = bordersOf(sought);
+  const starts: number[] = [];
+  const shown: string[] = [];
+  let hidden = 0;
+  let matched = 0;
+  let count = 0;
+  for (const { letter, from, to } of lettersOf(text)) {
+    starts[count % sought.length] = from;
+    count += 1;
+    matched = grown(matched, letter, { sought, borders });
+    if (matched < sought.length) continue;
+    const start = starts[count % sought.length] ?? from;
+    shown.push(text.slice(hidden, start), HIDDEN);
+    hidden = to;
+    matched = 0;
+  }
+  return shown.length === 0 ? text : shown.join("") + text.slice(hidden);
+}
+
+/** How much of its beginning each beginning of `sought` ends with. */
+function bordersOf(sought: readonly string[]): readonly number[] {
+  const borders = [0];
+  for (let at = 1; at < sought.length; at++) borders.push(grown(borders[at - 1] ?? 0, sought[at] ?? "", { sought, borders }));
+  return borders;
+}
+
+function grown(matched: number, letter: string, { sought, borders }: { sought: readonly string[]; borders: readonly number[] }): number {
+  let kept = matched;
+  while (kept > 0 && sought[kept] !== letter) kept = borders[kept - 1] ?? 0;
+  return sought[kept] === letter ? kept + 1 : 0;
+}

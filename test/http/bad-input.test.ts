@@ -122,6 +122,15 @@ describe("a body that is not what the route takes is refused, with the field's n
       "results.0.output.a.0",
     ],
     ["a lone surrogate in a name", "POST", "/v1/sessions", '{"metadata": {"\\ud800": "x"}}', "metadata"],
+    ["a name that records leave out", "POST", "/v1/sessions", '{"metadata": {"__proto__": "x"}}', "metadata.__proto__"],
+    ["the same, written with an escape", "POST", "/v1/sessions", '{"metadata": {"\\u005f_proto__": "x"}}', "metadata.__proto__"],
+    [
+      "a tool's name that is left out of those whose results are kept",
+      "POST",
+      "/v1/sessions",
+      '{"policy": {"results": {"keep_tools": {"__proto__": 3}}}}',
+      "policy.results.keep_tools.__proto__",
+    ],
     ["nesting without end", "POST", RESULTS, `{"results": [{"call_id": "c", "output": ${"[".repeat(9_000)}${"]".repeat(9_000)}}]}`, "body"],
   ])("%s", async (_, method, path, body, field) => {
     const { status, problem, asked } = await send(method, path, body);

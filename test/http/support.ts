@@ -16,6 +16,7 @@ import { parseId } from "../../src/domain/ids";
 import { createApp } from "../../src/http/app";
 import type { HttpConfig, HttpDeps, HttpEnv } from "../../src/http/deps";
 import { err, ok } from "../../src/lib/result";
+import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import { FakeSchedule } from "../support/fake-schedule";
 
 export const NOW = 1_795_000_000_000;
@@ -330,7 +331,22 @@ export function world(input: WorldInput = {}): World {
     ...input.deps,
   };
   const app = createApp(deps);
-  return { app, asked, log, call: async (method, path, options = {}) => await app.request(path, toInit(method, options)) };
+  const call: World["call"] = async (method, path, options = {}) => {
+    const response = await app.request(path, toInit(method, options));
+    const faults = (await documentOf(app)).faultsOf(await toAnswer(method, path, response));
+    if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
+    if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
+    return response;
+  };
+  return { app, asked, log, call };
+}
+
+let documented: Promise<DocumentedAnswers> | null = null;
+
+/** The same for every world: it is made from the routes alone. */
+export function documentOf(app: OpenAPIHono<HttpEnv>): Promise<DocumentedAnswers> {
+  documented ??= (async () => new DocumentedAnswers(await (await app.request("/openapi.json")).json()))();
+  return documented;
 }
 
 export interface ProblemBody {

@@ -10,6 +10,7 @@ import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
 import type { SessionObject } from "../../src/session/session-object";
+import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
 import { Frames } from "./frames";
@@ -25,11 +26,29 @@ export function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
 }
 
 /** One request to the Worker, from outside. */
-export function request(method: string, path: string, { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ }) {
+export async function request(
+  method: string,
+  path: string,
+  { key, body, headers = {} }: { key?: string; body?: unknown; headers?: Headers_ },
+) {
   const authorization: Headers_ = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const content: Headers_ = body === undefined ? {} : { "content-type": "application/json" };
   const init = { method, headers: { ...authorization, ...content, ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }) };
-  return exports.default.fetch(new Request(`https://longhand.test${path}`, init));
+  const response = await exports.default.fetch(new Request(`https://longhand.test${path}`, init));
+  const faults = (await documentedAnswers()).faultsOf(await toAnswer(method, path, response));
+  if (response.headers.get("x-content-type-options") !== "nosniff") throw new Error(`${method} ${path} may be sniffed`);
+  if (faults.length > 0) throw new Error(`Not as the OpenAPI document says:\n${faults.join("\n")}`);
+  return response;
+}
+
+let documented: Promise<DocumentedAnswers> | null = null;
+
+function documentedAnswers(): Promise<DocumentedAnswers> {
+  documented ??= (async () => {
+    const response = await exports.default.fetch(new Request("https://longhand.test/openapi.json"));
+    return new DocumentedAnswers(await response.json());
+  })();
+  return documented;
 }
 
 /** The body of an answer that must have this status; `T` is what the OpenAPI document promises. */

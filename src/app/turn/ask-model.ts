@@ -20,7 +20,7 @@ import { isCurrent } from "./make-room";
 import { watchDeadlines } from "./watch-deadlines";
 
 /** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
-const MAX_REPLY_UNITS = 500_000;
+export const MAX_REPLY_UNITS = 500_000;
 
 export interface Answer {
   /** Nothing of an answer was heard: no word and no call, and where a deadline passed, no sign that one was being written. */

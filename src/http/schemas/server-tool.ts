@@ -37,7 +37,7 @@ const secretHeader = z
   })
   .openapi({ description: "A header with one of the tenant's credentials; only the URL's own origin is sent it" });
 
-const MAX_TIMEOUT_MS = 300_000;
+export const MAX_TIMEOUT_MS = 300_000;
 const timeout = z
   .int()
   .min(1_000)
@@ -45,7 +45,7 @@ const timeout = z
   .default(30_000)
   .openapi({ description: "Milliseconds for a call, all redirects and the reading of its answer included" });
 /** Four at once, each as bytes, joined and as text, in an object of 128 MB; of MCP it is the same. */
-const MAX_ANSWER_BYTES = 4_194_304;
+export const MAX_TOOL_ANSWER_BYTES = 4_194_304;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
 export const httpToolInput = z
@@ -63,7 +63,7 @@ export const httpToolInput = z
     max_bytes: z
       .int()
       .min(1)
-      .max(MAX_ANSWER_BYTES)
+      .max(MAX_TOOL_ANSWER_BYTES)
       .default(1_000_000)
       .openapi({ description: "Of an answer: a larger one fails the call as too_large" }),
     needs_approval: needsApproval,

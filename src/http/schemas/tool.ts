@@ -106,7 +106,8 @@ export const toolCallView = documents<ToolCallView>()(
     name: z.string(),
     arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
     runs: z.enum(["client", "server"]).openapi({ description: "Who runs it; a client gives results of its own calls only" }),
-    approval: z.literal("pending").nullable().openapi({ description: "`pending`: it runs once a person has allowed it" }),
+    // An enum: the generator leaves the null out of a literal's.
+    approval: z.enum(["pending"]).nullable().openapi({ description: "`pending`: it runs once a person has allowed it" }),
   }),
 );
 

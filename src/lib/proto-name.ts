@@ -1,0 +1,30 @@
+/** `__proto__` as a name in JSON: what copies records leaves it out in silence, so that it is refused where JSON comes in. */
+interface Place {
+  readonly value: unknown;
+  readonly key: string;
+  readonly within: Place | null;
+}
+
+/** As itself, or with a letter of it as an escape. */
+const MAY_NAME_IT = /__proto__|\\u00(?:5f|6f|7[024])/i;
+
+/** The path of the first `__proto__` in the JSON text, by names and indexes; null: there is none. */
+export function protoPath(json: string): readonly string[] | null {
+  if (!MAY_NAME_IT.test(json)) return null;
+  const open: Place[] = [{ value: JSON.parse(json), key: "", within: null }];
+  for (let place = open.pop(); place; place = open.pop()) {
+    if (typeof place.value !== "object" || place.value === null) continue;
+    for (const [key, value] of Object.entries(place.value)) {
+      const inner = { value, key, within: place };
+      if (key === "__proto__") return pathOf(inner);
+      open.push(inner);
+    }
+  }
+  return null;
+}
+
+function pathOf(place: Place): readonly string[] {
+  const path: string[] = [];
+  for (let at = place; at.within; at = at.within) path.unshift(at.key);
+  return path;
+}

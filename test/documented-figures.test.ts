@@ -1,0 +1,38 @@
+/** Figures in the README against the constants that they are about. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { MAX_OFFERED_TOOLS } from "../src/app/tool-entry";
+import { MAX_REPLY_UNITS } from "../src/app/turn/ask-model";
+import { policySchema } from "../src/context/policy";
+import { presets } from "../src/context/presets";
+import { TOOL_RESULT_MAX_CHARS } from "../src/context/tool-results";
+import { BODY_LIMIT } from "../src/http/body";
+import { httpToolInput, MAX_TIMEOUT_MS, MAX_TOOL_ANSWER_BYTES } from "../src/http/schemas/server-tool";
+import { MAX_ANSWER_BYTES } from "../src/session/calls/answer-size";
+import { MAX_SHOWN_CHARS } from "../src/session/calls/context-call";
+import { MAX_CREDENTIALS } from "../src/tenant/credential-store";
+import { MAX_MODELS } from "../src/tenant/registry";
+import { MAX_MCP_SERVERS, MAX_TOOLS } from "../src/tenant/tool-registry";
+
+const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8").replaceAll(/\s+/g, " ");
+const limits = readme.slice(readme.indexOf("## Limits"));
+
+const MIB = 1_048_576;
+const inWords = (figure: number): string => figure.toLocaleString("en-US");
+const tool = httpToolInput.parse({ url: "https://api.example.com/", parameters: { type: "object" } });
+const MOST_ROUNDS = z.toJSONSchema(policySchema.shape.tools.shape.max_rounds).maximum ?? 0;
+
+test.each([
+  `A request body is at most ${BODY_LIMIT / MIB} MB`,
+  `a tool result is cut at ${inWords(TOOL_RESULT_MAX_CHARS)} characters`,
+  `its reply at most ${inWords(MAX_REPLY_UNITS)} characters`,
+  `A turn has at most ${presets.balanced.tools.max_rounds} rounds of tools (\`tools.max_rounds\`: up to ${inWords(MOST_ROUNDS)})`,
+  `One answer holds at most about ${MAX_ANSWER_BYTES / 1_000_000} MB of content`,
+  `a next request of more than ${inWords(MAX_SHOWN_CHARS)} characters is not shown`,
+  `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
+  `a tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,
+])("the README's limit is the code's: %s", (figure) => {
+  expect(limits).toContain(figure);
+});
