@@ -22,6 +22,8 @@ function leastMs(work: () => void): number {
 
 /** Sizes from one that even exponential work survives, and one at which quadratic work takes seconds. */
 const SCREENING = [16, 24, 32, 256, 2_048, 32_768];
+/** Quadratic work shows here, in seconds, and is not run at the whole size, where it takes minutes. */
+const LARGE = 262_144;
 const WHOLE = 1_048_576;
 
 type WorkOf = (size: number) => () => void;
@@ -57,6 +59,6 @@ export function superlinear<T>(inputs: readonly T[], work: (input: T, size: numb
   const found = screened.find(({ fault }) => fault !== null);
   if (found) return `${JSON.stringify(found.input)}: ${found.fault}`;
   if (!slowest || most < WHOLE) return null;
-  const { fault } = measure((size) => work(slowest.input, size), [32_768, WHOLE]);
+  const { fault } = measure((size) => work(slowest.input, size), [32_768, LARGE, WHOLE]);
   return fault && `${JSON.stringify(slowest.input)}: ${fault}`;
 }

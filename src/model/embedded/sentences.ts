@@ -33,10 +33,18 @@ export function seenSentences({ request, asked, said, before, since }: Turn): re
 
 /** What a system prompt holds of the conversation (`context/placement`): the summary in front of the operator's words, and pins behind them. */
 const SUMMARY = /^Previous conversation summary:\n([\s\S]*?)(?:\n\n---\n\n|$)/;
-const PINNED = /<pinned>\n([\s\S]*)\n<\/pinned>/;
+const PINNED_FROM = "<pinned>\n";
+const PINNED_TO = "\n</pinned>";
 
 /** The operator's own words are instructions, which a model follows and does not recite. */
-const conversationIn = (system: string): string => [SUMMARY, PINNED].map((part) => part.exec(system)?.[1] ?? "").join("\n");
+const conversationIn = (system: string): string => `${SUMMARY.exec(system)?.[1] ?? ""}\n${pinnedIn(system)}`;
+
+/** Searched for by its two ends: an expression would look for the second end anew from each first one. */
+function pinnedIn(system: string): string {
+  const from = system.indexOf(PINNED_FROM);
+  const to = system.lastIndexOf(PINNED_TO);
+  return from === -1 || to < from ? "" : system.slice(from + PINNED_FROM.length, to);
+}
 
 /** A result is read with its call. Of a look-up only what came of it says anything, of a cleared result only what it was asked for. */
 function shownOf(part: Part, answered: Answered | undefined): readonly string[] {
