@@ -134,6 +134,14 @@ export const summaries: readonly Mutant[] = [
     tests: CONTEXT,
   },
   {
+    name: "a summary reads the system messages that stay",
+    breaks: "design §5: what stays verbatim needs no summary",
+    file: "src/app/compaction/summary-request.ts",
+    find: 'meta.kind !== "system" || !kept.has(meta.position)',
+    replace: 'meta.kind !== "system" || !kept.has(-1)',
+    tests: ["test/session/system-messages.test.ts"],
+  },
+  {
     name: "the breaker is ignored",
     breaks: "I21: while it is open no model is asked",
     file: "src/context/planner.ts",

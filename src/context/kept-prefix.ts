@@ -19,6 +19,9 @@ function keptRaw(before: SessionState, after: SessionState): number {
   const isSameChain = changed < 0 && chain.length === chainAfter.length && droppedItems(before) === droppedItems(after);
   // There it stands in front of the system prompt.
   if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-prefix") return 0;
+  // There the system messages that were kept stand before the chain: one more of them leaves nothing behind it as it was.
+  if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-message" && !hasSameFront(before, after))
+    return fixedTokens(before);
   const head = stays.reduce((sum, { tokens }) => sum + tokens, fixedTokens(before));
   return isSameChain ? head + sameItems(before, after) : head;
 }
@@ -27,6 +30,13 @@ const chainOf = ({ view }: SessionState): readonly Overlay[] => view.overlays.fi
 
 const droppedItems = ({ view }: SessionState): number =>
   view.overlays.reduce((sum, { kind, items }) => sum + (kind === "dropped" ? items : 0), 0);
+
+const frontOf = ({ view }: SessionState): readonly number[] => {
+  const first = view.items.findIndex(({ kind }) => kind !== "system");
+  return view.items.slice(0, first < 0 ? view.items.length : first).map(({ position }) => position);
+};
+
+const hasSameFront = (before: SessionState, after: SessionState): boolean => frontOf(before).join() === frontOf(after).join();
 
 /** Up to the first that is another one, or is shown as another length. */
 function sameItems(before: SessionState, after: SessionState): number {

@@ -168,9 +168,9 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const newest = summaries.at(-1);
   // Only what a summary has read already: the question that it left standing.
   if (!last || (newest && last.to <= newest.to)) return null;
-  const { covered, range, source } = coverage(state, proposal, last);
-  const staying = tail.flatMap((group) => group.items).filter((item) => item.position <= range.to);
   const kept = keptPositions(input, proposal);
+  const { covered, range, source } = coverage(state, proposal, { last, stays: new Set(kept) });
+  const staying = tail.flatMap((group) => group.items).filter((item) => item.position <= range.to);
   const keeps = [...kept, ...staying.map((item) => item.position)];
   const leaving = sum(older, (group) => group.items.length) - kept.length;
   if (leaving === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
@@ -194,6 +194,12 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   };
 }
 
+interface Leaving {
+  readonly last: Group;
+  /** Positions that stay in the view although they lie before the cut. */
+  readonly stays: ReadonlySet<number>;
+}
+
 interface Coverage {
   /** What the summary takes the place of, beside items. */
   readonly covered: readonly Overlay[];
@@ -201,16 +207,18 @@ interface Coverage {
   readonly source: CoveredRange;
 }
 
-function coverage({ view }: SessionState, { older, summaries, merge }: Proposal, { from, to: last }: Group): Coverage {
+function coverage({ view }: SessionState, { older, summaries, merge }: Proposal, { last: { from, to: last }, stays }: Leaving): Coverage {
   const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
   // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
   const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
   const start = view.overlays.reduce((least, overlay) => Math.min(least, overlay.from), older[0]?.from ?? from);
   const newest = summaries.at(-1);
-  if (!newest) return { covered, range: { from: start, to }, source: { from: start, to } };
+  // A system message that stays is not read.
+  const isRead = ({ items }: Group): boolean => items.some((item) => item.kind !== "system" || !stays.has(item.position));
   // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
-  const unread = [...older, ...covered.filter((overlay) => overlay.kind === "dropped")].map((each) => each.from);
-  const first = unread.reduce((least, each) => Math.min(least, each), newest.to + 1);
+  const unread = [...older.filter(isRead), ...covered.filter((overlay) => overlay.kind === "dropped")].map((each) => each.from);
+  const first = unread.reduce((least, each) => Math.min(least, each), newest ? newest.to + 1 : to);
+  if (!newest) return { covered, range: { from: start, to }, source: { from: first, to } };
   return { covered, range: { from: merge ? start : first, to }, source: { from: first, to } };
 }
 

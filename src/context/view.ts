@@ -32,7 +32,7 @@ export interface ViewMessage {
 export interface BuiltView {
   readonly system: string | null;
   readonly messages: readonly ViewMessage[];
-  /** So many messages in front stand for what is no longer shown. */
+  /** So many messages in front stand for what is no longer shown, or were kept before that. */
   readonly older: number;
 }
 
@@ -44,9 +44,19 @@ export const EARLIER = "[The conversation goes on here: its earlier messages are
 
 export function buildView(input: ViewInput): BuiltView {
   const { system, messages: older } = placeOlder(input);
-  const messages = [...older, ...messagesOf(withoutSigned(input))];
+  const entries = withoutSigned(input);
+  const inFront = older.length > 0 && input.placement === "system-message" ? countInFront(input) : 0;
+  const front = messagesOf({ ...entries, entries: entries.entries.slice(0, inFront) });
+  const rest = messagesOf({ ...entries, entries: entries.entries.slice(inFront) });
+  const messages = [...front, ...older, ...rest];
   const isWhole = input.summaries.length === 0 && input.dropped === 0;
-  return { system, messages: isWhole ? messages : openByUser(messages), older: older.length };
+  return { system, messages: isWhole ? messages : openByUser(messages), older: front.length + older.length };
+}
+
+/** ADR 097: the system messages that a change of the view kept at its beginning stand before the context summary. */
+function countInFront({ entries }: ViewInput): number {
+  const first = entries.findIndex(({ meta }) => meta.kind !== "system");
+  return first < 0 ? entries.length : first;
 }
 
 /** Thinking leaves as a whole, and with it every id and signature of its reply: a provider takes back all of that or none. */

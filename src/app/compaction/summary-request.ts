@@ -143,11 +143,12 @@ function readPart(
   const { plan, state, content } = input;
   const reserved = to < plan.source.to ? 1 : 0;
   const runs = unreadBy(input, { from: start.position, to });
+  const isRead = readBy(plan);
   const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
-  if (!isLast) return takeChunk(each(runs, content.readForwards), start, room);
+  if (!isLast) return takeChunk(each(runs, content.readForwards, isRead), start, room);
   const lines: string[] = [];
   let used = 0;
-  for (const entry of each(runs.toReversed(), content.readBackwards)) {
+  for (const entry of each(runs.toReversed(), content.readBackwards, isRead)) {
     const read = entry.meta.position === start.position ? start.chars : 0;
     const line = shortenToWithin(renderEntry(entry).slice(read), room);
     used += estimateTokens(line);
@@ -160,8 +161,16 @@ function readPart(
   return { lines, next: null };
 }
 
-function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntry>): Iterable<TranscriptEntry> {
-  for (const run of runs) yield* read(run);
+type IsRead = (entry: TranscriptEntry) => boolean;
+
+function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntry>, isRead: IsRead): Iterable<TranscriptEntry> {
+  for (const run of runs) for (const entry of read(run)) if (isRead(entry)) yield entry;
+}
+
+/** A system message that stays in the view verbatim needs no summary. */
+function readBy({ keeps }: SummaryPlan): IsRead {
+  const kept = new Set(keeps);
+  return ({ meta }) => meta.kind !== "system" || !kept.has(meta.position);
 }
 
 /**
