@@ -1,8 +1,9 @@
 /** Carries a plan out on a played session: real leases and commits, and a summary of which only the length is real. */
-import { draftFromRungs } from "../context/epoch-draft";
+import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
+import { planChosenNote } from "../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../context/plan";
 import { type Carried, WITHOUT_MODEL } from "./carried";
-import { changeBy, commit, draftInputOf, lease, type Work } from "./leased";
+import { besideSummary, changeBy, commit, draftInputOf, lease, planOf, type Work } from "./leased";
 import type { Summariser } from "./summariser";
 import { SummaryAttempts } from "./summary-attempts";
 import { partsOf, type SummaryPorts, sourceOf, transcriptCost } from "./summary-cost";
@@ -22,9 +23,25 @@ export function carryOut(plan: CompactPlan, { summariser, ...ports }: Workshop):
     session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger, change });
     return { ...WITHOUT_MODEL, change: plan.rungs.some((step) => step.rung === "drop") ? "drop" : "other" };
   }
-  session.execute({ at: session.now, type: "RequestCompaction", compaction, trigger, options: null });
   const work = { plan, compaction, ports };
+  if (ports.policy.summary.form === "note") return takeNote(rung, work);
+  session.execute({ at: session.now, type: "RequestCompaction", compaction, trigger, options: null });
   return summariser ? new SummaryAttempts(summariser, work).run(rung) : summariseIdeally(rung, work);
+}
+
+/** A note's counts, and a few files. */
+const NOTE_TOKENS = 80;
+
+function takeNote(rung: SummarizeRung, work: Work): Carried {
+  const { plan, compaction, ports } = work;
+  const { session } = ports;
+  const overlay = session.newId("ovl");
+  const note = planChosenNote(planOf(rung), session.state);
+  const summary = session.keepSummary(overlay, { tokens: NOTE_TOKENS, range: rung.range });
+  const drafted = { summary, plan: { ...note.plan, mode: null }, overlay, also: besideSummary(plan) };
+  const change = draftFromSummary(drafted, { ...draftInputOf(work), summarizer: null });
+  session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger: plan.trigger, change });
+  return { ...WITHOUT_MODEL, change: "summary" };
 }
 
 function summariseIdeally(rung: SummarizeRung, work: Work): Carried {

@@ -1,6 +1,6 @@
 /** One compaction of a played session under way: its lease, the change that a summary makes, and its commit. */
 import { draftFromSummary, type SummaryText } from "../context/epoch-draft";
-import type { CompactPlan, SummarizeRung } from "../context/plan";
+import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
 import type { EpochDraft, TurnRun } from "../domain/commands";
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
@@ -21,9 +21,22 @@ export interface Lease {
 
 const LEASE_MS = 60_000;
 
+export const planOf = ({ range, source, replaces, keeps, merge, generation, split, mode }: SummarizeRung): SummaryPlan => ({
+  range,
+  source,
+  replaces,
+  keeps,
+  merge,
+  generation,
+  split,
+  mode,
+});
+
+/** What else the same change rewrites. */
+export const besideSummary = ({ rungs }: CompactPlan): readonly Rung[] => rungs.filter((step) => step.rung !== "summarize");
+
 export function lease(rung: SummarizeRung, { compaction, ports: { session, policy } }: Work): Lease {
-  const { range, source, replaces, keeps, merge, generation, split, mode } = rung;
-  const summarized = { range, source, replaces, keeps, merge, generation, split, mode, base_epoch: session.state.view.epoch };
+  const summarized = { ...planOf(rung), base_epoch: session.state.view.epoch };
   session.execute({
     at: session.now,
     type: "LeaseCompaction",
@@ -58,7 +71,7 @@ export interface Written {
 }
 
 export function changeBy({ overlay, summary, spent, attempts }: Written, { summarized }: Lease, work: Work): EpochDraft {
-  const also = work.plan.rungs.filter((step) => step.rung !== "summarize");
+  const also = besideSummary(work.plan);
   const usage = { ...spent, reasoning: 0 };
   const summarizer = { model: work.ports.limits.model, usage, ms: 0, cost: null, attempts };
   return draftFromSummary({ summary, plan: summarized, overlay, also }, { ...draftInputOf(work), summarizer });

@@ -109,7 +109,8 @@ export class ViewRules {
       if (op?.op !== "summarize") continue;
       const parts = before.compaction.requested?.folded?.parts ?? this.#partsOfDraft;
       // With a note in its place, or past the most parts that are paid for, it is said to be left out, not read.
-      if (event.trigger === "fallback" || parts >= MOST_PARTS_READ) for (const position of stands) this.#noted.add(position);
+      if (event.trigger === "fallback" || op.mode === null || parts >= MOST_PARTS_READ)
+        for (const position of stands) this.#noted.add(position);
       this.#checkRead(event, overlay, stands);
     }
   }
