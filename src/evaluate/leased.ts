@@ -57,7 +57,6 @@ export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "p
   limits,
   trigger: plan.trigger,
   economy: plan.economy,
-  breakerOpen: plan.breaker_open,
   now: session.now,
   newOverlay: () => session.newId("ovl"),
   read: session.read,
