@@ -1,6 +1,6 @@
 /** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
-import { FAILURES_TO_OPEN } from "../../src/domain/evolve-compaction";
+import { FAILURES_TO_OPEN } from "../../src/domain/breaker";
 import type { Figures } from "../../src/evaluate/ledger";
 import type { Column } from "../../src/evaluate/steps";
 import { type ColumnReport, toRow } from "./report.ts";
