@@ -181,4 +181,12 @@ export const summaries: readonly Mutant[] = [
     replace: "",
     tests: ["test/context/file-ops.test.ts"],
   },
+  {
+    name: "a note that was chosen forgets what earlier ones stood for",
+    breaks: "docs/policy.md: a later note counts what the earlier ones stood for",
+    file: "src/context/fallback-note.ts",
+    find: 'compacted: itemsOf("summary"),',
+    replace: "compacted: 0,",
+    tests: ["test/session/chosen-note.test.ts"],
+  },
 ];

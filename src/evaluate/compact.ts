@@ -3,6 +3,7 @@ import type { ModelLimits } from "../context/budget";
 import { limitOf } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
+import { planChosenNote } from "../context/fallback-note";
 import type { Plan, SummarizeRung } from "../context/plan";
 import type { Policy } from "../context/policy";
 import { FIRST_SUMMARY_SHARE, summaryCap } from "../context/proposal";
@@ -24,6 +25,8 @@ export interface Workshop {
 }
 
 const LEASE_MS = 60_000;
+/** A note's counts, and a few files. */
+const NOTE_TOKENS = 80;
 /** What it cost. */
 export function carryOut(plan: Compaction, shop: Workshop): Spent {
   const { session, limits } = shop;
@@ -44,6 +47,16 @@ export function carryOut(plan: Compaction, shop: Workshop): Spent {
     session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger, change });
     return NOTHING;
   }
+  const also = plan.rungs.filter((rung) => rung !== summarize);
+  if (shop.policy.summary.form === "note") {
+    const overlay = session.newId("ovl");
+    const note = planChosenNote(toSummaryPlan(summarize), session.state);
+    const summary = session.keepSummary(overlay, { tokens: NOTE_TOKENS, range: summarize.range });
+    const drafted = { summary, plan: { ...note.plan, mode: null }, overlay, also };
+    const change = draftFromSummary(drafted, { ...input, state: session.state, summarizer: null });
+    session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger, change });
+    return NOTHING;
+  }
   session.execute({ at: session.now, type: "RequestCompaction", compaction, trigger, options: null });
   const leased = { ...toSummaryPlan(summarize), base_epoch: session.state.view.epoch };
   const expiresAt = session.now + LEASE_MS;
@@ -53,7 +66,6 @@ export function carryOut(plan: Compaction, shop: Workshop): Spent {
   const { length, spent } = summarizeFor(summarize, shop);
   const overlay = session.newId("ovl");
   const summary = session.keepSummary(overlay, { tokens: length, range: summarize.range });
-  const also = plan.rungs.filter((rung) => rung !== summarize);
   const usage = { ...spent, reasoning: 0 };
   const change = draftFromSummary(
     { summary, plan: leased, overlay, also },

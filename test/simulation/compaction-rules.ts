@@ -191,13 +191,15 @@ export class CompactionRules {
     const lease = committed ?? running;
     const isRebuild = event.compaction !== null && this.#rebuilds.has(event.compaction);
     for (const op of event.ops) {
-      if (op.op !== "summarize") continue;
+      // A note was made by no lease: the policy asked for it, or no summary could be had.
+      if (op.op !== "summarize" || op.mode === null) continue;
       const made = leaseOf(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
       const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
       violations.check(same, "I4", () => `a summary made under lease ${made} was committed under ${JSON.stringify(lease)}`);
     }
     const grows = after.view.tokens >= before.view.tokens;
     violations.check(!grows || isRebuild, "I20", () => `a summary took the view from ${before.view.tokens} tokens to ${after.view.tokens}`);
+    if (event.ops.every((op) => op.op !== "summarize" || op.mode === null)) return;
     const token = lease?.token ?? 0;
     // A person takes the time that it takes: leases may have been given out since.
     violations.check(

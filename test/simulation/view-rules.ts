@@ -101,7 +101,7 @@ export class ViewRules {
       this.#stands.set(overlay.id, stands);
       if (op?.op !== "summarize") continue;
       // With a note in its place it is said to be left out, not read.
-      if (event.trigger === "fallback") for (const position of stands) this.#noted.add(position);
+      if (event.trigger === "fallback" || op.mode === null) for (const position of stands) this.#noted.add(position);
       this.#checkRead(event, overlay, stands);
     }
   }
