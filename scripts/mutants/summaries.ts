@@ -153,8 +153,8 @@ export const summaries: readonly Mutant[] = [
     name: "the breaker is ignored",
     breaks: "I21: while it is open no model is asked",
     file: "src/context/planner.ts",
-    find: "const breaker_open = isBreakerOpen(state);",
-    replace: "const breaker_open = isBreakerOpen(state) && state.seq < 0;",
+    find: "const breaker_open = isBreakerOpen(state.compaction);",
+    replace: "const breaker_open = isBreakerOpen(state.compaction) && state.seq < 0;",
     tests: CONTEXT,
   },
   {
@@ -164,6 +164,14 @@ export const summaries: readonly Mutant[] = [
     find: "const opens = counts && failures >= FAILURES_TO_OPEN;",
     replace: "const opens = counts && failures < 0;",
     tests: DOMAIN,
+  },
+  {
+    name: "a breaker that opens again asks for no more than the first time",
+    breaks: "I21: vain calls grow with the logarithm of what is appended",
+    file: "src/domain/breaker.ts",
+    find: "before.needed * GROWTH_FACTOR",
+    replace: "before.needed",
+    tests: ["test/domain/breaker.test.ts", "test/session/breaker.test.ts"],
   },
   {
     name: "a summariser is not told again that nothing is to be continued",

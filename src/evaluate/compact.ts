@@ -31,12 +31,11 @@ const NOTE_TOKENS = 80;
 export function carryOut(plan: Compaction, shop: Workshop): Spent {
   const { session, limits } = shop;
   const summarize = plan.rungs.find((rung) => rung.rung === "summarize");
-  const { trigger, economy, breaker_open: breakerOpen } = plan;
+  const { trigger, economy } = plan;
   const input = {
     limits,
     trigger,
     economy,
-    breakerOpen,
     now: session.now,
     newOverlay: () => session.newId("ovl"),
     read: (item: ItemMeta) => session.read(item),

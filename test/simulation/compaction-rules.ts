@@ -13,17 +13,20 @@ type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 const FAILURES = 3;
 const FRUITLESS = 2;
 const PROGRESS = 0.9;
-const GROWTH = 1.2;
+const GROWTH = 0.2;
+/** Each time the breaker opens again, so many times the growth is needed. */
+const AGAIN = 2;
 /** Attempts that any policy allows, and as many again by turns that wait; no part of a fold was done between them. */
 const MOST_LEASES = 10;
 /** Compactions that take effect inside one turn: more would be a loop. */
 const MOST_IN_TURN = 24;
 
-/** Judged by outcome: how many failed or gained nothing, and how large the view was when that was enough. */
+/** Judged by outcome: how many failed or gained nothing, what must be appended before the next is asked for, and what has been. */
 interface Breaker {
   failures: number;
   fruitless: number;
-  openedAt: number | null;
+  needed: number | null;
+  appended: number;
 }
 
 interface Spent {
@@ -52,7 +55,7 @@ export class CompactionRules {
   #newestToken = 0;
   #usedToken = 0;
   #inTurn = 0;
-  readonly #breaker: Breaker = { failures: 0, fruitless: 0, openedAt: null };
+  readonly #breaker: Breaker = { failures: 0, fruitless: 0, needed: null, appended: 0 };
 
   readonly world: World;
 
@@ -61,6 +64,7 @@ export class CompactionRules {
   }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
+    this.#grow(before, after);
     switch (event.type) {
       case "ModelCallFinished":
         return this.#called(event);
@@ -84,8 +88,17 @@ export class CompactionRules {
     }
   }
 
+  /** Positions only grow: what is new in the view was appended, except where an earlier line of the conversation comes back. */
+  #grow({ next_position }: SessionState, { view }: SessionState): void {
+    for (let index = view.items.length - 1; index >= 0; index--) {
+      const item = view.items[index];
+      if (!item || item.position < next_position) return;
+      this.#breaker.appended += item.tokens;
+    }
+  }
+
   #close(): void {
-    Object.assign(this.#breaker, { failures: 0, fruitless: 0, openedAt: null });
+    Object.assign(this.#breaker, { failures: 0, fruitless: 0, needed: null, appended: 0 });
   }
 
   #called({ lease, usage, ms, cost = Number.NaN }: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
@@ -105,7 +118,7 @@ export class CompactionRules {
     if (cost > 0) this.world.stats.count("receipts with a cost");
   }
 
-  #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction, view }: SessionState): void {
+  #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction }: SessionState): void {
     const { violations } = this.world;
     const { token } = event;
     violations.check(token > this.#newestToken, "I4", () => `lease token ${token} was given out after ${this.#newestToken}`);
@@ -115,9 +128,9 @@ export class CompactionRules {
     this.#leases.set(event.compaction, started);
     violations.check(started <= MOST_LEASES, "I20", () => `${event.compaction} was leased ${started} times`);
     violations.check(compaction.requested?.id === event.compaction, "I4", () => `${event.compaction} was leased and nobody asked for it`);
-    const { openedAt } = this.#breaker;
-    const open = openedAt !== null && view.tokens < openedAt * GROWTH;
-    violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${view.tokens} tokens, it opened at ${openedAt}`);
+    const { needed, appended } = this.#breaker;
+    const open = needed !== null && appended < needed;
+    violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${appended} tokens came, ${needed} are needed`);
   }
 
   #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {
@@ -153,8 +166,6 @@ export class CompactionRules {
       this.#compacted.add(compaction);
     }
     this.#inTurn += before.turn ? 1 : 0;
-    const { openedAt } = this.#breaker;
-    if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkSpent(event);
     this.#checkOverlays(event, before);
@@ -215,8 +226,8 @@ export class CompactionRules {
     breaker.failures = 0;
     if (compaction && this.#rebuilds.has(compaction)) return this.world.stats.count("made anew");
     breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
-    breaker.openedAt = null;
     if (breaker.fruitless >= FRUITLESS) this.#open(view.tokens);
+    else breaker.needed = null;
   }
 
   #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
@@ -226,7 +237,8 @@ export class CompactionRules {
   }
 
   #open(tokens: number): void {
-    this.#breaker.openedAt = tokens;
+    const { needed } = this.#breaker;
+    Object.assign(this.#breaker, { needed: needed === null ? Math.ceil(tokens * GROWTH) : needed * AGAIN, appended: 0 });
     this.world.stats.count("breaker opened");
   }
 }
