@@ -3,6 +3,30 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const summaries: readonly Mutant[] = [
   {
+    name: "the lab takes whatever a summariser says for a summary",
+    breaks: "policy.md, the lab: the real check applies",
+    file: "src/evaluate/summary-attempts.ts",
+    find: "return checkSummary({ text: answer.text, finish: answer.finish, form, cap, ratio: this.#ratio });",
+    replace: "return ok({ text: answer.text, tokens: estimateTokens(answer.text) });",
+    tests: ["test/scripts/lab-summaries.test.ts"],
+  },
+  {
+    name: "a summary of the lab that failed is not asked for again",
+    breaks: "policy.md, the lab: attempts apply",
+    file: "src/evaluate/summary-attempts.ts",
+    find: "const { attempts } = this.#work.ports.policy.summary;",
+    replace: "const attempts = Math.min(1, this.#work.ports.policy.summary.attempts);",
+    tests: ["test/scripts/lab-summaries.test.ts"],
+  },
+  {
+    name: "the lab's check lets summaries be asked for without end",
+    breaks: "policy.md: failing summaries make a bounded number of calls",
+    file: "scripts/lab/verdict.ts",
+    find: "const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN);",
+    replace: "const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN) * Number.POSITIVE_INFINITY;",
+    tests: ["test/scripts/lab-verdict.test.ts"],
+  },
+  {
     name: "a summary that was cut off is accepted",
     breaks: "design §5: finished normally",
     file: "src/context/summary-check.ts",
