@@ -1,4 +1,5 @@
 /** Who may change the view, how often a model is asked for it and what that is said to have cost, and when not at all (I4, I18, I20, I21). */
+import type { FoldedPart } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
@@ -15,10 +16,8 @@ const PROGRESS = 0.9;
 const GROWTH = 0.2;
 /** Each time the breaker opens again, so many times the growth is needed. */
 const AGAIN = 2;
-/** Attempts that any policy allows, and as many again by turns that wait. */
+/** Attempts that any policy allows, and as many again by turns that wait; no part of a fold was done between them. */
 const MOST_LEASES = 10;
-/** Parts of one fold (`context/fold`), the one included that completes it. */
-const MOST_PARTS = 32;
 /** Compactions that take effect inside one turn: more would be a loop. */
 const MOST_IN_TURN = 24;
 
@@ -38,6 +37,10 @@ interface Spent {
   readonly cost: number;
 }
 const NOTHING: Spent = { input: 0, output: 0, ms: 0, cost: 0 };
+
+/** Each part leaves less to read: so their number is bounded by the source. */
+const readsOn = (before: FoldedPart | null, now: FoldedPart): boolean =>
+  !before || before.stage !== now.stage || now.position > before.position || (now.position === before.position && now.chars > before.chars);
 
 export class CompactionRules {
   readonly #compacted = new Set<CompactionId>();
@@ -132,11 +135,20 @@ export class CompactionRules {
 
   #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {
     const { violations } = this.world;
+    const before = compaction.requested?.folded ?? null;
     const { parts } = event.part;
     // A lease over another plan begins anew, and leases are bounded.
-    const done = compaction.requested?.folded?.parts ?? 0;
+    const done = before?.parts ?? 0;
     violations.check(parts === done + 1, "I20", () => `part ${parts} of the fold of ${event.compaction} came after ${done}`);
-    violations.check(parts < MOST_PARTS, "I20", () => `the fold of ${event.compaction} goes on after ${parts} parts`);
+    violations.check(readsOn(before, event.part), "I20", () => `part ${parts} of ${event.compaction} ends where ${done} did`);
+    const { to = 0 } = compaction.lease?.source ?? {};
+    violations.check(
+      event.part.position <= to,
+      "I20",
+      () => `the fold of ${event.compaction} goes on behind its source, which ends at ${to}`,
+    );
+    this.#leases.set(event.compaction, 0);
+    if (parts > 32) this.world.stats.count("folds of more than 32 parts");
     const made = leaseOf(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
     const same = made === String(event.token) && compaction.lease?.token === event.token;
     violations.check(same, "I4", () => `a part made under lease ${made} was kept under ${event.token}`);
