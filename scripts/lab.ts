@@ -15,9 +15,10 @@ import { type Given, readOptions } from "./lab/options.ts";
 import { drawColumn } from "./lab/picture.ts";
 import { type ColumnReport, formatColumn, formatOrder, toRow } from "./lab/report.ts";
 import { type Asked, reportColumn } from "./lab/report-column.ts";
+import { summariserOf } from "./lab/summariser.ts";
 import { SYSTEMS } from "./lab/systems/catalogue.ts";
 import { trueTokens } from "./lab/true-tokens.ts";
-import { findComplaints, findGrowth, GROWTH_COLUMN, PROFILES, TIMES, toJudged } from "./lab/verdict.ts";
+import { findComplaints, findFailing, findGrowth, GROWTH_COLUMN, PROFILES, TIMES, toJudged } from "./lab/verdict.ts";
 import { Failure, print, runScript, say } from "./support/output.ts";
 
 /** The ancestors are run without the guard as well: what it saves is what that row shows. */
@@ -43,7 +44,12 @@ function toAsked(given: Given): Asked {
   return {
     setups: policies.flatMap((name) => toSetups(name, optionsOf(given))),
     systems: SYSTEMS.filter(({ name }) => named.includes("all") || named.includes(name)),
-    conditions: { ...USUAL, prices: PRICE_VARIANTS[given.prices ?? "usual"], cold: given.cold ?? null },
+    conditions: {
+      ...USUAL,
+      prices: PRICE_VARIANTS[given.prices ?? "usual"],
+      cold: given.cold ?? null,
+      summariser: summariserOf(given.summaries ?? "ideal", given.seed ?? 1),
+    },
     oracle: given.oracle || given.html !== undefined,
   };
 }
@@ -66,6 +72,24 @@ function growthOf(columns: readonly Column[]): string[] {
   return once && more ? findGrowth({ policy: setup.name, once, repeated: more }) : [];
 }
 
+/** Each profile on each column, with summaries that fail now and then, and with none to be had. */
+function failingOf(reports: readonly ColumnReport[], options: Options): string[] {
+  const kinds = [...SEEDS.map((seed) => ["real", seed] as const), ["dead", 1] as const];
+  return reports.flatMap(({ column, rows }) =>
+    rows.flatMap(({ setup: { name }, figures: ideal }) =>
+      kinds.flatMap(([summaries, seed]) => {
+        const setup = toSetup(name, { ...options, guard: true, summariser: summariserOf(summaries, seed) });
+        const where = `${column.name}, ${name}, summaries ${summaries}, seed ${seed}`;
+        const { attempts } = setup.policy.summary;
+        return findFailing({ where, attempts, ideal, failing: runColumn(column, setup, trueTokens) });
+      }),
+    ),
+  );
+}
+
+/** Of summaries that fail now and then. */
+const SEEDS = [1, 2];
+
 async function main(): Promise<number> {
   const given = readOptions(process.argv.slice(2));
   const startedAt = performance.now();
@@ -81,7 +105,9 @@ async function main(): Promise<number> {
   if (given.html) writeFileSync(fromCaller(given.html), toPage(reports, compareVariants(columns, asked)));
   const page = given.html ? `; the page is ${fromCaller(given.html)}` : "";
   say(`${((performance.now() - startedAt) / 1_000).toFixed(1)} s; pictures in ${out}${page}`);
-  const complaints = given.check ? [...findComplaints(reports.map(toJudged)), ...growthOf(columns)] : [];
+  const complaints = given.check
+    ? [...findComplaints(reports.map(toJudged)), ...growthOf(columns), ...failingOf(reports, optionsOf(given))]
+    : [];
   for (const complaint of complaints) say(`FAILED: ${complaint}`);
   return complaints.length > 0 ? 1 : 0;
 }

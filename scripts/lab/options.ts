@@ -6,6 +6,7 @@ import { DEFAULT_POLICY, POLICY_NAMES } from "../../src/context/presets";
 import { readCommandLine, wholeNumber } from "../support/command-line.ts";
 import { LONGHAND } from "../support/paths.ts";
 import { isPriceName, PRICE_NAMES } from "./conditions.ts";
+import { isSummariesName, SUMMARIES_NAMES } from "./summariser.ts";
 import { SYSTEMS } from "./systems/catalogue.ts";
 
 const SYSTEM_NAMES = SYSTEMS.map(({ name }) => name);
@@ -21,6 +22,8 @@ const USAGE = `Usage: npm run lab -- --traces DIR [options]
   --times N       each recording so many times in a row, in one session (1)
   --prices NAME   ${PRICE_NAMES.join(", ")} (usual)
   --cold K        the provider's cache has forgotten the session before every Kth turn (never)
+  --summaries S   ${SUMMARIES_NAMES.join(", ")}: whether summaries fail, run long and come short, and how often (ideal)
+  --seed N        which of them, call by call (1)
   --oracle        what each policy could have cost at best, with the whole future known
   --html FILE     a page of its own with plots: the policies, all systems, the oracle, other prices
   --each-call     look at the soft trigger before each call, not where the policy says
@@ -42,6 +45,8 @@ const NOT_WITH_CHECK = [
   "times",
   "prices",
   "cold",
+  "summaries",
+  "seed",
   "oracle",
   "html",
   "each-call",
@@ -58,6 +63,8 @@ const options = {
   times: { type: "string" },
   prices: { type: "string" },
   cold: { type: "string" },
+  summaries: { type: "string" },
+  seed: { type: "string" },
   oracle: { type: "boolean", default: false },
   html: { type: "string" },
   "each-call": { type: "boolean", default: false },
@@ -86,6 +93,15 @@ const schema = z
       })
       .optional(),
     cold: wholeNumber(1, 10_000).optional(),
+    summaries: z
+      .string()
+      .transform((name, context) => {
+        if (isSummariesName(name)) return name;
+        context.addIssue({ code: "custom", message: `must be one of ${SUMMARIES_NAMES.join(", ")}` });
+        return z.NEVER;
+      })
+      .optional(),
+    seed: wholeNumber(1, 1_000_000).optional(),
     oracle: z.boolean(),
     html: z.string().optional(),
     "each-call": z.boolean(),
@@ -98,6 +114,10 @@ const schema = z
   .refine((given) => !given.check || !NOT_WITH_CHECK.some((name) => given[name]), {
     path: ["check"],
     message: `goes with none of --${NOT_WITH_CHECK.join(", --")}`,
+  })
+  .refine((given) => (given.summaries ?? "ideal") === "ideal" || !(given.oracle || given.html || given.system), {
+    path: ["summaries"],
+    message: "other than ideal are our policies' alone: not with --oracle, --html or --system",
   })
   .refine((given) => !given.oracle || !given["count-chain"], {
     path: ["oracle"],

@@ -1,5 +1,6 @@
 /** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
+import { FAILURES_TO_OPEN } from "../../src/domain/breaker";
 import type { Figures } from "../../src/evaluate/ledger";
 import type { Column } from "../../src/evaluate/steps";
 import { type ColumnReport, toRow } from "./report.ts";
@@ -33,6 +34,28 @@ export function findGrowth({ policy, once, repeated }: Growth): string[] {
   return [
     ...(grown > GROWTH ? [`${said}, at most ${(100 * (GROWTH - 1)).toFixed(0)} % was expected`] : []),
     ...(repeated.overflows > 0 ? [`${policy}, ${TIMES} times in a row: ${repeated.overflows} overflows, expected none`] : []),
+  ];
+}
+
+/** One policy on one column, by summaries of which none fails, and by others. */
+export interface Failing {
+  readonly where: string;
+  /** Attempts at one summary. */
+  readonly attempts: number;
+  readonly ideal: Pick<Figures, "summary_calls">;
+  readonly failing: Pick<Figures, "summary_calls" | "overflows" | "refused">;
+}
+
+/**
+ * Summaries that fail must cost no request its place, and be asked for no more often than so: the fallback makes as much room as a summary,
+ * so that one is due as often, each by all its attempts; and as many compactions more as it takes to open the breaker.
+ */
+export function findFailing({ where, attempts, ideal, failing }: Failing): string[] {
+  const most = attempts * (ideal.summary_calls + FAILURES_TO_OPEN);
+  return [
+    ...(failing.overflows > 0 ? [`${where}: ${failing.overflows} overflows, expected none`] : []),
+    ...(failing.refused > 0 ? [`${where}: ${failing.refused} refused turns, expected none`] : []),
+    ...(failing.summary_calls > most ? [`${where}: ${failing.summary_calls} calls for summaries, at most ${most} were expected`] : []),
   ];
 }
 

@@ -160,6 +160,6 @@ class CountedCalls implements Caller {
     const { policy, countsChain } = setup;
     this.#margin = { ...this.#margin, epochs: this.#margin.epochs + 1 };
     const readPrefix = () => ({ input: rawViewTokens(session.state), cached: 0 });
-    carryOut(plan, { session, readPrefix, limits, policy, countsChain });
+    carryOut(plan, { session, readPrefix, limits, policy, countsChain, summariser: null });
   }
 }

@@ -96,8 +96,8 @@ export const failures: readonly Mutant[] = [
     name: "a fold is read in the window of the session's model",
     breaks: "I6: a summary's request is within the window of who writes it",
     file: "src/app/compaction/summary-request.ts",
-    find: "limitOf(windowOf(summarizer, policy))",
-    replace: "limitOf(windowOf(spec, policy))",
+    find: "windowOf(summarizer, policy).window",
+    replace: "windowOf(spec, policy).window",
     tests: ["test/session/model-switch.test.ts"],
   },
   {

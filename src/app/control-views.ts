@@ -3,6 +3,7 @@ import type { FileOps } from "../context/file-ops";
 import type { Plan } from "../context/plan";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { BreakerView } from "../domain/breaker";
 import type { CompactionFailure, CompactionTrigger, CoveredRange, EpochOp, Receipt } from "../domain/compaction-events";
 import type { CompactionId, KeyId } from "../domain/ids";
 
@@ -97,9 +98,12 @@ export interface CompactInput {
   readonly policy?: PolicyChoice;
 }
 
+/** A plan by hand is made as if the breaker were closed, because the request resets it; `breaker` is the breaker as it is. */
+export type ShownPlan = Plan & { readonly breaker: BreakerView };
+
 /** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker does it. */
 export type CompactOutcome =
-  | { readonly kind: "plan"; readonly plan: Plan }
+  | { readonly kind: "plan"; readonly plan: ShownPlan }
   | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
 
 /** What of a session is chosen by hand, as its description shows it. */

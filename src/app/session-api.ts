@@ -176,10 +176,13 @@ export interface Settled {
   /** Which part it is of: how many were done before it. */
   readonly part: number;
   readonly next: FoldNext | null;
+  /** The worker's own time is over: a part is kept, and its lease is free for the next worker. Absent: it goes on. */
+  readonly leaves?: true;
 }
 
 export type SettleOutcome =
-  | { readonly next: "done" | "retry" }
+  /** `later`: the part was kept, and there is more to read. */
+  | { readonly next: "done" | "retry" | "later" }
   /** The part was kept; the next one is asked for under the same token. */
   | { readonly next: "continue"; readonly part: SummaryPart; readonly timeoutMs: number };
 

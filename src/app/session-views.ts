@@ -2,6 +2,7 @@
 
 import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
+import type { BreakerView } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { CallOutcome, StoredEvent, TurnFailure, TurnStatus } from "../domain/events";
 import type { BodyId, ExecutionId, ItemId, SessionId, TurnId } from "../domain/ids";
@@ -49,6 +50,8 @@ export interface SessionDescription extends ControlledSettings {
   /** What all calls together read and wrote, the same context again each time: a billing total, not a size. */
   readonly total_tokens: number;
   readonly usage: UsageSums;
+  /** Whether a model may be asked for a summary now. */
+  readonly breaker: BreakerView;
   readonly turn: {
     readonly id: TurnId;
     readonly phase: TurnPhase;

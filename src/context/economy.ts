@@ -4,7 +4,6 @@
  */
 import type { SummaryMode } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
-import { MAX_PARTS } from "./fold";
 
 export interface Prices {
   readonly input: number;
@@ -77,7 +76,7 @@ export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pr
   const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;
   const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.tail + sizes.summary) : 0;
   const read = sizes.source + sizes.beside;
-  const parts = Math.min(MAX_PARTS, Math.max(1, Math.ceil(read / room)));
+  const parts = Math.max(1, Math.ceil(read / room));
   const transcript = prices.input * (read + (parts - 1) * sizes.summary) + parts * written + rewrite;
   const prefix = prices.cached * (sizes.fixed + sizes.chain + sizes.source) + written + rewrite;
   return samePrefix && warm && prefix < transcript ? { mode: "same_prefix", price: prefix } : { mode: "transcript", price: transcript };

@@ -1,4 +1,5 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
+import { isBreakerOpen } from "../domain/breaker";
 import type { EpochDraft } from "../domain/commands";
 import type {
   Certainty,
@@ -39,7 +40,6 @@ export interface DraftInput {
   readonly economy: PlanEconomy | null;
   /** Epoch milliseconds: a cache that was not read for a while is cold. */
   readonly now: number;
-  readonly breakerOpen: boolean;
 }
 
 /** A summary that stands in the view: by a model, or the note that takes its place. */
@@ -148,7 +148,7 @@ function draftFromOps(
 
 /** The change is applied to a copy and weighed: what leaves and what comes, in the measure of what was there before. */
 function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
-  const { state, limits, trigger, summarizer, breakerOpen } = input;
+  const { state, limits, trigger, summarizer } = input;
   const after = stateAfter(state, ops, trigger);
   const measured = measureNext(state, limits.model);
   const { tokens: before } = measured;
@@ -168,7 +168,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
     rungs: [],
     mode: null,
     attempts: summarizer?.attempts ?? 0,
-    breaker_open: breakerOpen,
+    breaker_open: isBreakerOpen(state.compaction),
     dropped_items: ops.reduce((sum, op) => sum + (op.op === "drop" ? op.items : 0), 0),
   };
 }

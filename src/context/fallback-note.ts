@@ -14,6 +14,21 @@ export interface NotePlan {
   readonly leaves: readonly ItemMeta[];
   /** How many items had left it before, by being trimmed. */
   readonly trimmed: number;
+  /** How many items the earlier notes and summaries stood for that this one takes the place of. */
+  readonly compacted: number;
+}
+
+/** The note that the policy asks for in place of a summary: it stands for all that the plan covers, earlier notes included. */
+export function planChosenNote(plan: SummaryPlan, { view }: SessionState): NotePlan {
+  const covered = view.overlays.filter(({ id }) => plan.replaces.includes(id));
+  const itemsOf = (kind: "summary" | "dropped"): number =>
+    covered.reduce((sum, overlay) => sum + (overlay.kind === kind ? overlay.items : 0), 0);
+  return {
+    plan: { ...plan, generation: 0, split: null },
+    leaves: view.items.filter(({ position }) => position <= plan.range.to && !plan.keeps.includes(position)),
+    trimmed: itemsOf("dropped"),
+    compacted: itemsOf("summary"),
+  };
 }
 
 /**
@@ -36,6 +51,7 @@ export function planNote(asked: SummaryPlan, state: SessionState): NotePlan | nu
     plan: { ...asked, range, source: range, replaces, keeps: [...keeps], merge: false, generation: 0, split: null },
     leaves,
     trimmed: covered.reduce((sum, overlay) => sum + overlay.items, 0),
+    compacted: 0,
   };
 }
 
@@ -43,10 +59,16 @@ export function planNote(asked: SummaryPlan, state: SessionState): NotePlan | nu
  * `[Compacted N messages: …]` with how many there were of each role, and the files that were touched, within `cap` tokens. Of what had been
  * trimmed before, the view knows the number only.
  */
-export function fallbackNote({ leaves, trimmed }: Pick<NotePlan, "leaves" | "trimmed">, files: FileOps, cap: number): string {
+export function fallbackNote(
+  { leaves, trimmed, compacted }: Pick<NotePlan, "leaves" | "trimmed"> & Partial<Pick<NotePlan, "compacted">>,
+  files: FileOps,
+  cap: number,
+): string {
+  const before = compacted ?? 0;
   const counts = new Map<string, number>();
   for (const { kind } of leaves) counts.set(ROLES[kind], (counts.get(ROLES[kind]) ?? 0) + 1);
   if (trimmed > 0) counts.set("trimmed before", trimmed);
+  if (before > 0) counts.set("compacted before", before);
   const roles = [...counts].map(([role, count]) => `${count} ${role}`).join(", ");
-  return withFileOps(`[Compacted ${leaves.length + trimmed} messages: ${roles}]`, files, cap);
+  return withFileOps(`[Compacted ${leaves.length + trimmed + before} messages: ${roles}]`, files, cap);
 }

@@ -1,7 +1,8 @@
 /**
  * Input that is larger than the summariser's window is read in parts, each folded into the summary of those before it
- * (docs/design.md §5, summary). A part ends at an exchange group; a group that is larger than a part ends at an item, and
- * an item that is larger is itself split. Nothing is left out.
+ * (docs/design.md §5, summary). A part ends at an exchange group, where that fills it well; else at an item; else inside one. Nothing is left
+ * out: a fold has as many parts as its source takes, each of them reads on from where the one before it ended, and each but the last reads
+ * three quarters of its room or more.
  */
 import type { ItemMeta } from "../domain/message";
 import { startsGroup } from "./groups";
@@ -21,26 +22,53 @@ export interface FoldChunk {
   readonly next: FoldPoint | null;
 }
 
+/** Of its room so much a part fills at least, as long as there is more to read: it ends at a group, or an item, only where that leaves little unused. */
+const LEAST_FILL = 3 / 4;
+
+interface Taken {
+  readonly line: string;
+  readonly meta: ItemMeta;
+  readonly tokens: number;
+}
+
 /** Reads one part of at most `room` raw tokens, from `start` on. `entries` begin at `start.position`, in order. */
 export function takeChunk(entries: Iterable<TranscriptEntry>, start: FoldPoint, room: number): FoldChunk {
-  const taken: { readonly line: string; readonly meta: ItemMeta; readonly tokens: number }[] = [];
+  const taken: Taken[] = [];
   let used = 0;
   for (const entry of entries) {
     const { meta } = entry;
     const skipped = meta.position === start.position ? start.chars : 0;
     const line = renderEntry(entry).slice(skipped);
     const { tokens, beginning } = weigh(line, room);
-    if (used + tokens <= room) {
-      taken.push({ line, meta, tokens });
-      used += tokens;
-      continue;
-    }
-    if (taken.length > 0) return endAtGroup(taken, meta);
-    const head = headWithin(beginning, room);
-    return { lines: [head], next: { position: meta.position, chars: skipped + head.length } };
+    if (used + tokens > room) return endBefore({ meta, beginning, skipped }, taken, room);
+    taken.push({ line, meta, tokens });
+    used += tokens;
   }
-  return { lines: taken.map((entry) => entry.line), next: null };
+  return { lines: linesOf(taken), next: null };
 }
+
+interface Following {
+  readonly meta: ItemMeta;
+  readonly beginning: string;
+  readonly skipped: number;
+}
+
+/** `following` did not fit any more. */
+function endBefore({ meta, beginning, skipped }: Following, taken: readonly Taken[], room: number): FoldChunk {
+  const groups = wholeGroups(taken, meta);
+  if (groups.length > 0 && weightOf(groups) >= room * LEAST_FILL) return endAfter(groups, taken[groups.length]?.meta ?? meta);
+  const left = room - weightOf(taken);
+  if (taken.length > 0 && left <= room * (1 - LEAST_FILL)) return endAfter(taken, meta);
+  const head = headWithin(beginning, left);
+  if (taken.length > 0 && estimateTokens(head) > left) return endAfter(taken, meta);
+  return { lines: [...linesOf(taken), head], next: { position: meta.position, chars: skipped + head.length } };
+}
+
+const endAfter = (taken: readonly Taken[], { position }: ItemMeta): FoldChunk => ({ lines: linesOf(taken), next: { position, chars: 0 } });
+
+const linesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ line }) => line);
+
+const weightOf = (taken: readonly Taken[]): number => taken.reduce((sum, { tokens }) => sum + tokens, 0);
 
 /** More characters than nearly any text packs into a token. */
 const MANY_CHARS_PER_TOKEN = 8;
@@ -52,17 +80,15 @@ function weigh(line: string, room: number): { readonly tokens: number; readonly 
   return tokens > room || beginning === line ? { tokens, beginning } : { tokens: estimateTokens(line), beginning: line };
 }
 
-/** Back to where the group of the entry that did not fit begins, if anything is left then. */
-function endAtGroup(taken: readonly { readonly line: string; readonly meta: ItemMeta }[], next: ItemMeta): FoldChunk {
+/** Without the group that the entry that did not fit belongs to. */
+function wholeGroups(taken: readonly Taken[], next: ItemMeta): readonly Taken[] {
   let count = taken.length;
   let following = next;
   while (count > 0 && !startsGroup(following, taken[count - 1]?.meta)) {
     following = taken[count - 1]?.meta ?? following;
     count -= 1;
   }
-  const whole = count > 0 ? taken.slice(0, count) : taken;
-  const position = count > 0 ? following.position : next.position;
-  return { lines: whole.map((entry) => entry.line), next: { position, chars: 0 } };
+  return taken.slice(0, count);
 }
 
 /** Fewest characters of a part, so that every part goes on. */
@@ -76,6 +102,3 @@ function headWithin(text: string, room: number): string {
   }
   return head;
 }
-
-/** Parts of one compaction at most: what is older than they hold is named by its number, not read. */
-export const MAX_PARTS = 32;

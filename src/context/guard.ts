@@ -4,6 +4,7 @@
  * results shortened in the view. What remains is the floor: if that does not fit, nothing is paid for (docs/field.md, lesson 4).
  * A provider's count makes the guard act, and never refuse: it holds for the view as it stands and not for what would stay of it.
  */
+import { isBreakerOpen } from "../domain/breaker";
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
@@ -60,7 +61,7 @@ export function planGuard(asked: GuardInput): Plan {
     rungs: worked.rungs,
     fallback: [],
     economy: null,
-    breaker_open: false,
+    breaker_open: isBreakerOpen(state.compaction),
   };
 }
 
@@ -83,7 +84,17 @@ function planBytes({ state, limits, policy }: GuardInput, { next, bytes }: { rea
   const rungs = dropRungs(state, going, { ratio, reason: "the next request would be larger than any may be" });
   const expected = measureWithout(next, gainFrom(rungs, { state, limits }));
   const base_epoch = state.view.epoch;
-  return { kind: "compact", trigger: "guard", base_epoch, next, expected, rungs, fallback: [], economy: null, breaker_open: false };
+  return {
+    kind: "compact",
+    trigger: "guard",
+    base_epoch,
+    next,
+    expected,
+    rungs,
+    fallback: [],
+    economy: null,
+    breaker_open: isBreakerOpen(state.compaction),
+  };
 }
 
 /** The last message of the user and the newest group stay, and what is still open. */

@@ -8,7 +8,7 @@ import { FIRST_SUMMARY_SHARE, summaryCap } from "./proposal";
 
 export function planRebuild(input: PlanInput, next: Measure): Plan {
   const { state, policy } = input;
-  if (policy.summary.form === "none") return { kind: "none", reason: "not_by_policy", next };
+  if (policy.summary.form === "none" || policy.summary.form === "note") return { kind: "none", reason: "not_by_policy", next };
   const rung = rebuildRung(input);
   if (!rung) return { kind: "none", reason: "no_summary", next };
   const expected = measureWithout(next, rung.gain);

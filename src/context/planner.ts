@@ -2,8 +2,9 @@
  * What to compact: pure, from state and policy to a plan. The same function is the dry run. A plan is data; carrying
  * it out is `app`'s, and every rung names exactly what it touches.
  */
+import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
-import { GROWTH_RATIO, PROGRESS_RATIO } from "../domain/evolve-compaction";
+import { PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
 import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, measureWithout, mostOf, plannedNext, ratioOf } from "./budget";
 import { isForced, keptTokens } from "./cut";
@@ -27,10 +28,6 @@ export function boundOf(limits: ModelLimits, policy: Policy): number | null {
   const known = bounds.filter((bound) => bound !== null);
   return known.length > 0 ? Math.min(...known) : null;
 }
-
-/** After three failures, or two compactions without progress, no model is asked until the view has grown by a fifth (docs/design.md §5). */
-export const isBreakerOpen = ({ compaction, view }: SessionState): boolean =>
-  compaction.breaker_at !== null && view.tokens < compaction.breaker_at * GROWTH_RATIO;
 
 const isSuspended = ({ compaction, view }: SessionState): boolean =>
   compaction.quiet_until !== null && view.tokens < compaction.quiet_until;
@@ -85,7 +82,7 @@ interface Decided {
 
 function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): Plan {
   const { state, limits, policy } = input;
-  const breaker_open = isBreakerOpen(state);
+  const breaker_open = isBreakerOpen(state.compaction);
   const judged = plannedNext(state, limits.model, { estimator: policy.estimator });
   const climbed = climb(input, { proposal, next: judged, planned: mostOf(next), trigger });
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);

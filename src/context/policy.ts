@@ -107,7 +107,11 @@ const results = z.strictObject({
 const modelIds = z.array(z.string().min(1).max(200)).max(4);
 
 const summary = z.strictObject({
-  form: z.enum(["narrative", "structured", "none"]).describe("A short narrative (RFC-011), fixed sections (Opal), or no summary at all"),
+  form: z
+    .enum(["narrative", "structured", "note", "none"])
+    .describe(
+      "A short narrative (RFC-011), fixed sections (Opal), a note with counts and files for which no model is asked (Opal, truncate), or no summary at all",
+    ),
   placement: z
     .enum(["system-prefix", "system-message", "user-message"])
     .describe("Where the summary stands: in front of the system prompt, as a system message after it, or as a message of the user"),

@@ -2,6 +2,7 @@
  * A message that did not fit was refused, and stays in the record. When the next one has no room with it, what was refused leaves the view
  * first, and nothing older pays for it.
  */
+import { isBreakerOpen } from "../domain/breaker";
 import type { SessionState } from "../domain/state";
 import { assumeWindow, limitOf, measureNext, measureWithout, mostOf, ratioOf, scaleOf } from "./budget";
 import { viewGroups, weigh } from "./cut";
@@ -21,7 +22,17 @@ export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "t
   const rungs = dropRungs(state, going, { ratio: ratioOf(state, limits.model), reason: "it was refused, and never fitted" });
   const expected = measureWithout(next, gainFrom(rungs, { state, limits }));
   const base_epoch = state.view.epoch;
-  return { kind: "compact", trigger: "guard", base_epoch, next, expected, rungs, fallback: [], economy: null, breaker_open: false };
+  return {
+    kind: "compact",
+    trigger: "guard",
+    base_epoch,
+    next,
+    expected,
+    rungs,
+    fallback: [],
+    economy: null,
+    breaker_open: isBreakerOpen(state.compaction),
+  };
 }
 
 /** Of the turn before that could not be sent, the newest groups that together weigh `excess` raw tokens; all of them if they do not. */

@@ -1,4 +1,5 @@
 /** OdinCode's rule: before each call, all tool results but the newest few are shown as a placeholder. */
+import { isBreakerOpen } from "../domain/breaker";
 import { measureNext, measureWithout, ratioOf } from "./budget";
 import { gainFrom } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
@@ -23,6 +24,6 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
     rungs,
     fallback: [],
     economy: null,
-    breaker_open: false,
+    breaker_open: isBreakerOpen(state.compaction),
   };
 }

@@ -1,3 +1,4 @@
+import { growBreaker } from "./breaker";
 import type { ItemMeta } from "./message";
 import type { SessionState } from "./state";
 import { appendToView } from "./view";
@@ -14,6 +15,8 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
   if (!last) return state;
   const view = appendToView(state.view, items);
   const { quiet_until } = state.compaction;
+  const appended = items.reduce((sum, { tokens }) => sum + tokens, 0);
+  const compaction = { ...state.compaction, breaker: growBreaker(state.compaction.breaker, appended) };
   // Once it has grown so far after a revert, the soft trigger is back for good.
   const waited = quiet_until !== null && view.tokens >= quiet_until;
   return {
@@ -21,7 +24,7 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
     next_position: last.position + 1,
     messages: state.messages + items.filter(isMessage).length,
     view,
-    compaction: waited ? { ...state.compaction, quiet_until: null } : state.compaction,
+    compaction: waited ? { ...compaction, quiet_until: null } : compaction,
   };
 }
 

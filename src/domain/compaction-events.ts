@@ -123,7 +123,7 @@ export interface Receipt {
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
   readonly mode: SummaryMode | null;
   readonly attempts: number;
-  /** Whether the breaker was open: then no model was asked. */
+  /** Whether the breaker was open when the view changed: then no model is asked, unless by hand. */
   readonly breaker_open: boolean;
   /** Items that left the view without a summary. */
   readonly dropped_items: number;

@@ -1,5 +1,6 @@
 /** What compaction's events do to the state: the view changes only here, by overlays, never by rewriting an item. */
 import { assertNever } from "../lib/assert-never";
+import { closedBreaker, FAILURES_TO_OPEN, FRUITLESS_TO_OPEN, openBreaker } from "./breaker";
 import {
   type CompactionEvent,
   type CompactionFailure,
@@ -21,13 +22,10 @@ import { viewOf } from "./view";
 
 type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEvent, { type: T }>;
 
-/** Compactions that failed for good, and compactions that gained nothing, before the breaker opens (docs/design.md §5). */
-export const FAILURES_TO_OPEN = 3;
-export const FRUITLESS_TO_OPEN = 2;
 /** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
 export const PROGRESS_RATIO = 0.9;
-/** The breaker closes, and a revert is forgotten, when the view has grown by a fifth. */
-export const GROWTH_RATIO = 1.2;
+/** A revert is forgotten when the view has grown by a fifth. */
+const GROWTH_RATIO = 1.2;
 /** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
 const LEARNING_RATE = 0.2;
 
@@ -53,15 +51,12 @@ const withCompaction = (state: SessionState, change: Partial<CompactionState>): 
   compaction: { ...state.compaction, ...change },
 });
 
-/** What closes the breaker: a request by hand, another model or policy. */
-export const closedBreaker = { failures: 0, fruitless: 0, breaker_at: null } as const;
-
 function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
-  const breaker = trigger === "manual" ? closedBreaker : {};
+  const reset = trigger === "manual" ? closedBreaker : {};
   const first_token = state.compaction.next_token;
   return withCompaction(state, {
-    ...breaker,
+    ...reset,
     requested: { id, trigger, at, attempts: 0, options, folded: null, folded_for: null, first_token, spent: NOTHING_SPENT },
     lease: null,
   });
@@ -120,9 +115,9 @@ function failCompaction(state: SessionState, event: Of<"CompactionFailed">): Ses
   const counts = !NOBODYS.has(event.failure);
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
-  const breaker_at = opens ? state.view.tokens : compaction.breaker_at;
+  const breaker = opens ? openBreaker(compaction.breaker, state.view.tokens) : compaction.breaker;
   const failed_after = state.last_turn?.id ?? null;
-  return withCompaction(state, { lease: null, requested: null, failures, breaker_at, failed_after });
+  return withCompaction(state, { lease: null, requested: null, failures, breaker, failed_after });
 }
 
 /** A call that we broke off ourselves, because its turn was stopped, is no attempt. */
@@ -139,8 +134,6 @@ function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionSta
     lease: null,
     draft: null,
     rent: 0,
-    // Growth is counted from the smallest that the view has been since: what leaves it must not keep the breaker open.
-    breaker_at: state.compaction.breaker_at === null ? null : Math.min(state.compaction.breaker_at, view.tokens),
     changed_by: event.compaction,
     committed: committedAfter(state, event),
     // A note that takes a summary's place teaches nothing of how long summaries are.
@@ -180,7 +173,7 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
   // Made anew from the record: nothing was to be gained.
   if (isRebuild(state, event)) return { failures: 0 };
   const fruitless = tokens_after > tokens_before * PROGRESS_RATIO ? compaction.fruitless + 1 : 0;
-  const breaker_at = fruitless >= FRUITLESS_TO_OPEN ? view.tokens : null;
+  const breaker = fruitless >= FRUITLESS_TO_OPEN ? openBreaker(compaction.breaker, view.tokens) : null;
   const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isWithin(op, item.position)));
   const read = source.reduce((sum, item) => sum + item.tokens, 0);
   const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
@@ -189,7 +182,7 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
   const known = compaction.summary_share;
   const share = fresh && read > 0 ? Math.min(1, written / read) : known;
   const summary_share = known === null || share === null ? share : known + (share - known) * LEARNING_RATE;
-  return { failures: 0, fruitless, breaker_at, quiet_until: null, summary_share };
+  return { failures: 0, fruitless, breaker, quiet_until: null, summary_share };
 }
 
 const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: Of<"EpochChanged">): boolean =>

@@ -1,11 +1,12 @@
 /** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
 import { assertNever } from "../lib/assert-never";
 import { appendAside, appendItems } from "./append-items";
+import { closedBreaker } from "./breaker";
 import type { CompactionEvent } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
 import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
 import { beginFork, completeFork, newEpoch, redact, rewind, switchBranch } from "./evolve-branch";
-import { closedBreaker, evolveCompaction } from "./evolve-compaction";
+import { evolveCompaction } from "./evolve-compaction";
 import { evolveDraft } from "./evolve-draft";
 import { evolveTurn } from "./evolve-turn";
 import { openAfter } from "./open-calls";

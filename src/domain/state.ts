@@ -3,6 +3,7 @@
  * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
  */
 import { type BranchState, FIRST_BRANCH } from "./branch";
+import { type BreakerState, closedBreaker } from "./breaker";
 import { type CallTotals, NO_CALLS } from "./call-totals";
 import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
 import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
@@ -13,7 +14,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 16;
+export const STATE_VERSION = 17;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -136,7 +137,7 @@ export interface UnsettledCall {
   readonly part: number;
 }
 
-export interface CompactionState {
+export interface CompactionState extends BreakerState {
   readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
   /** The one that waits for its commit; null: none does. Whatever moves the epoch ends it. */
@@ -144,14 +145,8 @@ export interface CompactionState {
   readonly next_token: number;
   /** The newest leases whose model call is not in the ledger yet: it is under way, late or lost. */
   readonly unsettled: readonly UnsettledCall[];
-  /** Compactions that failed for good since the last one that gained something. */
-  readonly failures: number;
   /** The last turn that had ended when one failed for good: it is not asked for again before another has. */
   readonly failed_after: TurnId | null;
-  /** Compactions in a row that shrank the view by less than a tenth. */
-  readonly fruitless: number;
-  /** The view's raw tokens when the breaker opened; null: it is closed. */
-  readonly breaker_at: number | null;
   /** After a revert: the soft trigger waits until the view weighs this much (raw); null: it does not wait. */
   readonly quiet_until: number | null;
   /** What the calls of this epoch paid to read again what a compaction would have removed (docs/policy.md). */
@@ -250,10 +245,8 @@ export const initialState: SessionState = {
     draft: null,
     next_token: 1,
     unsettled: [],
-    failures: 0,
+    ...closedBreaker,
     failed_after: null,
-    fruitless: 0,
-    breaker_at: null,
     quiet_until: null,
     rent: 0,
     summary_share: null,

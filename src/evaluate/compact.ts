@@ -1,134 +1,57 @@
 /** Carries a plan out on a played session: real leases and commits, and a summary of which only the length is real. */
-import type { ModelLimits } from "../context/budget";
-import { limitOf } from "../context/budget";
-import { INSTRUCTION_TOKENS } from "../context/economy";
 import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
-import type { Plan, SummarizeRung } from "../context/plan";
-import type { Policy } from "../context/policy";
-import { FIRST_SUMMARY_SHARE, summaryCap } from "../context/proposal";
-import type { SummaryPlan } from "../domain/compaction-events";
-import type { ItemMeta } from "../domain/message";
-import { NOTHING, plus, type Spent } from "./costs";
-import type { Played } from "./played";
+import { planChosenNote } from "../context/fallback-note";
+import type { CompactPlan, SummarizeRung } from "../context/plan";
+import { type Carried, WITHOUT_MODEL } from "./carried";
+import { besideSummary, changeBy, commit, draftInputOf, lease, planOf, type Work } from "./leased";
+import type { Summariser } from "./summariser";
+import { SummaryAttempts } from "./summary-attempts";
+import { partsOf, type SummaryPorts, sourceOf, transcriptCost } from "./summary-cost";
 
-type Compaction = Extract<Plan, { kind: "compact" }>;
-
-export interface Workshop {
-  readonly session: Played;
-  /** What it costs to read the request up to a position, with the instruction behind it. */
-  readonly readPrefix: (to: number) => Pick<Spent, "input" | "cached">;
-  readonly limits: ModelLimits;
-  readonly policy: Policy;
-  /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone. */
-  readonly countsChain: boolean;
+export interface Workshop extends SummaryPorts {
+  /** Null: every summary is as long as is expected, and none fails. */
+  readonly summariser: Summariser | null;
 }
 
-const LEASE_MS = 60_000;
-/** What it cost. */
-export function carryOut(plan: Compaction, shop: Workshop): Spent {
-  const { session, limits } = shop;
-  const summarize = plan.rungs.find((rung) => rung.rung === "summarize");
-  const { trigger, economy, breaker_open: breakerOpen } = plan;
-  const input = {
-    limits,
-    trigger,
-    economy,
-    breakerOpen,
-    now: session.now,
-    newOverlay: () => session.newId("ovl"),
-    read: (item: ItemMeta) => session.read(item),
-  };
+export function carryOut(plan: CompactPlan, { summariser, ...ports }: Workshop): Carried {
+  const { session } = ports;
+  const { trigger } = plan;
   const compaction = session.newId("cmp");
-  if (!summarize) {
-    const change = draftFromRungs(plan.rungs, { ...input, state: session.state, summarizer: null });
+  const rung = plan.rungs.find((step) => step.rung === "summarize");
+  if (!rung) {
+    const change = draftFromRungs(plan.rungs, { ...draftInputOf({ plan, ports }), summarizer: null });
     session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger, change });
-    return NOTHING;
+    return { ...WITHOUT_MODEL, change: plan.rungs.some((step) => step.rung === "drop") ? "drop" : "other" };
   }
+  const work = { plan, compaction, ports };
+  if (ports.policy.summary.form === "note") return takeNote(rung, work);
   session.execute({ at: session.now, type: "RequestCompaction", compaction, trigger, options: null });
-  const leased = { ...toSummaryPlan(summarize), base_epoch: session.state.view.epoch };
-  const expiresAt = session.now + LEASE_MS;
-  session.execute({ at: session.now, type: "LeaseCompaction", compaction, plan: leased, expiresAt, attemptLimit: 2, inline: null });
-  const { lease } = session.state.compaction;
-  if (!lease) throw new Error("a lease was not given");
-  const { length, spent } = summarizeFor(summarize, shop);
+  return summariser ? new SummaryAttempts(summariser, work).run(rung) : summariseIdeally(rung, work);
+}
+
+/** A note's counts, and a few files. */
+const NOTE_TOKENS = 80;
+
+function takeNote(rung: SummarizeRung, work: Work): Carried {
+  const { plan, compaction, ports } = work;
+  const { session } = ports;
   const overlay = session.newId("ovl");
-  const summary = session.keepSummary(overlay, { tokens: length, range: summarize.range });
-  const also = plan.rungs.filter((rung) => rung !== summarize);
-  const usage = { ...spent, reasoning: 0 };
-  const change = draftFromSummary(
-    { summary, plan: leased, overlay, also },
-    { ...input, state: session.state, summarizer: { model: limits.model, usage, ms: 0, cost: null, attempts: 1 } },
-  );
-  const { turn } = session.state;
-  const inside = turn ? { turn: turn.id, incarnation: turn.incarnation } : null;
-  session.execute({ at: session.now, type: "RecordCompaction", compaction, token: lease.token, change, call: null, inside });
-  return spent;
+  const note = planChosenNote(planOf(rung), session.state);
+  const summary = session.keepSummary(overlay, { tokens: NOTE_TOKENS, range: rung.range });
+  const drafted = { summary, plan: { ...note.plan, mode: null }, overlay, also: besideSummary(plan) };
+  const change = draftFromSummary(drafted, { ...draftInputOf(work), summarizer: null });
+  session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger: plan.trigger, change });
+  return { ...WITHOUT_MODEL, change: "summary" };
 }
 
-const toSummaryPlan = ({ range, source, replaces, keeps, merge, generation, split, mode }: SummarizeRung): SummaryPlan => ({
-  range,
-  source,
-  replaces,
-  keeps,
-  merge,
-  generation,
-  split,
-  mode,
-});
-
-/** As many tokens as a summary of what it read would have, by the share of docs/policy.md, and what the call costs. */
-function summarizeFor(rung: SummarizeRung, shop: Workshop): { length: number; spent: Spent } {
-  const { session, limits, policy } = shop;
-  const cap = summaryCap(limits, policy);
-  const source = [...reread(rung, shop), ...session.transcript(rung.source)];
-  const read = source.reduce((sum, tokens) => sum + tokens, 0);
-  const chain = rung.merge ? session.chainTokens() : 0;
-  const guessed = Math.max(
-    1,
-    Math.min(cap, Math.round((session.summaryShare ?? FIRST_SUMMARY_SHARE) * (read + (shop.countsChain ? chain : 0)))),
-  );
-  const length = session.recordedLength(rung.range) ?? guessed;
-  if (rung.mode === "transcript") return { length, spent: transcriptCost(source, { chain, length, room: roomOf(limits, cap) }) };
-  return { length, spent: { ...shop.readPrefix(rung.range.to), output: length } };
-}
-
-/** What is read of the record again, as production does (`lease-compaction`): back from the newest summary, a page at a time. */
-function reread({ range, reread: most }: SummarizeRung, { session }: Workshop): number[] {
-  const read: number[] = [];
-  let left = most;
-  let to = session.state.view.overlays.findLast(({ kind }) => kind === "summary")?.to ?? 0;
-  while (left > 0 && to >= range.from) {
-    const from = Math.max(range.from, to - REREAD_PAGE + 1);
-    for (const tokens of session.transcript({ from, to }).toReversed()) {
-      left -= tokens;
-      if (left < 0) break;
-      read.unshift(tokens);
-    }
-    to = from - 1;
-  }
-  return read;
-}
-
-const REREAD_PAGE = 64;
-
-const roomOf = (limits: ModelLimits, cap: number): number => (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap;
-
-/** A source beyond the summariser's window is folded: each part is read with the summary so far. */
-export function transcriptCost(
-  source: readonly number[],
-  by: { readonly chain: number; readonly length: number; readonly room: number },
-): Spent {
-  let spent = NOTHING;
-  let before = by.chain;
-  let part = 0;
-  const call = () => plus(spent, { input: INSTRUCTION_TOKENS + before + part, cached: 0, output: by.length });
-  for (const tokens of source) {
-    if (part > 0 && part + tokens > by.room) {
-      spent = call();
-      before = by.length;
-      part = 0;
-    }
-    part += tokens;
-  }
-  return call();
+function summariseIdeally(rung: SummarizeRung, work: Work): Carried {
+  const { session, readPrefix } = work.ports;
+  const leased = lease(rung, work);
+  const source = sourceOf(rung, work.ports);
+  const isTranscript = rung.mode === "transcript";
+  const spent = isTranscript ? transcriptCost(source) : { ...readPrefix(rung.range.to), output: source.expected };
+  const overlay = session.newId("ovl");
+  const summary = session.keepSummary(overlay, { tokens: source.expected, range: rung.range });
+  commit(changeBy({ overlay, summary, spent, attempts: 1 }, leased, work), leased, work);
+  return { spent, calls: isTranscript ? partsOf(source).length : 1, failures: 0, change: "summary" };
 }

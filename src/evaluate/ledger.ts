@@ -1,10 +1,11 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
 import type { Prices } from "../context/economy";
-import type { CompactPlan, Rung } from "../context/plan";
+import type { CompactPlan } from "../context/plan";
 import { FIRST_BRANCH } from "../domain/branch";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { memoize } from "../lib/memoize";
+import type { Carried } from "./carried";
 import { costOf, costOfReading, NOTHING, PRICES, plus, type Spent } from "./costs";
 import { identifiersIn, type Recall, recallOf } from "./identifiers";
 import { verbatimShare } from "./measures";
@@ -40,6 +41,12 @@ export interface Figures {
   readonly malformed: readonly string[];
   /** Summaries. */
   readonly compactions: number;
+  /** Calls of a summariser, each part of what is read in parts one, */
+  readonly summary_calls: number;
+  /** and attempts at a summary that came to none. */
+  readonly summary_failures: number;
+  /** Changes of the view that took messages out of it without a summary. */
+  readonly drops_without_summary: number;
   /** Changes of the view, those without a summary included. */
   readonly epochs: number;
   /** Requests that do not begin with all of the request before, in the same epoch. */
@@ -82,6 +89,9 @@ export class Ledger {
   #compactions = 0;
   #epochs = 0;
   #breaks = 0;
+  #summaryCalls = 0;
+  #summaryFailures = 0;
+  #drops = 0;
   #recall: Recall = { needed: 0, lost: 0 };
   #turnSpent: Spent = NOTHING;
   #summarySpent: Spent = NOTHING;
@@ -140,11 +150,15 @@ export class Ledger {
     return costOf(this.#turnSpent, this.#prices) + costOfReading(this.#summarySpent, this.#prices);
   }
 
-  compacted(plan: Pick<CompactPlan, "trigger"> & { readonly rungs: readonly Pick<Rung, "rung">[] }, spent: Spent): void {
-    this.#epochs += 1;
-    if (plan.rungs.some((rung) => rung.rung === "summarize")) this.#compactions += 1;
-    this.#triggers[plan.trigger] = (this.#triggers[plan.trigger] ?? 0) + 1;
+  compacted({ trigger }: Pick<CompactPlan, "trigger">, { spent, calls, failures, change }: Carried): void {
     this.#summarySpent = plus(this.#summarySpent, spent);
+    this.#summaryCalls += calls;
+    this.#summaryFailures += failures;
+    if (change === "none") return;
+    this.#epochs += 1;
+    if (change === "summary") this.#compactions += 1;
+    if (change === "drop") this.#drops += 1;
+    this.#triggers[trigger] = (this.#triggers[trigger] ?? 0) + 1;
   }
 
   figures(): Figures {
@@ -156,6 +170,9 @@ export class Ledger {
       refused: this.refused,
       malformed: this.#malformed,
       compactions: this.#compactions,
+      summary_calls: this.#summaryCalls,
+      summary_failures: this.#summaryFailures,
+      drops_without_summary: this.#drops,
       epochs: this.#epochs,
       breaks: this.#breaks,
       peak: Math.max(0, ...this.#tokens),

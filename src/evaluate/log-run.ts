@@ -13,7 +13,6 @@ import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import { carryOut } from "./compact";
-import type { Spent } from "./costs";
 import type { PolicyRun } from "./evaluation";
 import { onOwnLine } from "./log-branches";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
@@ -167,7 +166,7 @@ export class LogRun {
       return { input, cached: Math.min(input, this.#read(request, scale, { at, ms: 0 })) };
     };
     const { policy } = this.#input;
-    const spent: Spent = carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain: false });
+    const { spent } = carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain: false, summariser: null });
     if (spent.input > 0) this.#sums.summarized(spent);
     const after_position = session.state.next_position - 1;
     if (session.changed) this.#changes.add(session.changed, { after_position, turn: this.#turns, at, expected: plan.expected.tokens });

@@ -15,7 +15,7 @@ import type { ItemMeta, Part } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import { overlayTokens, reducedWeights, signedTokens } from "../domain/view";
 import type { LogRecord } from "./log-record";
-import type { Played } from "./played";
+import type { KeptSummary, Played } from "./played";
 import type { Block } from "./prompt-cache";
 import type { RecordedSummaries } from "./recorded-summaries";
 
@@ -95,7 +95,7 @@ export class LogSession implements Played {
     return raw === null ? null : Math.round(raw * this.perToken);
   }
 
-  keepSummary(_overlay: OverlayId, { tokens, range }: { readonly tokens: number; readonly range: CoveredRange }): SummaryText {
+  keepSummary(_overlay: OverlayId, { tokens, range }: KeptSummary): SummaryText {
     const raw = this.#summaries.lengthOf(range) ?? Math.max(1, Math.round(tokens / this.perToken));
     return { text: "", tokens: raw };
   }

@@ -17,6 +17,7 @@ import { type Segment, tokensOf } from "./segments";
 import type { LabSession } from "./session";
 import { LAB_MODEL, type Setup } from "./setup";
 import type { Caller, Spoken } from "./step-player";
+import type { Summariser } from "./summariser";
 
 export class ModelCalls implements Caller {
   readonly #session: LabSession;
@@ -25,11 +26,13 @@ export class ModelCalls implements Caller {
   readonly #ledger: Ledger;
   readonly #room: RoomMaker;
   readonly #cache: PromptCache<Segment>;
+  readonly #summariser: Summariser | null;
 
   constructor(by: { readonly session: LabSession; readonly setup: Setup; readonly limits: ModelLimits; readonly ledger: Ledger }) {
     this.#session = by.session;
     this.#cache = new PromptCache(by.session.segments, by.setup.cacheStep ?? undefined);
     this.#setup = by.setup;
+    this.#summariser = by.setup.summariser?.() ?? null;
     this.#room = new RoomMaker({ ...by, take: (plan) => this.#take(plan) });
     this.#limits = by.limits;
     this.#ledger = by.ledger;
@@ -86,7 +89,8 @@ export class ModelCalls implements Caller {
       const request = [...session.request(to), instruction];
       return { input: tokensOf(request), cached: this.#cache.read(request) };
     };
-    this.#ledger.compacted(plan, carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain }));
+    const summariser = this.#summariser;
+    this.#ledger.compacted(plan, carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain, summariser }));
   }
 
   get #limit(): number {

@@ -6,6 +6,12 @@ import type { NewId, OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { SessionState } from "../domain/state";
 
+export interface KeptSummary {
+  readonly tokens: number;
+  readonly range: CoveredRange;
+  readonly text?: string;
+}
+
 /** Tokens are the provider's, so far as they are known. */
 export interface Played {
   readonly state: SessionState;
@@ -23,6 +29,6 @@ export interface Played {
   recordedLength(range: CoveredRange): number | null;
   /** Tokens of a summary over those of its source, where it is known how long this session's are; null: it is not. */
   readonly summaryShare: number | null;
-  /** A summary of that length takes its place. */
-  keepSummary(overlay: OverlayId, summary: { readonly tokens: number; readonly range: CoveredRange }): SummaryText;
+  /** A summary takes its place: `text`, where one was written, else one of that length. */
+  keepSummary(overlay: OverlayId, summary: KeptSummary): SummaryText;
 }

@@ -18,7 +18,7 @@ import { itemsOf } from "../domain/items-of";
 import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../domain/message";
 import { initialState, isRecallOffered, type SessionState } from "../domain/state";
 import { filler } from "./filler";
-import type { Played } from "./played";
+import type { KeptSummary, Played } from "./played";
 import { messageText, type Segment, type Segments } from "./segments";
 
 /** A model answers this fast, so a cache that forgets after minutes stays warm. */
@@ -116,9 +116,8 @@ export class LabSession implements Played {
     return { id, kind, turn: by.turn, at: this.now, bytes, tokens, rough, ...(by.tool ? { tool: by.tool } : {}) };
   }
 
-  /** The content of a summary that is about to be committed: of its length, and nothing more. */
-  keepSummary(overlay: OverlayId, { tokens }: { readonly tokens: number }): SummaryText {
-    const text = filler(tokens, this.state.view.epoch);
+  /** The content of a summary that is about to be committed: what was written, else something of its length, and nothing more. */
+  keepSummary(overlay: OverlayId, { tokens, text = filler(tokens, this.state.view.epoch) }: Omit<KeptSummary, "range">): SummaryText {
     this.#summaries.set(overlay, text);
     return { text, tokens: estimateTokens(text) };
   }

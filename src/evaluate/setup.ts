@@ -4,6 +4,7 @@ import type { Prices } from "../context/economy";
 import type { Policy } from "../context/policy";
 import { policyOf } from "../context/policy-choice";
 import { PRICES } from "./costs";
+import type { Summariser } from "./summariser";
 
 export const LAB_MODEL = "lab-model";
 const MAX_OUTPUT = 4_096;
@@ -26,11 +27,13 @@ export interface Setup {
   readonly cold: number | null;
   /** Tokens by which the cache holds a prefix; null: as providers do. */
   readonly cacheStep: number | null;
+  /** Makes the one that a run asks for its summaries; null: none fails, and each is as long as is expected. */
+  readonly summariser: (() => Summariser) | null;
 }
 
 /** What the client's time and the provider ask of every policy alike. */
-export type Conditions = Pick<Setup, "prices" | "cold" | "cacheStep">;
-export const USUAL: Conditions = { prices: PRICES, cold: null, cacheStep: null };
+export type Conditions = Pick<Setup, "prices" | "cold" | "cacheStep" | "summariser">;
+export const USUAL: Conditions = { prices: PRICES, cold: null, cacheStep: null, summariser: null };
 export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall"> & Partial<Conditions>;
 
 export function toSetup(policyText: string, by: { readonly guard: boolean } & Options): Setup {

@@ -38,7 +38,6 @@ const input = (change: Partial<DraftInput> = {}): DraftInput => ({
   read: () => [],
   summarizer: { model: "test-model", usage, ms: 800, cost: 0.02, attempts: 2 },
   economy,
-  breakerOpen: false,
   now: 0,
   ...change,
 });
@@ -162,7 +161,9 @@ describe("rungs without a model", () => {
 
   test("say what left without a summary, and that no model ran", () => {
     const drop: Rung = { rung: "drop", from: 12, to: 15, replaces: [], items: 4, gain: 500, reason: "it would not fit" };
-    const { ops, receipt } = draftFromRungs([drop], input({ summarizer: null, economy: null, breakerOpen: true, trigger: "guard" }));
+    const given = input({ summarizer: null, economy: null, trigger: "guard" });
+    const compaction = { ...given.state.compaction, breaker: { appended: 0, needed: 1 } };
+    const { ops, receipt } = draftFromRungs([drop], { ...given, state: { ...given.state, compaction } });
     expect(ops).toEqual([{ op: "drop", overlay: id("ovl", 9), from: 12, to: 15, replaces: [], items: 4 }]);
     expect(receipt).toMatchObject({
       model: null,

@@ -9,6 +9,8 @@ import { call, item, result, turnId } from "../support/builders";
 
 const says = (meta: ItemMeta, text: string): TranscriptEntry => ({ meta, parts: [{ type: "text", text }] });
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
+/** What no sign of weighs as much as many letters: of others, the least that is cut off may be more than a part has left. */
+const LEAST_TEXT = /^[\x20-\x7e\n]*$/;
 const START: FoldPoint = { position: 1, chars: 0 };
 
 /** All parts, and the positions where they begin. */
@@ -43,7 +45,7 @@ describe("a part", () => {
   test("ends at a group: a call is not read without its result", () => {
     const turn = turnId(1);
     const entries = [
-      says(item(1, "user"), words(50)),
+      says(item(1, "user"), words(500)),
       says(item(2, "assistant", { turn }), words(50)),
       says(call(3, 3, { turn }), words(50)),
       says(result(4, 3, { turn }), words(200)),
@@ -56,15 +58,23 @@ describe("a part", () => {
     });
   });
 
-  test("ends at an item when the group is larger than a part", () => {
+  test("ends at an item when the group would leave much of the part unused", () => {
     const turn = turnId(1);
     const entries = [
-      says(item(1, "assistant", { turn }), words(100)),
-      says(call(2, 2, { turn }), words(100)),
-      says(result(3, 2, { turn }), words(100)),
+      says(item(1, "assistant", { turn }), words(200)),
+      says(call(2, 2, { turn }), words(200)),
+      says(result(3, 2, { turn }), words(200)),
     ];
     const room = estimateTokens(renderEntry(entries[0] as TranscriptEntry)) + 50;
     expect(readAll(entries, room).starts).toEqual([START, { position: 2, chars: 0 }, { position: 3, chars: 0 }]);
+  });
+
+  test("is filled by the beginning of an item where one less would leave much of it unused", () => {
+    const entries = [1, 2, 3, 4, 5].map((n) => says(item(n, n % 2 === 0 ? "assistant" : "user"), words(300)));
+    const tokens = estimateTokens(renderEntry(entries[0] as TranscriptEntry));
+    const { parts } = readAll(entries, Math.ceil(tokens * 1.6));
+    expect(parts).toHaveLength(4);
+    expect(read(parts)).toBe(whole(entries));
   });
 
   test("splits an item that is larger, and goes on inside it", () => {
@@ -101,6 +111,8 @@ test("whatever is said and however small the parts: together they are the source
       });
       const { parts, starts } = readAll(entries, room);
       expect(read(parts)).toBe(whole(entries));
+      const least = LEAST_TEXT.test(whole(entries)) ? room / 2 : 0;
+      for (const lines of parts.slice(0, -1)) expect(estimateTokens(lines.join("\n"))).toBeGreaterThanOrEqual(least);
       for (const lines of parts) expect(lines.reduce((sum, line) => sum + estimateTokens(line), 0)).toBeLessThanOrEqual(room + 1);
       for (const [index, start] of starts.slice(1).entries()) {
         const before = starts[index] as FoldPoint;

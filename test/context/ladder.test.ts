@@ -118,7 +118,7 @@ describe("what else is rewritten while the prefix is rewritten anyway", () => {
 
   test("that is done without a summary too, with the breaker open, where it is enough", () => {
     const full = counted(state, 26_500);
-    const broken = { ...full, compaction: { ...full.compaction, breaker_at: full.view.tokens } };
+    const broken = { ...full, compaction: { ...full.compaction, breaker: { appended: 0, needed: 1 } } };
     const soon = toPolicyText({ ...JSON.parse(roomy), trigger: { rent_factor: null, usable_ratio: 0.85 } });
     expect(rungsOf(planUnder(soon, broken, { limits }))).toMatchObject([{ rung: "shorten", items: { length: 4 } }]);
   });
@@ -174,7 +174,7 @@ describe("what cannot help is not paid for", () => {
   test("an open breaker leaves only what needs no model: the oldest go, and only above the bound", () => {
     const broken = (input: number) => {
       const state = counted(viewing(chat(60, 500)), input);
-      return { ...state, compaction: { ...state.compaction, breaker_at: state.view.tokens, rent: 10 ** 9 } };
+      return { ...state, compaction: { ...state.compaction, breaker: { appended: 0, needed: 1 }, rent: 10 ** 9 } };
     };
     expect(planUnder("balanced", broken(31_000), { limits })).toMatchObject({
       kind: "compact",
@@ -203,7 +203,7 @@ describe("what cannot help is not paid for", () => {
     const run = (input: number, size: number, { change = {}, ...asked }: { change?: object; trigger?: CompactionTrigger } = {}) => {
       const whole = viewing([item(1, "user"), ...rounds(7, size, 2), ...chat(20, Math.floor((input - 7 * (size + 10)) / 20), 16)]);
       const state = counted(whole, input);
-      const broken = { ...withoutRecall(state), compaction: { ...state.compaction, breaker_at: state.view.tokens } };
+      const broken = { ...withoutRecall(state), compaction: { ...state.compaction, breaker: { appended: 0, needed: 1 } } };
       return planUnder(toPolicyText({ ...choice, ...change }), broken, { limits, ...asked });
     };
     const rungs = (...of: Parameters<typeof run>) => rungsOf(run(...of)).map((rung) => rung.rung);

@@ -212,7 +212,6 @@ function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0])
     read: () => [],
     summarizer: null,
     economy: null,
-    breakerOpen: false,
     now: 0,
   });
   return evolve(state, {

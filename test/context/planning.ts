@@ -95,7 +95,7 @@ export function carriedOut(state: SessionState, plan: Plan, { tokens = 200, limi
   if (plan.kind !== "compact") return state;
   const { trigger } = plan;
   const newOverlay = () => id("ovl", n);
-  const input = { state, limits, trigger, newOverlay, read: () => [], summarizer: null, economy: plan.economy, breakerOpen: false, now: 0 };
+  const input = { state, limits, trigger, newOverlay, read: () => [], summarizer: null, economy: plan.economy, now: 0 };
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const also = plan.rungs.filter((step) => step.rung !== "summarize");
   const summary = { text: "They spoke.", tokens };

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { planCompaction } from "../../src/context/planner";
 import { resolvePolicy } from "../../src/context/policy-choice";
 import { propose } from "../../src/context/proposal";
+import type { Breaker } from "../../src/domain/breaker";
 import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { OpenTurn, SessionState } from "../../src/domain/state";
@@ -107,9 +108,9 @@ test("the question that is being answered stays when no summary can be had", () 
 });
 
 describe("while the breaker is open", () => {
-  const refused = (breaker_at: number | null): SessionState => {
+  const refused = (breaker: Breaker | null): SessionState => {
     const state = showing([], chat(1, 30));
-    return { ...state, compaction: { ...state.compaction, breaker_at } };
+    return { ...state, compaction: { ...state.compaction, breaker } };
   };
   const rungsOf = (state: SessionState): string[] => {
     const plan = planCompaction(input(state, "threshold"));
@@ -118,11 +119,11 @@ describe("while the breaker is open", () => {
 
   test("no summary is asked for, and what must leave is dropped", () => {
     expect(rungsOf(refused(null))).toEqual(["summarize"]);
-    expect(rungsOf(refused(12_000))).toEqual(["drop"]);
+    expect(rungsOf(refused({ appended: 0, needed: 2_000 }))).toEqual(["drop"]);
   });
 
-  test("until the view has grown by a fifth", () => {
-    expect(rungsOf(refused(10_001))).toEqual(["drop"]);
-    expect(rungsOf(refused(10_000))).toEqual(["summarize"]);
+  test("until enough was appended", () => {
+    expect(rungsOf(refused({ appended: 1_999, needed: 2_000 }))).toEqual(["drop"]);
+    expect(rungsOf(refused({ appended: 2_000, needed: 2_000 }))).toEqual(["summarize"]);
   });
 });

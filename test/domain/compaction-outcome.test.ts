@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isBreakerOpen } from "../../src/context/planner";
+import * as breaker from "../../src/domain/breaker";
 import type { CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
 import type { Event } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
@@ -61,6 +61,8 @@ const changed = (
   receipt: { ...RECEIPT, tokens_before: by.before ?? 1_000, tokens_after: by.after ?? 400 },
 });
 
+const isBreakerOpen = ({ compaction }: SessionState): boolean => breaker.isBreakerOpen(compaction);
+
 const grow = (state: SessionState, tokens: number): SessionState =>
   having(state, { type: "MessagesAppended", items: [item(state.next_position, "user", { tokens })], dequeued: [] });
 
@@ -97,16 +99,16 @@ describe("the breaker", () => {
     expect(isBreakerOpen(again)).toBe(false);
   });
 
-  test("closes when the view has grown by a fifth", () => {
+  test("closes when a fifth of the view has been appended", () => {
     expect(isBreakerOpen(grow(opened(), 199))).toBe(true);
     expect(isBreakerOpen(grow(opened(), 200))).toBe(false);
   });
 
-  test("measures that growth from what was left when the oldest messages had to go", () => {
+  test("counts what is appended alone: that the oldest messages had to go brings it no nearer", () => {
     const state = opened();
     const trimmed = having(state, changed(state, [drop(1, 8)], { trigger: "fallback" }));
     expect(trimmed.view.tokens).toBe(200);
-    expect([isBreakerOpen(grow(trimmed, 39)), isBreakerOpen(grow(trimmed, 40))]).toEqual([true, false]);
+    expect([isBreakerOpen(grow(trimmed, 199)), isBreakerOpen(grow(trimmed, 200))]).toEqual([true, false]);
   });
 
   test.each([

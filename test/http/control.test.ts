@@ -1,14 +1,14 @@
 /** The view changed by hand, over HTTP: what is asked of the session's object, and how its answers are worded. */
 import { describe, expect, it } from "vitest";
 import type { ControlApi } from "../../src/app/control-api";
-import type { CompactionView, CompactOutcome } from "../../src/app/control-views";
-import type { Plan } from "../../src/context/plan";
+import type { CompactionView, CompactOutcome, ShownPlan } from "../../src/app/control-views";
 import { err, ok } from "../../src/lib/result";
 import { description, makeId, problemOf, SESSION, world } from "./support";
 
 const base = `/v1/sessions/${SESSION}`;
 const next = { tokens: 900, source: "estimated", error_bound: 180 } as const;
-const nothing: Plan = { kind: "none", reason: "nothing_older", next };
+const breaker = { open: true, failures: 3, fruitless: 0, closes_after: 40 };
+const nothing: ShownPlan = { kind: "none", reason: "nothing_older", next, breaker };
 
 const compaction: CompactionView = {
   id: makeId("cmp"),

@@ -89,6 +89,7 @@ export function description(changes: Partial<SessionDescription> = {}): SessionD
     current_context_tokens: { tokens: 0, source: "estimated", error_bound: 0 },
     total_tokens: 0,
     usage: toSums(NO_CALLS),
+    breaker: { open: false, failures: 0, fruitless: 0, closes_after: null },
     turn: null,
     last_turn: null,
     queued: [],

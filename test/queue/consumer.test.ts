@@ -139,6 +139,38 @@ describe("a compaction job", () => {
     expect(job.settled).toEqual([["retry", 21]]);
   });
 
+  test("that has more to read than one delivery has time for is given back between two parts, in time", async () => {
+    let now = NOW;
+    const MINUTE = 60_000;
+    const first = leased(1);
+    if (first.kind !== "leased") throw new Error("not leased");
+    const deps = world({ leases: [first] });
+    const clock = (): number => now;
+    const model: ChatModel = {
+      async *stream() {
+        now += MINUTE;
+        yield* summary;
+      },
+      render: async () => ({ url: "", body: "" }),
+    };
+    const parts: number[] = [];
+    const sessions: ConsumerDeps["sessions"] = (job) => ({
+      ...deps.sessions(job),
+      recordCompaction: async (_, { part, leaves }) => {
+        parts.push(part);
+        return ok(leaves ? { next: "later" } : { next: "continue", part: { ...first.part, part: part + 1 }, timeoutMs: MINUTE });
+      },
+    });
+    const job = message();
+
+    await consumeCompactions([job], { ...deps, clock, sessions, model: () => model });
+
+    expect(parts).toEqual(Array.from({ length: parts.length }, (_, n) => n));
+    expect(parts.length).toBeGreaterThan(10);
+    expect(now - NOW).toBeLessThan(15 * MINUTE);
+    expect(job.settled).toEqual([["retry", 1]]);
+  });
+
   test("that cannot reach its session is tried again, and the rest of the batch goes on", async () => {
     let calls = 0;
     const reach = (): void => {

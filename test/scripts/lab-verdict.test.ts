@@ -1,7 +1,15 @@
 /** What `npm run lab -- --check` lets pass, on results that are made up. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { FIGURES_TO_BEAT, findComplaints, findGrowth, type Judged, type JudgedColumn, PROFILES } from "../../scripts/lab/verdict";
+import {
+  FIGURES_TO_BEAT,
+  findComplaints,
+  findFailing,
+  findGrowth,
+  type Judged,
+  type JudgedColumn,
+  PROFILES,
+} from "../../scripts/lab/verdict";
 
 const clean = { overflows: 0, refused: 0, malformed: 0, breaks: 0 };
 
@@ -71,4 +79,17 @@ test("what grows with the history by more than 2 % a call is said, and an overfl
   expect(growth(3_060)).toEqual([]);
   expect(growth(3_061)).toEqual(["balanced, 3 times in a row: a call costs 2.0 % more, at most 2 % was expected"]);
   expect(growth(3_000, 1)).toEqual(["balanced, 3 times in a row: 1 overflows, expected none"]);
+});
+
+test("summaries that fail may cost all attempts of each, and three compactions more; no overflow, and no turn that is refused", () => {
+  const failing = (summary_calls: number, change: { readonly overflows?: number; readonly refused?: number } = {}) =>
+    findFailing({
+      where: "here",
+      attempts: 2,
+      ideal: { summary_calls: 5 },
+      failing: { overflows: 0, refused: 0, ...change, summary_calls },
+    });
+  expect(failing(16)).toEqual([]);
+  expect(failing(17)).toEqual(["here: 17 calls for summaries, at most 16 were expected"]);
+  expect(failing(1, { overflows: 2, refused: 1 })).toEqual(["here: 2 overflows, expected none", "here: 1 refused turns, expected none"]);
 });

@@ -11,7 +11,6 @@ import { FIRST_BRANCH } from "../../src/domain/branch";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { findMalformed } from "../../src/evaluate/check-request";
-import { transcriptCost } from "../../src/evaluate/compact";
 import { costOf } from "../../src/evaluate/costs";
 import { filler } from "../../src/evaluate/filler";
 import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
@@ -21,6 +20,7 @@ import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
 import { LabSession } from "../../src/evaluate/session";
 import { toSetup, USUAL } from "../../src/evaluate/setup";
 import type { Column } from "../../src/evaluate/steps";
+import { transcriptCost } from "../../src/evaluate/summary-cost";
 import { item } from "../support/builders";
 
 const FRAME = 4;
@@ -61,9 +61,9 @@ describe("what a call costs", () => {
   });
 
   test("a source beyond the summariser's room is read in parts, each after the first with the summary so far", () => {
-    const one = transcriptCost([300, 300], { chain: 50, length: 100, room: 600 });
+    const one = transcriptCost({ messages: [300, 300], chain: 50, expected: 100, room: 600 });
     expect(one).toEqual({ input: 400 + 50 + 600, cached: 0, output: 100 });
-    const two = transcriptCost([300, 300], { chain: 50, length: 100, room: 500 });
+    const two = transcriptCost({ messages: [300, 300], chain: 50, expected: 100, room: 500 });
     expect(two).toEqual({ input: 400 + 50 + 300 + (400 + 100 + 300), cached: 0, output: 200 });
   });
 

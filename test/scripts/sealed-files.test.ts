@@ -1,12 +1,13 @@
 /** Where a credential is on disk, and how it is sealed anew: a real server, its files as bytes, and the command as a person runs it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { type Connection, callApi } from "../../scripts/support/api-client";
 import { createTenant } from "../../scripts/support/connection";
 import { createSandbox, type Sandbox } from "../../scripts/support/sandbox";
+import { appendSecrets, readSecrets } from "../../scripts/support/secrets";
 
 const SECRET = "sk-proj-unforgettable-4f1a";
 const SECONDS = 60_000;
@@ -38,8 +39,8 @@ async function rotate(sandbox: Sandbox, url: string, tenant: string) {
 /** Another current key; the one from before stays behind it. */
 function addKey(sandbox: Sandbox): void {
   const path = join(dirname(sandbox.state), "secrets.env");
-  const added = `CREDENTIALS_KEYS=dev2:${Buffer.alloc(32, 7).toString("base64")},`;
-  writeFileSync(path, readFileSync(path, "utf8").replace("CREDENTIALS_KEYS=", added));
+  const { CREDENTIALS_KEYS: before } = readSecrets(path);
+  appendSecrets(path, { CREDENTIALS_KEYS: `dev2:${Buffer.alloc(32, 7).toString("base64")},${before}` });
 }
 
 test(

@@ -1,6 +1,7 @@
 /** A summariser that does not help is asked so often and no more: the spend is bounded. */
 import { describe, expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
+import { estimateTokens } from "../../src/context/tokens";
 import type { CompactionId } from "../../src/domain/ids";
 import { long, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
@@ -68,7 +69,7 @@ describe("the breaker", () => {
     expect(summaries(life)).toBe(4);
   });
 
-  test("closes when the view has grown by a fifth since it was smallest, and one failure opens it again", async () => {
+  test("closes when a fifth of the view was appended since it opened, and one failure opens it again", async () => {
     const life = new Life();
     // A window so wide that nothing else happens.
     life.models = { resolve: async () => ({ ...SPEC, context_window: 20_000 }) };
@@ -97,7 +98,7 @@ describe("the breaker", () => {
     await life.answer("that is all of it", 3_300);
     await talk(life, 3);
     for (let n = 0; n < 3; n++) await goOn(life, 6_850 + n);
-    expect(life.runtime.state.compaction.breaker_at).not.toBeNull();
+    expect(life.runtime.state.compaction.breaker).not.toBeNull();
 
     await life.send(long("and then"));
 
@@ -123,5 +124,38 @@ describe("the breaker", () => {
 
     const changes = life.events().filter((event) => event.type === "EpochChanged" && event.receipt.model !== null);
     expect(changes).toHaveLength(2);
+  });
+});
+
+describe("a summariser that is dead, under a policy that drops instead", () => {
+  /** Every call for a summary fails, the turns' own succeed: as many exchanges as `turns`, of about 250 tokens each. */
+  async function talkOn(life: Life, turns: number): Promise<void> {
+    for (let n = 1; n <= turns; n++) {
+      await life.send(long(`question-${n}`).slice(0, 1_400));
+      while (life.call.request.purpose === "compaction") await fails(life);
+      await life.answer(`reply-${n}`, estimateTokens(JSON.stringify(life.call.request.messages)));
+      await work(life, fails);
+    }
+  }
+
+  test("is asked by the logarithm of what is said, not once a fifth of a view", async () => {
+    const life = new Life();
+    await life.open({ ...STUBBORN, on_failure: "drop" });
+
+    await talkOn(life, 120);
+    const early = summaries(life);
+    await talkOn(life, 120);
+
+    expect([early, summaries(life) - early]).toEqual([
+      expect.toSatisfy((calls: number) => calls <= 8),
+      expect.toSatisfy((more: number) => more <= 1),
+    ]);
+    const changes = life.events().filter((event) => event.type === "EpochChanged");
+    expect(changes.length).toBeGreaterThan(10);
+    const breaker = { open: true, fruitless: 0, failures: summaries(life), closes_after: expect.any(Number) };
+    expect(await life.service.describe(CALLER)).toMatchObject({ value: { breaker } });
+    const byHand = { dryRun: true, instructions: null, keepRecent: 300, upTo: null, idempotency: null };
+    expect(await life.service.compact(CALLER, byHand)).toMatchObject({ value: { plan: { breaker, breaker_open: false } } });
+    expect(changes.at(-1)).toMatchObject({ receipt: { breaker_open: true, model: null } });
   });
 });

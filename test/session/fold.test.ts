@@ -79,6 +79,19 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     expect(life.runtime.state.compaction.requested?.folded?.parts).toBe(settled.part + 1);
   });
 
+  test("frees the lease of a worker whose time is over, and the next one goes on under no further attempt", async () => {
+    const { life, settled } = await inBackground();
+
+    const answered = await life.service.recordCompaction(CALLER, { ...settled, leaves: true });
+
+    expect(answered).toEqual({ ok: true, value: { next: "later" } });
+    expect(callsUnder(life, settled.token)).toBe(1);
+    const leased = await life.service.leaseCompaction(CALLER, settled.compaction);
+    expect(leased).toMatchObject({ ok: true, value: { kind: "leased", part: { part: settled.part + 1 } } });
+    expect(JSON.stringify(leased)).toContain("Part 2.");
+    expect(life.runtime.state.compaction.requested).toMatchObject({ attempts: 1, folded: { parts: settled.part + 1 } });
+  });
+
   test("keeps a part that came while the models were out of reach, and goes on from it", async () => {
     const { life, settled } = await inBackground();
     const { models } = life;

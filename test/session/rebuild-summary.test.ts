@@ -86,7 +86,7 @@ describe("a rebuild", () => {
       await work(life, text("all of it", 100 + round));
     }
 
-    expect(life.runtime.state.compaction).toMatchObject({ fruitless: 0, breaker_at: null, failures: 0 });
+    expect(life.runtime.state.compaction).toMatchObject({ fruitless: 0, breaker: null, failures: 0 });
     expect(requestOf(life)).toContain("all of it");
   });
 

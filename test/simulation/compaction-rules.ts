@@ -1,4 +1,5 @@
 /** Who may change the view, how often a model is asked for it and what that is said to have cost, and when not at all (I4, I18, I20, I21). */
+import type { FoldedPart } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
@@ -12,19 +13,20 @@ type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 const FAILURES = 3;
 const FRUITLESS = 2;
 const PROGRESS = 0.9;
-const GROWTH = 1.2;
-/** Attempts that any policy allows, and as many again by turns that wait. */
+const GROWTH = 0.2;
+/** Each time the breaker opens again, so many times the growth is needed. */
+const AGAIN = 2;
+/** Attempts that any policy allows, and as many again by turns that wait; no part of a fold was done between them. */
 const MOST_LEASES = 10;
-/** Parts of one fold (`context/fold`), the one included that completes it. */
-const MOST_PARTS = 32;
 /** Compactions that take effect inside one turn: more would be a loop. */
 const MOST_IN_TURN = 24;
 
-/** Judged by outcome: how many failed or gained nothing, and how large the view was when that was enough. */
+/** Judged by outcome: how many failed or gained nothing, what must be appended before the next is asked for, and what has been. */
 interface Breaker {
   failures: number;
   fruitless: number;
-  openedAt: number | null;
+  needed: number | null;
+  appended: number;
 }
 
 interface Spent {
@@ -35,6 +37,10 @@ interface Spent {
   readonly cost: number;
 }
 const NOTHING: Spent = { input: 0, output: 0, ms: 0, cost: 0 };
+
+/** Each part leaves less to read: so their number is bounded by the source. */
+const readsOn = (before: FoldedPart | null, now: FoldedPart): boolean =>
+  !before || before.stage !== now.stage || now.position > before.position || (now.position === before.position && now.chars > before.chars);
 
 export class CompactionRules {
   readonly #compacted = new Set<CompactionId>();
@@ -49,7 +55,7 @@ export class CompactionRules {
   #newestToken = 0;
   #usedToken = 0;
   #inTurn = 0;
-  readonly #breaker: Breaker = { failures: 0, fruitless: 0, openedAt: null };
+  readonly #breaker: Breaker = { failures: 0, fruitless: 0, needed: null, appended: 0 };
 
   readonly world: World;
 
@@ -58,6 +64,7 @@ export class CompactionRules {
   }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
+    this.#grow(before, after);
     switch (event.type) {
       case "ModelCallFinished":
         return this.#called(event);
@@ -81,8 +88,17 @@ export class CompactionRules {
     }
   }
 
+  /** Positions only grow: what is new in the view was appended, except where an earlier line of the conversation comes back. */
+  #grow({ next_position }: SessionState, { view }: SessionState): void {
+    for (let index = view.items.length - 1; index >= 0; index--) {
+      const item = view.items[index];
+      if (!item || item.position < next_position) return;
+      this.#breaker.appended += item.tokens;
+    }
+  }
+
   #close(): void {
-    Object.assign(this.#breaker, { failures: 0, fruitless: 0, openedAt: null });
+    Object.assign(this.#breaker, { failures: 0, fruitless: 0, needed: null, appended: 0 });
   }
 
   #called({ lease, usage, ms, cost = Number.NaN }: Extract<StoredEvent, { type: "ModelCallFinished" }>): void {
@@ -102,7 +118,7 @@ export class CompactionRules {
     if (cost > 0) this.world.stats.count("receipts with a cost");
   }
 
-  #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction, view }: SessionState): void {
+  #started(event: Extract<StoredEvent, { type: "CompactionStarted" }>, { compaction }: SessionState): void {
     const { violations } = this.world;
     const { token } = event;
     violations.check(token > this.#newestToken, "I4", () => `lease token ${token} was given out after ${this.#newestToken}`);
@@ -112,18 +128,27 @@ export class CompactionRules {
     this.#leases.set(event.compaction, started);
     violations.check(started <= MOST_LEASES, "I20", () => `${event.compaction} was leased ${started} times`);
     violations.check(compaction.requested?.id === event.compaction, "I4", () => `${event.compaction} was leased and nobody asked for it`);
-    const { openedAt } = this.#breaker;
-    const open = openedAt !== null && view.tokens < openedAt * GROWTH;
-    violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${view.tokens} tokens, it opened at ${openedAt}`);
+    const { needed, appended } = this.#breaker;
+    const open = needed !== null && appended < needed;
+    violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${appended} tokens came, ${needed} are needed`);
   }
 
   #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {
     const { violations } = this.world;
+    const before = compaction.requested?.folded ?? null;
     const { parts } = event.part;
     // A lease over another plan begins anew, and leases are bounded.
-    const done = compaction.requested?.folded?.parts ?? 0;
+    const done = before?.parts ?? 0;
     violations.check(parts === done + 1, "I20", () => `part ${parts} of the fold of ${event.compaction} came after ${done}`);
-    violations.check(parts < MOST_PARTS, "I20", () => `the fold of ${event.compaction} goes on after ${parts} parts`);
+    violations.check(readsOn(before, event.part), "I20", () => `part ${parts} of ${event.compaction} ends where ${done} did`);
+    const { to = 0 } = compaction.lease?.source ?? {};
+    violations.check(
+      event.part.position <= to,
+      "I20",
+      () => `the fold of ${event.compaction} goes on behind its source, which ends at ${to}`,
+    );
+    this.#leases.set(event.compaction, 0);
+    if (parts > 32) this.world.stats.count("folds of more than 32 parts");
     const made = leaseOf(readBodies(this.world.sql, [event.part.summary.body]).get(event.part.summary.body) ?? "");
     const same = made === String(event.token) && compaction.lease?.token === event.token;
     violations.check(same, "I4", () => `a part made under lease ${made} was kept under ${event.token}`);
@@ -141,8 +166,6 @@ export class CompactionRules {
       this.#compacted.add(compaction);
     }
     this.#inTurn += before.turn ? 1 : 0;
-    const { openedAt } = this.#breaker;
-    if (openedAt !== null) this.#breaker.openedAt = Math.min(openedAt, after.view.tokens);
     violations.check(this.#inTurn <= MOST_IN_TURN, "I20", () => `${this.#inTurn} changes of the view in one turn`);
     this.#checkSpent(event);
     this.#checkOverlays(event, before);
@@ -179,13 +202,15 @@ export class CompactionRules {
     const lease = committed ?? running;
     const isRebuild = event.compaction !== null && this.#rebuilds.has(event.compaction);
     for (const op of event.ops) {
-      if (op.op !== "summarize") continue;
+      // A note was made by no lease: the policy asked for it, or no summary could be had.
+      if (op.op !== "summarize" || op.mode === null) continue;
       const made = leaseOf(readBodies(sql, [op.overlay]).get(op.overlay) ?? "");
       const same = made === String(lease?.token) && op.from === lease?.range.from && op.to === lease.range.to;
       violations.check(same, "I4", () => `a summary made under lease ${made} was committed under ${JSON.stringify(lease)}`);
     }
     const grows = after.view.tokens >= before.view.tokens;
     violations.check(!grows || isRebuild, "I20", () => `a summary took the view from ${before.view.tokens} tokens to ${after.view.tokens}`);
+    if (event.ops.every((op) => op.op !== "summarize" || op.mode === null)) return;
     const token = lease?.token ?? 0;
     // A person takes the time that it takes: leases may have been given out since.
     violations.check(
@@ -201,8 +226,8 @@ export class CompactionRules {
     breaker.failures = 0;
     if (compaction && this.#rebuilds.has(compaction)) return this.world.stats.count("made anew");
     breaker.fruitless = receipt.tokens_after > receipt.tokens_before * PROGRESS ? breaker.fruitless + 1 : 0;
-    breaker.openedAt = null;
     if (breaker.fruitless >= FRUITLESS) this.#open(view.tokens);
+    else breaker.needed = null;
   }
 
   #failed(event: Extract<StoredEvent, { type: "CompactionFailed" }>, { view }: SessionState): void {
@@ -212,7 +237,8 @@ export class CompactionRules {
   }
 
   #open(tokens: number): void {
-    this.#breaker.openedAt = tokens;
+    const { needed } = this.#breaker;
+    Object.assign(this.#breaker, { needed: needed === null ? Math.ceil(tokens * GROWTH) : needed * AGAIN, appended: 0 });
     this.world.stats.count("breaker opened");
   }
 }

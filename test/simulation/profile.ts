@@ -123,7 +123,7 @@ export function drawPolicy(random: Random): string {
       ...maybe({ preview_beyond: random.int(0, 3) }),
     },
     summary: {
-      ...maybe({ form: random.pick(["narrative", "structured"] as const) }),
+      ...maybe({ form: random.pick(["narrative", "structured", "note"] as const) }),
       ...maybe({ placement: random.pick(["system-prefix", "system-message", "user-message"] as const) }),
       ...maybe({ mode: random.pick(["transcript", "cheaper"] as const) }),
       ...maybe({ chain_ratio: random.pick([null, 0.1, 0.3]), rebuild_after: random.pick([null, 1, 2]) }),

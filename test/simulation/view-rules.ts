@@ -13,9 +13,6 @@ import type { World } from "./world";
 
 type EpochChanged = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** A fold has 32 parts at most: the last one may leave out what is oldest (`context/fold`). */
-const MOST_PARTS_READ = 31;
-
 /** The same view up to a position: what came later is another matter. */
 const upTo = ({ overlays, items, reduced }: View, to: number, isGone: (position: number) => boolean) => ({
   overlays,
@@ -42,9 +39,6 @@ export class ViewRules {
   readonly #items: ItemId[] = [];
   readonly #marks = new Map<number, string | null>();
 
-  /** Parts of the fold that the newest draft was made in, but the last. */
-  #partsOfDraft = 0;
-
   readonly world: World;
 
   constructor(world: World) {
@@ -56,7 +50,6 @@ export class ViewRules {
     if (event.type === "TurnStarted" && event.retry_of) this.#noteRetracted(before, after);
     // Nothing reads it any more.
     if (event.type === "MessageRedacted") this.#marks.set(event.position, null);
-    if (event.type === "CompactionDrafted") this.#partsOfDraft = before.compaction.requested?.folded?.parts ?? 0;
     if (event.type === "EpochChanged") this.#noteEpoch(event, before, after);
     if (CHECKED_AFTER.has(event.type)) this.#checkCover(after);
     this.#checkSum(after);
@@ -107,9 +100,8 @@ export class ViewRules {
       const stands = new Set([...left, ...replaced].filter((position) => within(overlay, position)));
       this.#stands.set(overlay.id, stands);
       if (op?.op !== "summarize") continue;
-      const parts = before.compaction.requested?.folded?.parts ?? this.#partsOfDraft;
-      // With a note in its place, or past the most parts that are paid for, it is said to be left out, not read.
-      if (event.trigger === "fallback" || parts >= MOST_PARTS_READ) for (const position of stands) this.#noted.add(position);
+      // With a note in its place it is said to be left out, not read.
+      if (event.trigger === "fallback" || op.mode === null) for (const position of stands) this.#noted.add(position);
       this.#checkRead(event, overlay, stands);
     }
   }

@@ -1,6 +1,7 @@
 /** Makes a system's model calls: its rule decides what is sent; the provider, its cache and the ledger are those of our own policies. */
 import { limitOf, type ModelLimits } from "../../../src/context/budget";
 import { startsGroup } from "../../../src/context/groups";
+import { WITHOUT_MODEL } from "../../../src/evaluate/carried";
 import { findMalformed } from "../../../src/evaluate/check-request";
 import type { Ledger, ShownView } from "../../../src/evaluate/ledger";
 import { recordReply, toModelCall } from "../../../src/evaluate/model-calls";
@@ -104,7 +105,7 @@ export class SystemCalls implements Caller {
     if (!decided) return;
     if (decided.kind === "summarise") return this.#summarise(decided);
     if (decided.isEpoch) {
-      ledger.compacted({ trigger: "results", rungs: [{ rung: "clear_results" }] }, { input: 0, cached: 0, output: 0 });
+      ledger.compacted({ trigger: "results" }, { ...WITHOUT_MODEL, change: "other" });
       this.#epoch += 1;
       this.#reported = null;
     }
@@ -121,7 +122,7 @@ export class SystemCalls implements Caller {
       name: `summary ${this.#epoch}`,
     });
     if (!made) return;
-    ledger.compacted({ trigger: "threshold", rungs: [{ rung: "summarize" }] }, made.spent);
+    ledger.compacted({ trigger: "threshold" }, { spent: made.spent, calls: 1, failures: 0, change: "summary" });
     this.#epoch += 1;
     this.#reported = null;
     this.#view = ask.becomes(made.text);

@@ -73,7 +73,6 @@ export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean
   const { trigger, limits } = by;
   // Its summary may have been asked for before it turned out that none is needed.
   const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
-  const { economy, breaker_open: breakerOpen } = plan;
-  const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy, breakerOpen }, ports));
+  const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy: plan.economy }, ports));
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }

@@ -1,10 +1,10 @@
 /** A compaction that a person asks for: shown as a plan, done at once where no model is needed, else asked for. Synchronous. */
-import type { Plan } from "../../context/plan";
 import { mergeChoices, parsePolicyText, toPolicyText } from "../../context/policy-choice";
+import { describeBreaker } from "../../domain/breaker";
 import type { CompactionOptions } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
-import type { CompactInput } from "../control-views";
+import type { CompactInput, ShownPlan } from "../control-views";
 import { draftText } from "../drafts";
 import type { ModelSpec } from "../ports";
 import type { Outcome } from "../session-api";
@@ -12,7 +12,9 @@ import type { BodyText } from "../session-ports";
 import { applyRungs, limitsOf } from "./build-request";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 
-export type ByHand = { readonly kind: "plan"; readonly plan: Plan } | { readonly kind: "done" | "requested"; readonly id: CompactionId };
+export type ByHand =
+  | { readonly kind: "plan"; readonly plan: ShownPlan }
+  | { readonly kind: "done" | "requested"; readonly id: CompactionId };
 
 type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
 
@@ -21,14 +23,15 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   if (misfit) return misfit;
   const { options, bodies } = toOptions(input, ports);
   const plan = planSession(spec, { trigger: "manual", options }, ports);
-  if (input.dryRun) return ok({ kind: "plan", plan });
   const { state } = ports.writer;
+  const shown: ShownPlan = { ...plan, breaker: describeBreaker(state.compaction) };
+  if (input.dryRun) return ok({ kind: "plan", plan: shown });
   const { requested, draft } = state.compaction;
   if (requested) return err({ code: "compaction_running", compaction: requested.id });
   if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   if (plan.kind === "cannot_fit") return err({ code: "cannot_fit", fit: plan.fit });
   // A draft is of a summary: what asks no model is done at once, or not at all.
-  if (plan.kind === "none" || (options?.draft && !summarizes(plan))) return ok({ kind: "plan", plan });
+  if (plan.kind === "none" || (options?.draft && !summarizes(plan))) return ok({ kind: "plan", plan: shown });
   const id = ports.ids.newId("cmp");
   // Inside a turn the view is the turn's: the change waits for its end.
   if (!summarizes(plan) && !state.turn) {

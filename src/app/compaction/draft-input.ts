@@ -5,7 +5,6 @@ import type { SessionPorts } from "../session-ports";
 export interface Drafting extends Pick<DraftInput, "limits" | "trigger"> {
   readonly summarizer?: DraftInput["summarizer"];
   readonly economy?: DraftInput["economy"];
-  readonly breakerOpen?: boolean;
 }
 
 export type DraftPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
@@ -18,6 +17,5 @@ export const draftInput = (by: Drafting, { writer, content, clock, ids }: DraftP
   read: (item) => content.readParts(item),
   summarizer: by.summarizer ?? null,
   economy: by.economy ?? null,
-  breakerOpen: by.breakerOpen ?? false,
   now: clock(),
 });

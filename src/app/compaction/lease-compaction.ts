@@ -1,7 +1,8 @@
 /** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
 import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
-import type { SummarizeRung } from "../../context/plan";
+import { planChosenNote } from "../../context/fallback-note";
+import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import type { Policy } from "../../context/policy";
 import { renderEntry } from "../../context/prompts";
 import { summaryCap } from "../../context/proposal";
@@ -14,6 +15,8 @@ import type { ModelSpec } from "../ports";
 import type { LeaseOutcome } from "../session-api";
 import { policyUnderWay } from "./asked-policy";
 import { applyRungs, limitsOf, windowOf } from "./build-request";
+import { draftInput } from "./draft-input";
+import { draftNote } from "./draft-note";
 import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import { recordFailure } from "./record-failure";
@@ -79,14 +82,47 @@ function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec
   // A turn that finds nothing to do has no say over what was asked for before it.
   if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
+  const isNote = policyUnderWay(ports.writer.state).summary.form === "note";
   // Whoever the policy names first may be unknown or too small, and then it is another one after all.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
-  if (rung) return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
+  if (rung && !isNote)
+    return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
   // What could be committed at once is nothing that a person might edit.
   if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
-  // Between turns only: inside one, the guard does what needs no model.
-  if (!ports.writer.state.turn) applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
+  commitAtOnce(plan, { spec, compaction, inline }, ports);
   return { kind: "nothing", reason: "no_model_needed" };
+}
+
+interface AtOnce extends Leasing {
+  readonly spec: ModelSpec;
+  readonly compaction: CompactionId;
+}
+
+/** Between turns only: inside one, the guard does what needs no model. The policy's note is what a turn that waits for a summary has. */
+function commitAtOnce(plan: CompactPlan, { spec, compaction, inline }: AtOnce, ports: CompactionPorts): void {
+  const rung = plan.rungs.find((step) => step.rung === "summarize");
+  if (ports.writer.state.turn && !(rung && inline)) return;
+  if (rung) return commitNote({ ...plan, rung }, { spec, compaction }, ports);
+  applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
+}
+
+/** The policy's note takes the summary's place at once: there is nobody to wait for. */
+function commitNote(
+  plan: CompactPlan & { readonly rung: SummarizeRung },
+  { spec, compaction }: Omit<AtOnce, "inline">,
+  ports: CompactionPorts,
+): void {
+  const { writer, clock } = ports;
+  const { trigger, economy, rungs, rung } = plan;
+  const input = draftInput({ limits: limitsOf(spec), trigger, economy }, ports);
+  const also = rungs.filter((step) => step !== rung);
+  const { change, bodies } = draftNote(
+    planChosenNote(toSummaryPlan({ ...rung, reread: 0 }, false, ports), writer.state),
+    { spec, input, also },
+    ports,
+  );
+  if (change.receipt.tokens_after >= change.receipt.tokens_before) return void giveUp(compaction, "not_smaller", ports);
+  writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger, change }, bodies);
 }
 
 /** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */

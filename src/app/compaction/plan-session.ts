@@ -1,8 +1,8 @@
 /** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
 import type { Plan } from "../../context/plan";
 import { planCompaction } from "../../context/planner";
+import { closedBreaker } from "../../domain/breaker";
 import type { CompactionOptions, CompactionTrigger } from "../../domain/compaction-events";
-import { closedBreaker } from "../../domain/evolve-compaction";
 import type { RequestedCompaction } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
@@ -25,7 +25,7 @@ export function planSession(
   { trigger, options = null }: Asked,
   { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
 ): Plan {
-  // A request by hand closes the breaker (docs/design.md §5): a dry run shows what would then be done.
+  // A request by hand resets the breaker (docs/design.md §5): a dry run shows what would then be done, and the breaker as it is beside it.
   const { compaction } = writer.state;
   const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
   return planCompaction({ state, limits: limitsOf(spec), policy: askedPolicy(state, options), trigger, now: clock(), options });

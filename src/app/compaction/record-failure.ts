@@ -1,9 +1,8 @@
 /** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
-import { type DraftInput, draftFromRungs, draftFromSummary } from "../../context/epoch-draft";
-import { fallbackNote, planNote } from "../../context/fallback-note";
+import { draftFromRungs } from "../../context/epoch-draft";
+import { planNote } from "../../context/fallback-note";
 import type { CompactPlan } from "../../context/plan";
 import { policyOf } from "../../context/policy-choice";
-import { estimateTokens } from "../../context/tokens";
 import type { EpochDraft, ModelCall, TurnRun } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
@@ -13,11 +12,10 @@ import type { BodyText } from "../session-ports";
 import { policyUnderWay } from "./asked-policy";
 import { limitsOf } from "./build-request";
 import { draftInput } from "./draft-input";
+import { draftNote, type Noting } from "./draft-note";
 import { type CompactionPorts, planSession } from "./plan-session";
 import { summarizerOf } from "./summarizer-of";
 import { attemptsOf, type Cast } from "./summarizers";
-import { capOf } from "./summary-cap";
-import { filesOf } from "./summary-files";
 
 interface Failed {
   readonly compaction: CompactionId;
@@ -66,23 +64,13 @@ function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall 
   const summarizer = summarizerOf(writer.state, call);
   // The plan's price is that of a summary, which this is not.
   const input = draftInput({ limits: limitsOf(spec), trigger: "fallback", summarizer }, ports);
-  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? draftNote(plan, { spec, input }, ports) : null;
+  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? noteFor(plan, { spec, input }, ports) : null;
   return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
 }
 
 /** Opal compaction: a note with counts takes the place of the summary that could not be had. Null: there is nothing that it could stand for. */
-function draftNote(
-  plan: CompactPlan,
-  { spec, input }: { readonly spec: ModelSpec; readonly input: DraftInput },
-  ports: CompactionPorts,
-): Fallback | null {
-  const { writer, ids, content } = ports;
+function noteFor(plan: CompactPlan, by: Omit<Noting, "also">, ports: CompactionPorts): Fallback | null {
   const rung = plan.rungs.find((step) => step.rung === "summarize");
-  const note = rung ? planNote(rung, writer.state) : null;
-  if (!note) return null;
-  const text = fallbackNote(note, filesOf(note.plan, writer.state, content), capOf(spec, policyOf(writer.state.settings.policy)));
-  const summary = { text, tokens: estimateTokens(text) };
-  const overlay = ids.newId("ovl");
-  const change = draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
-  return { change, bodies: [{ id: overlay, text }] };
+  const note = rung ? planNote(rung, ports.writer.state) : null;
+  return note && draftNote(note, { ...by, also: [] }, ports);
 }

@@ -17,17 +17,25 @@ export interface CompactionPorts extends SummarizePorts {
 /** Leases at most, whatever the policy's attempts: a bound on this loop, not a rule of the protocol. */
 const LEASES_PER_JOB = 5;
 
-/** What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease. */
+/**
+ * A consumer has 15 minutes. A fold whose next part may not end within them is given back, and goes on with the next delivery, which is no
+ * further attempt.
+ */
+export const JOB_MS = 14 * 60_000;
+
+/** What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease and a fold that is not at its end. */
 export type JobOutcome = { readonly kind: "done" } | { readonly kind: "again"; readonly at: number };
 
 export async function runCompaction(job: CompactionJob, ports: CompactionPorts): Promise<JobOutcome> {
   const waiting = { efforts: new Efforts(), most: PATIENCE_MS, signal: new AbortController().signal };
+  const until = ports.clock() + JOB_MS;
   for (let round = 0; round < LEASES_PER_JOB; round++) {
     const lease = await ports.session.leaseCompaction(job, job.compaction);
     if (!lease.ok) return { kind: "done" };
     if (lease.value.kind === "held") return { kind: "again", at: lease.value.until };
     if (lease.value.kind === "nothing") return { kind: "done" };
-    const failed = await workOff(job, lease.value, ports);
+    const failed = await workOff(job, { lease: lease.value, until }, ports);
+    if (failed === "later") return { kind: "again", at: ports.clock() };
     if (!failed) return { kind: "done" };
     await waitAfter(failed, waiting, ports);
   }
@@ -36,16 +44,24 @@ export async function runCompaction(job: CompactionJob, ports: CompactionPorts):
 
 type Leased = Extract<Awaited<ReturnType<SessionApi["leaseCompaction"]>>, { ok: true }>["value"] & { kind: "leased" };
 
-/** All parts of one lease; how many there are at most is the session's to say. What it returns failed, and one more attempt is allowed. */
-async function workOff(job: CompactionJob, lease: Leased, ports: CompactionPorts): Promise<SummaryOutcome | null> {
+interface Work {
+  readonly lease: Leased;
+  readonly until: number;
+}
+
+/** The parts of one lease, while there is time for one more. An outcome that it returns is a failure, and one more attempt is allowed. */
+async function workOff(job: CompactionJob, { lease, until }: Work, ports: CompactionPorts): Promise<SummaryOutcome | "later" | null> {
   let { part, timeoutMs } = lease;
   for (;;) {
     const outcome = await summarize(part.request, { timeoutMs }, ports);
     if (!outcome.ok) ports.log.warn("summary_failed", { session: job.session, compaction: job.compaction, failure: outcome.failure });
-    const settled = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next };
+    const leaves = ports.clock() + timeoutMs >= until && { leaves: true as const };
+    const settled = { compaction: job.compaction, token: lease.token, outcome, part: part.part, next: part.next, ...leaves };
     const recorded = await ports.session.recordCompaction(job, settled);
     if (!recorded.ok) return null;
-    if (recorded.value.next !== "continue") return recorded.value.next === "retry" ? outcome : null;
-    ({ part, timeoutMs } = recorded.value);
+    const { value } = recorded;
+    if (value.next === "later") return "later";
+    if (value.next !== "continue") return value.next === "retry" ? outcome : null;
+    ({ part, timeoutMs } = value);
   }
 }

@@ -107,7 +107,7 @@ interface PartDone {
 }
 
 /** Keeps the part, durably, and asks for the next one under the same token. */
-function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
+function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyUnderWay(writer.state).summary;
   const { ref, bodies } = draftText(done.summary.text, ids);
@@ -126,6 +126,10 @@ function goOn({ compaction, token, outcome }: Settled, done: PartDone, { cast, p
   const expiresAt = leaseUntil(clock(), timeoutMs);
   const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
   if (!kept.ok) return "stale";
+  if (leaves) {
+    giveBack({ compaction, token, outcome: null, part: part.parts }, ports);
+    return { next: "later" };
+  }
   const summarizer = summarizerNamed(outcome.model, done.lease.attempt, cast);
   const next = buildSummaryPart({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
   return { next: "continue", part: next, timeoutMs };

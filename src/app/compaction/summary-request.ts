@@ -2,15 +2,14 @@
  * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
  * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
  */
-import { limitOf, PADDING, ratioOf } from "../../context/budget";
+import { PADDING, ratioOf } from "../../context/budget";
 import { withoutFileOps } from "../../context/file-ops";
-import { type FoldChunk, type FoldPoint, MAX_PARTS, takeChunk } from "../../context/fold";
+import { type FoldChunk, type FoldPoint, takeChunk } from "../../context/fold";
 import { levelOf } from "../../context/level";
 import { SUMMARY_JOIN } from "../../context/placement";
 import {
   buildSamePrefixInstruction,
   buildSummaryPrompt,
-  renderEntry,
   type SummaryStage,
   summarySystem,
   type TranscriptEntry,
@@ -74,7 +73,8 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const policy = policyUnderWay(state);
   const cap = answerCapOf({ plan: input.plan, spec, summarizer, policy });
   const maxOutput = allowedOutput(cap, summarizer);
-  const window = limitOf(windowOf(summarizer, policy)) ?? Number.POSITIVE_INFINITY;
+  // What a turn keeps free for its reply is this request's `maxOutput`: it is taken off once.
+  const window = windowOf(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
   const whole = (window - maxOutput) / factorOf(state, summarizer);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
@@ -84,7 +84,8 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: instructionsOf(input) });
   const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
-  const chunk = readPart(input, { start, to, room: Math.max(LEAST_ROOM, whole - frame) });
+  const unread = each(unreadBy(input, { from: start.position, to }), input.content.readForwards);
+  const chunk = takeChunk(unread, start, Math.max(LEAST_ROOM, whole - frame));
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const asked = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
   const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
@@ -131,34 +132,6 @@ const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== fo
 
 const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
   stage === "history" && split !== null ? split - 1 : source.to;
-
-/**
- * The last part that is allowed reads the newest entries and says how many it leaves out: spend is bounded. Of a message that the parts
- * before it did not finish it reads both ends of what is left. What comes before a split turn leaves one part to the turn's own beginning.
- */
-function readPart(
-  input: PartInput,
-  { start, to, room }: { readonly start: FoldPoint; readonly to: number; readonly room: number },
-): FoldChunk {
-  const { plan, state, content } = input;
-  const reserved = to < plan.source.to ? 1 : 0;
-  const runs = unreadBy(input, { from: start.position, to });
-  const isLast = partsDone(state) >= MAX_PARTS - 1 - reserved;
-  if (!isLast) return takeChunk(each(runs, content.readForwards), start, room);
-  const lines: string[] = [];
-  let used = 0;
-  for (const entry of each(runs.toReversed(), content.readBackwards)) {
-    const read = entry.meta.position === start.position ? start.chars : 0;
-    const line = shortenToWithin(renderEntry(entry).slice(read), room);
-    used += estimateTokens(line);
-    if (used > room && lines.length > 0) {
-      lines.unshift(`[${entry.meta.position - start.position + 1} earlier entries are left out here.]`);
-      break;
-    }
-    lines.unshift(line);
-  }
-  return { lines, next: null };
-}
 
 function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntry>): Iterable<TranscriptEntry> {
   for (const run of runs) yield* read(run);

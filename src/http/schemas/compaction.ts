@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { CompactionView, DraftView, ShownReceipt } from "../../app/control-views";
+import type { BreakerView } from "../../domain/breaker";
 import { type Certainty, COMPACTION_TRIGGERS, type CoveredRange } from "../../domain/compaction-events";
 import { documents } from "./documents";
 import { id, time } from "./ids";
@@ -57,7 +58,9 @@ const receiptView = documents<ShownReceipt>()(
       .openapi({ description: "Steps of the ladder in the order taken, with the tokens that each was expected to free" }),
     mode: z.enum(["transcript", "same_prefix"]).nullable(),
     attempts: z.int(),
-    breaker_open: z.boolean(),
+    breaker_open: z
+      .boolean()
+      .openapi({ description: "Whether the breaker was open when the view changed: then no model is asked for a summary, unless by hand" }),
     dropped_items: z.int().openapi({ description: "Messages that left the view without a summary" }),
     edited: z
       .object({ by: id("key"), at: time })
@@ -74,6 +77,20 @@ const receiptView = documents<ShownReceipt>()(
 );
 
 export const coveredRange = documents<CoveredRange>()(z.object({ from: z.int(), to: z.int() }));
+
+export const breakerView = documents<BreakerView>()(
+  z
+    .object({
+      open: z.boolean().openapi({ description: "While it is open no model is asked for a summary" }),
+      failures: z.int().openapi({ description: "Compactions that failed for good since the last one that gained something" }),
+      fruitless: z.int().openapi({ description: "Summaries in a row that freed less than a tenth" }),
+      closes_after: z
+        .int()
+        .nullable()
+        .openapi({ description: "Tokens (raw estimate) still to be added before a model is asked again; null: it is closed" }),
+    })
+    .openapi("CompactionBreaker"),
+);
 
 const OPS = ["summarize", "drop", "clear_results", "shorten", "evict_media", "revert", "reset"] as const;
 

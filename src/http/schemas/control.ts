@@ -1,9 +1,9 @@
 /** What is asked of the model's view by hand, and the plan that a dry run shows. */
 import { z } from "@hono/zod-openapi";
-import type { CompactInput } from "../../app/control-views";
-import type { NoPlanReason, Plan } from "../../context/plan";
+import type { CompactInput, ShownPlan } from "../../app/control-views";
+import type { NoPlanReason } from "../../context/plan";
 import { COMPACTION_TRIGGERS, type Reduction } from "../../domain/compaction-events";
-import { coveredRange } from "./compaction";
+import { breakerView, coveredRange } from "./compaction";
 import { documents } from "./documents";
 import { id } from "./ids";
 import { policyChoiceInput } from "./policy";
@@ -82,11 +82,11 @@ const rungs = z.array(rung).readonly();
 const reasons = ["unknown_window", "below_threshold", "nothing_older", "fits", "suspended", "no_summary", "not_by_policy"] as const;
 const noPlanReason = documents<NoPlanReason>()(z.enum(reasons));
 
-/** The planner's own result. */
-export const planView = documents<Plan>()(
+/** The planner's own result, and the breaker as it is. */
+export const planView = documents<ShownPlan>()(
   z
     .discriminatedUnion("kind", [
-      z.object({ kind: z.literal("none"), reason: noPlanReason, next: tokenFigure }),
+      z.object({ kind: z.literal("none"), reason: noPlanReason, next: tokenFigure, breaker: breakerView }),
       z.object({
         kind: z.literal("compact"),
         trigger: z.enum(COMPACTION_TRIGGERS),
@@ -104,7 +104,10 @@ export const planView = documents<Plan>()(
             cache_kept: z.number(),
           })
           .nullable(),
-        breaker_open: z.boolean(),
+        breaker_open: z
+          .boolean()
+          .openapi({ description: "As the plan was made: a request by hand resets the breaker. `breaker` is the breaker as it is" }),
+        breaker: breakerView,
       }),
       z.object({
         kind: z.literal("cannot_fit"),
@@ -113,6 +116,7 @@ export const planView = documents<Plan>()(
           limit: z.number(),
           biggest: z.array(z.object({ what: z.string(), tokens: z.number() })).readonly(),
         }),
+        breaker: breakerView,
       }),
     ])
     .openapi("CompactionPlan"),

@@ -6,6 +6,7 @@ import type { TenantSettings } from "../../app/tenant-api";
 import { findPolicyFault, type PolicyFault } from "../../context/policy-check";
 import { chainChoices, type PolicyChoice, parseLevel, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import type { ToolDefinition } from "../../domain/message";
+import { breakerView } from "./compaction";
 import { defined, documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
 import { modelName } from "./model";
@@ -105,6 +106,7 @@ export const sessionView = documents<SessionDescription>()(
         description: "What all calls read and wrote together: a billing total; how full the window is, current_context_tokens says",
       }),
       usage: usageSumsView,
+      breaker: breakerView,
       turn: z
         .object({
           id: id("trn"),

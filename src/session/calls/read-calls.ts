@@ -10,6 +10,7 @@ import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { parsePolicyText, policyOf } from "../../context/policy-choice";
+import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -48,6 +49,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     current_context_tokens: measureNext(state, settings.model),
     total_tokens: state.totals.input + state.totals.output,
     usage: toSums(state.totals),
+    breaker: describeBreaker(state.compaction),
     turn: turn && { id: turn.id, phase: turn.phase, open_calls: openCallsOf(runtime) },
     last_turn: last_turn && { id: last_turn.id, status: last_turn.status, failure: last_turn.failure },
     queued: state.queue.map((entry) => ({ message_id: entry.item.id, turn_id: entry.turn })),

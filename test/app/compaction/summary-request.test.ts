@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { buildSummaryPart } from "../../../src/app/compaction/summary-request";
 import type { SessionContent } from "../../../src/app/session-ports";
 import type { FoldNext, SummaryPart } from "../../../src/app/summary-part";
-import { MAX_PARTS } from "../../../src/context/fold";
 import type { TranscriptEntry } from "../../../src/context/prompts";
 import type { FoldedPart } from "../../../src/domain/compaction-events";
 import type { TextRef } from "../../../src/domain/message";
@@ -13,9 +12,9 @@ import { chat } from "../../context/planning";
 import { SPEC } from "../../session/life";
 import { id, summaryPlan, viewing } from "../../support/builders";
 
-/** Each fills most of a part of the summariser's 8,000 tokens. */
-const LARGE = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(230);
-const HISTORY = 2 * MAX_PARTS;
+/** Each is more than half of a part of the summariser's 8,000 tokens. */
+const LARGE = "seventeen words that say nothing at all about any of the things that matter here today ".repeat(150);
+const HISTORY = 64;
 const PREFIX = 6;
 const PLAN = summaryPlan(1, HISTORY + PREFIX, { split: HISTORY + 1 });
 const STATE = viewing(chat(HISTORY + PREFIX, 10));
@@ -98,23 +97,27 @@ function readAll(): { readonly prompt: string; readonly said: readonly number[] 
   for (;;) {
     const { request, next }: SummaryPart = partAfter(folded);
     prompts.push(JSON.stringify(request.messages));
-    if (!next || prompts.length > 2 * MAX_PARTS) break;
+    if (!next || prompts.length > HISTORY) break;
     folded = foldedAfter(next, folded);
   }
   return prompts.map((prompt) => ({ prompt, said: [...prompt.matchAll(/said-(\d+) /g)].map(([, n]) => Number(n)) }));
 }
 
-test("what comes before a split turn, however long, leaves the last of all parts to the turn's own beginning", () => {
+test("what comes before a split turn, however long, is read whole, and so is the turn's own beginning", () => {
   const parts = readAll();
 
-  expect(parts).toHaveLength(MAX_PARTS);
-  const [history, prefix] = parts.slice(-2);
+  const [prefix] = parts.slice(-1);
   expect(prefix?.said).toEqual(Array.from({ length: PREFIX }, (_, n) => HISTORY + 1 + n));
-  expect(prefix?.prompt).not.toContain("left out here");
-  expect(history?.said.at(-1)).toBe(HISTORY);
-  expect(history?.prompt).toMatch(/\[\d+ earlier entries are left out here\.\]/);
-  const before = parts.slice(0, -2).flatMap(({ said }) => said);
-  expect(before).toEqual(Array.from({ length: before.length }, (_, n) => n + 1));
+  const before = parts.slice(0, -1).flatMap(({ said }) => said);
+  expect(before).toEqual(Array.from({ length: HISTORY }, (_, n) => n + 1));
+});
+
+test("messages of which one part holds no two whole ones fill their parts all the same", () => {
+  const lengths = readAll().map(({ prompt }) => prompt.length);
+
+  expect(lengths.length).toBeGreaterThan(32);
+  const full = lengths.slice(0, -2);
+  expect(Math.min(...full)).toBeGreaterThan(Math.max(...full) * 0.75);
 });
 
 test("a reader of whose tokens the registry says more is given less to read", () => {

@@ -1,0 +1,86 @@
+/** One compaction of a played session under way: its lease, the change that a summary makes, and its commit. */
+import { draftFromSummary, type SummaryText } from "../context/epoch-draft";
+import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
+import type { EpochDraft, TurnRun } from "../domain/commands";
+import type { SummaryPlan } from "../domain/compaction-events";
+import type { CompactionId, OverlayId } from "../domain/ids";
+import type { Spent } from "./costs";
+import type { SummaryPorts } from "./summary-cost";
+
+export interface Work {
+  readonly plan: CompactPlan;
+  readonly compaction: CompactionId;
+  readonly ports: SummaryPorts;
+}
+
+export interface Lease {
+  readonly rung: SummarizeRung;
+  readonly summarized: SummaryPlan & { readonly base_epoch: number };
+  readonly token: number;
+}
+
+const LEASE_MS = 60_000;
+
+export const planOf = ({ range, source, replaces, keeps, merge, generation, split, mode }: SummarizeRung): SummaryPlan => ({
+  range,
+  source,
+  replaces,
+  keeps,
+  merge,
+  generation,
+  split,
+  mode,
+});
+
+/** What else the same change rewrites. */
+export const besideSummary = ({ rungs }: CompactPlan): readonly Rung[] => rungs.filter((step) => step.rung !== "summarize");
+
+export function lease(rung: SummarizeRung, { compaction, ports: { session, policy } }: Work): Lease {
+  const summarized = { ...planOf(rung), base_epoch: session.state.view.epoch };
+  session.execute({
+    at: session.now,
+    type: "LeaseCompaction",
+    compaction,
+    plan: summarized,
+    expiresAt: session.now + LEASE_MS,
+    attemptLimit: policy.summary.attempts,
+    inline: null,
+  });
+  const held = session.state.compaction.lease;
+  if (!held) throw new Error("a lease was not given");
+  return { rung, summarized, token: held.token };
+}
+
+/** What every change of the view is drafted from. */
+export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "plan" | "ports">) => ({
+  state: session.state,
+  limits,
+  trigger: plan.trigger,
+  economy: plan.economy,
+  now: session.now,
+  newOverlay: () => session.newId("ovl"),
+  read: session.read,
+});
+
+export interface Written {
+  readonly overlay: OverlayId;
+  readonly summary: SummaryText;
+  readonly spent: Spent;
+  readonly attempts: number;
+}
+
+export function changeBy({ overlay, summary, spent, attempts }: Written, { summarized }: Lease, work: Work): EpochDraft {
+  const also = besideSummary(work.plan);
+  const usage = { ...spent, reasoning: 0 };
+  const summarizer = { model: work.ports.limits.model, usage, ms: 0, cost: null, attempts };
+  return draftFromSummary({ summary, plan: summarized, overlay, also }, { ...draftInputOf(work), summarizer });
+}
+
+export function commit(change: EpochDraft, { token }: Lease, { compaction, ports: { session } }: Work): void {
+  const inside = insideOf(session.state.turn);
+  session.execute({ at: session.now, type: "RecordCompaction", compaction, token, change, call: null, inside });
+}
+
+/** The turn that waits for it. */
+export const insideOf = (turn: Work["ports"]["session"]["state"]["turn"]): TurnRun | null =>
+  turn ? { turn: turn.id, incarnation: turn.incarnation } : null;

@@ -1,0 +1,137 @@
+/**
+ * A summary by a summariser that may fail, as production has it (`app/compaction`): each answer is judged by the real check, what is none is
+ * asked for again as a transcript, and with the last attempt the fallback of the policy takes its place.
+ */
+import { ratioOf } from "../context/budget";
+import { draftFromRungs, draftFromSummary, isSmallerBySummary } from "../context/epoch-draft";
+import { fallbackNote, planNote } from "../context/fallback-note";
+import { NO_FILES } from "../context/file-ops";
+import type { SummarizeRung } from "../context/plan";
+import { planCompaction } from "../context/planner";
+import { summaryCap } from "../context/proposal";
+import { type AcceptedSummary, checkSummary } from "../context/summary-check";
+import { estimateTokens } from "../context/tokens";
+import type { EpochDraft } from "../domain/commands";
+import type { CompactionFailure } from "../domain/compaction-events";
+import { err, ok, type Result } from "../lib/result";
+import type { Carried } from "./carried";
+import { NOTHING, plus, type Spent } from "./costs";
+import { changeBy, commit, draftInputOf, insideOf, type Lease, lease, type Work } from "./leased";
+import type { Summariser } from "./summariser";
+import { partInput, partsOf, type SummarySource, sourceOf } from "./summary-cost";
+
+/** What was read so far of a source that is read in parts. */
+interface Fold {
+  readonly done: number;
+  /** Tokens of the summary so far. */
+  readonly before: number;
+}
+
+interface Call {
+  readonly spent: Spent;
+  readonly judged: Result<AcceptedSummary, CompactionFailure>;
+}
+
+export class SummaryAttempts {
+  readonly #work: Work;
+  readonly #by: Summariser;
+  #spent = NOTHING;
+  #calls = 0;
+  #failures = 0;
+  #fold: Fold | null = null;
+
+  constructor(by: Summariser, work: Work) {
+    this.#by = by;
+    this.#work = work;
+  }
+
+  run(first: SummarizeRung): Carried {
+    const { attempts } = this.#work.ports.policy.summary;
+    let rung = first;
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const leased = lease(rung, this.#work);
+      const done = this.#attempt(leased, attempt);
+      if (done.ok) return this.#carried("summary");
+      this.#failures += 1;
+      const dropped = this.#fail(done.error, leased, attempt === attempts);
+      if (attempt === attempts) return this.#carried(dropped);
+      if (rung.mode !== "transcript" || rung.reread > 0) this.#fold = null;
+      // The view is as it was: a plan made anew would differ in this alone.
+      rung = { ...rung, mode: "transcript", reread: 0 };
+    }
+    return this.#carried("none");
+  }
+
+  #carried(change: Carried["change"]): Carried {
+    return { spent: this.#spent, calls: this.#calls, failures: this.#failures, change };
+  }
+
+  #attempt(leased: Lease, attempts: number): Result<null, CompactionFailure> {
+    const { session } = this.#work.ports;
+    const written = this.#write(leased);
+    if (!written.ok) return written;
+    const overlay = session.newId("ovl");
+    const change = changeBy({ overlay, summary: written.value, spent: this.#spent, attempts }, leased, this.#work);
+    if (!isSmallerBySummary(session.state, change.ops)) return err("not_smaller");
+    session.keepSummary(overlay, { tokens: written.value.tokens, range: leased.rung.range, text: written.value.text });
+    commit(change, leased, this.#work);
+    return ok(null);
+  }
+
+  /** The request up to the cut, or a transcript of the source, part by part: what was read before a part failed is not read again. */
+  #write({ rung }: Lease): Call["judged"] {
+    const source = sourceOf(rung, this.#work.ports);
+    if (rung.mode === "same_prefix") return this.#call(rung, source, this.#work.ports.readPrefix(rung.range.to));
+    const parts = partsOf(source);
+    for (;;) {
+      const { done, before } = this.#fold ?? { done: 0, before: source.chain };
+      const part = this.#call(rung, source, { input: partInput(parts[done] ?? 0, before), cached: 0 });
+      if (!part.ok || done + 1 >= parts.length) return part;
+      this.#fold = { done: done + 1, before: Math.round(part.value.tokens * this.#ratio) };
+    }
+  }
+
+  #call({ mode, split, source: { from } }: SummarizeRung, source: SummarySource, read: Pick<Spent, "input" | "cached">): Call["judged"] {
+    const { session, limits, policy } = this.#work.ports;
+    const { form } = policy.summary;
+    const whole = summaryCap(limits, policy);
+    const cap = mode === "transcript" && split !== null && split > from ? Math.floor(whole / 2) : whole;
+    const answer = this.#by.answer({ expected: Math.min(cap, source.expected), cap, form, name: `${session.state.view.epoch}` });
+    this.#calls += 1;
+    if (answer.ok || answer.failure !== "unavailable") this.#spent = plus(this.#spent, { ...read, output: answer.ok ? answer.output : 0 });
+    if (!answer.ok) return err(answer.failure);
+    return checkSummary({ text: answer.text, finish: answer.finish, form, cap, ratio: this.#ratio });
+  }
+
+  #fail(failure: CompactionFailure, { token }: Lease, isLast: boolean): Carried["change"] {
+    const { compaction, ports } = this.#work;
+    const { session, policy } = ports;
+    const inside = insideOf(session.state.turn);
+    const fallback = isLast ? this.#fallback() : null;
+    const { attempts: attemptLimit } = policy.summary;
+    session.execute({ at: session.now, type: "FailCompaction", compaction, token, failure, attemptLimit, call: null, fallback, inside });
+    return fallback ? "drop" : "none";
+  }
+
+  /** Inside a turn the guard drops what must go; a note, where the policy asks for one, stands for what it covers. */
+  #fallback(): EpochDraft | null {
+    const { session, limits, policy } = this.#work.ports;
+    if (session.state.turn && policy.on_failure !== "note") return null;
+    const plan = planCompaction({ state: session.state, limits, policy, trigger: "fallback", now: session.now });
+    if (plan.kind !== "compact" || plan.fallback.length === 0) return null;
+    const input = { ...draftInputOf({ ...this.#work, plan }), trigger: "fallback", economy: null, summarizer: null } as const;
+    const rung = plan.rungs.find((step) => step.rung === "summarize");
+    const note = policy.on_failure === "note" && rung ? planNote(rung, session.state) : null;
+    if (!note) return draftFromRungs(plan.fallback, input);
+    const text = fallbackNote(note, NO_FILES, summaryCap(limits, policy));
+    const overlay = session.newId("ovl");
+    session.keepSummary(overlay, { tokens: estimateTokens(text), range: note.plan.range, text });
+    const summary = { text, tokens: estimateTokens(text) };
+    return draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
+  }
+
+  get #ratio(): number {
+    const { session, limits } = this.#work.ports;
+    return ratioOf(session.state, limits.model);
+  }
+}
