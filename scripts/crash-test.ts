@@ -1,15 +1,20 @@
 /**
  * `npm run crash-test`: clients talk without pause while the whole server is killed (kill -9, every process of it) at
  * random moments and started again. Acknowledged is what a client read `message.accepted` of; each such message must
- * be there exactly once, in its client's order.
+ * be there exactly once, in its client's order. Meanwhile others erase, redact, fork and rebuild, each until it is answered: what was erased or
+ * redacted may be nowhere then, forks must be whole, and the read model equal to the logs.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
 import { type ClientRecord, talk } from "./crash-test/client.ts";
+import { type Errands, eraseSessions, forkSession, MARK, rebuildRows, redactMessages } from "./crash-test/errands.ts";
+import { askForErased, askForRedacted, compareRows, readFiles, readForks } from "./crash-test/evidence.ts";
 import { faultsOf, type Verdict, verify } from "./crash-test/verify.ts";
+import { type ErrandEvidence, faultsOfErrands } from "./crash-test/verify-errands.ts";
 import { openSession } from "./replay/player.ts";
 import { readItems } from "./replay/read-back.ts";
+import { tenantOf } from "./support/admin.ts";
 import { type Connection, callApi } from "./support/api-client.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";
 import { createTenant } from "./support/connection.ts";
@@ -55,17 +60,36 @@ async function* speak(): AsyncGenerator<string> {
   }
 }
 
+const MODEL = "crash-test";
+
 async function openSessions(connection: Connection, provider: StandIn, count: number): Promise<readonly string[]> {
   const body = { provider: "openai-compatible", base_url: provider.baseUrl, context_window: 16_000, max_output: 1024 };
-  await callApi(connection, { method: "PUT", path: "/v1/models/crash-test", body });
+  await callApi(connection, { method: "PUT", path: `/v1/models/${MODEL}`, body });
   const sessions: string[] = [];
-  for (let index = 0; index < count; index++)
-    sessions.push(await openSession(connection, { model: "crash-test", system: null, tools: [] }));
+  for (let index = 0; index < count; index++) sessions.push(await openSession(connection, { model: MODEL, system: null, tools: [] }));
   return sessions;
 }
 
-/** Kills and restarts; the server stands at the end. */
-async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<void> {
+/** Several pages of a fork's copy, in messages of one request each. */
+const SOURCE = { messages: 6, units: 400_000 };
+
+/** What is forked: nothing is said in it while the server is killed. */
+async function openSource(connection: Connection): Promise<string> {
+  const source = await openSession(connection, { model: MODEL, system: null, tools: [] });
+  for (let number = 1; number <= SOURCE.messages; number++) {
+    const body = { content: `part ${number} `.repeat(SOURCE.units / 7), run: false };
+    await callApi(connection, { method: "POST", path: `/v1/sessions/${source}/messages`, body });
+  }
+  return source;
+}
+
+/** Letters that no other marker begins with, and what all of them end in. */
+function createMarkers(random: Random): () => string {
+  return () => `${Array.from({ length: 12 }, () => String.fromCharCode(random.between(97, 121))).join("")}${MARK}`;
+}
+
+/** Kills and restarts; returns the server that stands at the end. */
+async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: number; readonly random: Random }): Promise<LocalServer> {
   const progress = startProgress("kills", by.kills);
   let server = first;
   for (let kill = 1; kill <= by.kills; kill++) {
@@ -75,6 +99,7 @@ async function rage(sandbox: Sandbox, first: LocalServer, by: { readonly kills: 
     progress.show(kill);
   }
   progress.end();
+  return server;
 }
 
 async function readUserMessages(connection: Connection, sessions: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -89,23 +114,36 @@ async function readUserMessages(connection: Connection, sessions: readonly strin
   return stored;
 }
 
-function report(
-  verdict: Verdict,
-  run: { readonly clients: readonly ClientRecord[]; readonly kills: number; readonly wall: number },
-): boolean {
-  const resent = run.clients.reduce((sum, client) => sum + client.resent, 0);
+interface Run {
+  readonly clients: readonly ClientRecord[];
+  readonly evidence: ErrandEvidence;
+  /** Requests of errands that were sent again. */
+  readonly cut: number;
+  readonly rebuilds: number;
+  readonly kills: number;
+  readonly wall: number;
+}
+
+function report(verdict: Verdict, { clients, evidence, cut, rebuilds, kills, wall }: Run): boolean {
+  const resent = clients.reduce((sum, client) => sum + client.resent, 0);
+  const faults = [...faultsOf(verdict, resent), ...faultsOfErrands(evidence)];
   print(
     [
-      `kills         ${run.kills}`,
+      `kills         ${kills}`,
       `acknowledged  ${verdict.acknowledged}`,
       `sent again    ${resent}`,
       `lost          ${verdict.lost.length}`,
       `doubled       ${verdict.doubled.length}`,
       `out of order  ${verdict.reordered.length}`,
-      `wall time     ${(run.wall / 1000).toFixed(1)} s`,
+      `erased        ${evidence.erased.length}`,
+      `redacted      ${evidence.redacted.markers.length}`,
+      `forked        ${evidence.forks.length}`,
+      `rebuilt       ${rebuilds}`,
+      `of these cut  ${cut}`,
+      `wrong         ${faults.length}`,
+      `wall time     ${(wall / 1000).toFixed(1)} s`,
     ].join("\n"),
   );
-  const faults = faultsOf(verdict, resent);
   for (const fault of faults) say(`wrong: ${fault}`);
   return faults.length === 0;
 }
@@ -119,18 +157,46 @@ async function perform({ sandbox, provider }: Stage, options: ReturnType<typeof 
   const startedAt = performance.now();
   const server = await sandbox.start();
   const connection = await createTenant(server.url, sandbox.adminKey);
+  const target = { admin: { url: server.url, key: sandbox.adminKey }, tenant: tenantOf(connection.key) };
   const sessions = await openSessions(connection, provider, Math.ceil(options.clients / CLIENTS_PER_SESSION));
+  const redacted = await openSession(connection, { model: MODEL, system: null, tools: [] });
+  const source = await openSource(connection);
+  const items = await readItems(connection, source);
   let isOver = false;
+  let cut = 0;
   const talking = Array.from({ length: options.clients }, (_, index) => {
     const session = sessions[index % sessions.length] ?? "";
     return talk({ name: `client-${index + 1}`, connection, session, isOver: () => isOver });
   });
+  const errands: Errands = {
+    connection,
+    model: MODEL,
+    newMarker: createMarkers(createRandom(options.seed + 1)),
+    isOver: () => isOver,
+    onCut: () => {
+      cut += 1;
+    },
+  };
+  const running = [
+    eraseSessions(errands),
+    redactMessages(errands, redacted),
+    forkSession(errands, source, items),
+    rebuildRows(errands, target, [...sessions, redacted]),
+  ] as const;
   const raging = rage(sandbox, server, { kills: options.kills, random: createRandom(options.seed) }).finally(() => {
     isOver = true;
   });
-  const [clients] = await Promise.all([Promise.all(talking), raging]);
+  const [clients, erasures, redactions, forks, rebuilds, last] = await Promise.all([Promise.all(talking), ...running, raging]);
   const verdict = verify(clients, await readUserMessages(connection, sessions));
-  return report(verdict, { clients, kills: options.kills, wall: performance.now() - startedAt });
+  const answered = {
+    erased: await askForErased(errands, erasures),
+    redacted: await askForRedacted(connection, redacted, redactions),
+    forks: await readForks(connection, items, forks),
+    rebuilt: await compareRows(target, [...sessions, redacted, source, ...forks.slice(-1).map(({ fork }) => fork)]),
+  };
+  await last.stop();
+  const evidence = { ...answered, files: readFiles(sandbox.state, erasures) };
+  return report(verdict, { clients, evidence, cut, rebuilds, kills: options.kills, wall: performance.now() - startedAt });
 }
 
 async function main(): Promise<number> {

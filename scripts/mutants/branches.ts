@@ -124,8 +124,8 @@ export const branches: readonly Mutant[] = [
     name: "a redacted reply stays in the live stream",
     breaks: "what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",
-    find: "runtime.buffer.burn(step.state.turn?.id ?? null);",
-    replace: "void 0;",
+    find: "burntTo = runtime.buffer.burnStored(step.state.turn?.id ?? null);",
+    replace: "burntTo = 0;",
     tests: REDACTION,
   },
   {

@@ -3,6 +3,30 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "a redaction does not note that its bytes are to be overwritten",
+    breaks: "storage, redaction: a life that dies in the overwriting leaves it to the next one",
+    file: "src/session/calls/redact-call.ts",
+    find: "      noteScrub(runtime);\n",
+    replace: "",
+    tests: ["test/session/scrub.test.ts"],
+  },
+  {
+    name: "what is overwritten settles what was deleted meanwhile",
+    breaks: "storage, redaction: each deletion is overwritten after it",
+    file: "src/session/scrub.ts",
+    find: 'runtime.jobs.get("scrub")?.attempts === noted.attempts',
+    replace: "noted.attempts > 0",
+    tests: ["test/session/scrub.test.ts"],
+  },
+  {
+    name: "a redaction that fails loses what the stream had not stored",
+    breaks: "the stream: what is pending is stored before the redaction's transaction",
+    file: "src/session/calls/redact-call.ts",
+    find: "  runtime.buffer.publish();\n",
+    replace: "",
+    tests: ["test/session/scrub.test.ts"],
+  },
+  {
     name: "a request without a window grows without an end",
     breaks: "design §5, the guard: at most 8,000,000 characters, whatever the window and the policy",
     file: "src/context/guard.ts",

@@ -109,15 +109,32 @@ interface Health {
 
 const misconfigured = z.object({ type: z.literal("urn:longhand:problem:misconfigured"), detail: z.string() });
 
+const DOWN: Health = { up: false, cause: null };
+
+/** Never waits longer than `limit`: a timer of its own decides, since a signal made by `AbortSignal.timeout` did not end every request. */
 async function readHealth(url: string, limit: number): Promise<Health> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve(DOWN), limit);
+  });
   try {
-    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(limit) });
+    return await Promise.race([askHealth(url, controller.signal), late]);
+  } finally {
+    clearTimeout(timer);
+    controller.abort();
+  }
+}
+
+async function askHealth(url: string, signal: AbortSignal): Promise<Health> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal });
     const text = await response.text();
     if (response.ok) return { up: true, cause: null };
     const said = misconfigured.safeParse(JSON.parse(text));
     return { up: false, cause: said.success ? said.data.detail : null };
   } catch {
-    return { up: false, cause: null };
+    return DOWN;
   }
 }
 

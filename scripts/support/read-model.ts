@@ -1,7 +1,7 @@
 /** The read model against the logs, as the admin routes compare and repair it. */
 import { z } from "zod";
 import { askAdmin } from "./admin.ts";
-import type { Connection } from "./api-client.ts";
+import { type Connection, callApi } from "./api-client.ts";
 
 export interface Target {
   /** The server, with the key of its admin routes. */
@@ -30,6 +30,12 @@ export interface Comparison {
   readonly repaired: boolean;
   /** How many were found, all of them repaired if `repaired`. */
   readonly differences: number;
+}
+
+/** One bounded part of a comparison, from the beginning with an empty cursor. Throws as `callApi` does. */
+export async function compareStep(target: Target, session: string, cursor: string): Promise<z.infer<typeof sessionStep>> {
+  const path = pathOf(target, `/sessions/${encodeURIComponent(session)}/rebuild`);
+  return sessionStep.parse(await callApi(target.admin, { method: "POST", path: cursor === "" ? path : `${path}?after=${cursor}` }));
 }
 
 /** A long session takes many requests: each does a bounded part and says where the next one goes on. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Call, type Connection, streamApi } from "./api-client.ts";
 
-const accepted = z.object({ message_id: z.string(), turn_id: z.string().nullable() });
+export const accepted = z.object({ message_id: z.string(), turn_id: z.string().nullable() });
 export type Accepted = z.infer<typeof accepted>;
 
 const inTurn = { turn_id: z.string() };

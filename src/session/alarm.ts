@@ -3,6 +3,7 @@ import { assertNever } from "../lib/assert-never";
 import { finishErasure } from "./calls/lifecycle-calls";
 import { type Job, needsWatch } from "./log/jobs";
 import type { SessionRuntime } from "./runtime";
+import { resumeScrub } from "./scrub";
 import { RECOVER_AFTER_MS } from "./watch";
 
 /** Never throws: the platform drops an alarm that keeps failing, and with it everything that is due. */
@@ -58,6 +59,8 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       if (tenant && session) runtime.deps.background(finishErasure(runtime, { tenant, session }).then(() => undefined));
       return;
     }
+    case "scrub":
+      return resumeScrub(runtime);
     default:
       assertNever(job.kind);
   }

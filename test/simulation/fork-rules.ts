@@ -3,10 +3,11 @@ import { isDeepStrictEqual } from "node:util";
 import { copySession } from "../../src/app/branch/copy-session";
 import { buildRequest } from "../../src/app/compaction/build-request";
 import { fold } from "../../src/domain/evolve";
+import type { SessionService } from "../../src/session/service";
 import { Life } from "../session/life";
 import { countingIds, id } from "../support/builders";
 import { MODELS } from "./profile";
-import { CALLER, type World } from "./world";
+import { CALLER, ObjectResetError, type World } from "./world";
 
 const COPY = { ...CALLER, session: id("ses", 99) } as const;
 
@@ -15,15 +16,7 @@ export async function checkFork(world: World): Promise<void> {
   const source = world.wake();
   const spec = MODELS[source.runtime.state.settings.model];
   if (!spec) return;
-  const copy = new Life(undefined, "copy", countingIds());
-  const outcome = await copySession({
-    source: (work) => work(source.service, CALLER),
-    target: (work) => work(copy.service, COPY),
-    from: CALLER.session,
-    to: COPY.session,
-    at: null,
-    title: null,
-  });
+  const { copy, outcome } = await copyAgainAndAgain(world, source.service);
   violations.check(outcome.ok, "I9", () => `the session cannot be copied: ${JSON.stringify(outcome)}`);
   const [read, meant] = [copy, source].map(({ runtime }) => plain(buildRequest(runtime.content, spec)));
   const apart = (meant?.messages ?? []).findIndex((message, index) => !isDeepStrictEqual(message, read?.messages[index]));
@@ -41,6 +34,31 @@ export async function checkFork(world: World): Promise<void> {
   );
   world.stats.count("copied whole");
 }
+
+/** The copy's object may die between two pages, and the request with it: then the client sends it again. */
+async function copyAgainAndAgain({ random, stats }: World, source: SessionService) {
+  const ids = countingIds();
+  let copy = new Life(undefined, "copy", ids);
+  const places = { from: CALLER.session, to: COPY.session, at: null, title: null };
+  for (let attempt = 1; ; attempt++) {
+    const target = async <T>(work: (service: SessionService, caller: typeof COPY) => Promise<T>): Promise<T> => {
+      if (attempt <= CUTS && random.chance(0.2)) {
+        copy = new Life(copy.sql, `copy ${attempt}`, ids);
+        throw new ObjectResetError("the copy's object was reset");
+      }
+      return work(copy.service, COPY);
+    };
+    try {
+      return { outcome: await copySession({ source: (work) => work(source, CALLER), target, ...places }), copy };
+    } catch (error) {
+      if (!(error instanceof ObjectResetError)) throw error;
+      stats.count("copies cut off");
+    }
+  }
+}
+
+/** A copy is cut off at most so often. */
+const CUTS = 3;
 
 /** Without what is signed, which goes back to nobody but whom it was signed for, and without names of the session's own. */
 function plain({ system, messages }: ReturnType<typeof buildRequest>) {

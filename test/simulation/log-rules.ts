@@ -144,7 +144,7 @@ export class LogRules {
   /** I13: whatever is left to do has a job, and an alarm that will come for it, should the object die now. */
   #checkAlarm(): void {
     const { sql, alarmAt, violations, scheduler } = this.world;
-    const { turn, queue, compaction, seq, lifecycle } = this.replayed;
+    const { turn, queue, compaction, seq, lifecycle, redacted } = this.replayed;
     const jobs = sql.all<{ kind: string; due_at: number }>("SELECT kind, due_at FROM jobs");
     const due = Math.min(...jobs.map((job) => job.due_at));
     // A job that failed is tried again after a pause.
@@ -158,6 +158,7 @@ export class LogRules {
       expire_tools: turn?.phase === "awaiting_tools",
       // Inside a turn it is the turn that does the work.
       wake_compaction: compaction.requested !== null && turn === null,
+      scrub: redacted.length > this.world.scrubbed,
     };
     const armed = new Set(jobs.map((job) => job.kind));
     const stranded = Object.keys(owed).filter((kind) => owed[kind] && !armed.has(kind));

@@ -70,6 +70,8 @@ export class World {
   /** When the alarm rings; null: it is not set. */
   alarmAt: number | null = null;
   openCalls = 0;
+  /** Redactions that were committed before the newest overwriting that ended had begun. */
+  scrubbed = 0;
   /** No write of the session's database succeeds. */
   diskIsFull = false;
   /** When a write last failed: what it should have armed may come later by an alarm's pause. */
@@ -160,6 +162,14 @@ export class World {
     return emptied;
   }
 
+  /** Takes its time: the object may die in the middle, and leave it to the next life. */
+  async #scrub(scope: Scope): Promise<void> {
+    const reached = this.life?.runtime.state.redacted.length ?? 0;
+    await this.scheduler.gate(scope, "scrub");
+    this.scrubbed = Math.max(this.scrubbed, reached);
+    this.stats.count("scrubs");
+  }
+
   #dieInside(): void {
     this.stats.count("died behind a wipe");
     this.#cut = this.life?.scope ?? null;
@@ -194,7 +204,7 @@ export class World {
       script: guard(sql.script),
       transaction: guard(sql.transaction) as Sql["transaction"],
       wipe: guard(sql.wipe),
-      scrub: guard(sql.scrub),
+      scrub: guard(() => this.#scrub(scope)),
       isFull: guard(sql.isFull),
     };
     return {

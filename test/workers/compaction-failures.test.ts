@@ -115,11 +115,12 @@ describe("a note in the place of a summary that failed for good", () => {
   });
 });
 
+// Timers are held once the reader of frames has set its own, which lasts as long and belongs to the object.
 describe("a summariser that hangs", () => {
   it("is given up after the policy's time, asked once more, and given up again: the fallback follows", async () => {
-    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
     const queue = holdQueue();
     const long = await failing({ hang: true }, { hang: true });
+    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
     const delivered = deliver(await queue.next());
 
     for (const attempt of [1, 2]) {
@@ -134,8 +135,8 @@ describe("a summariser that hangs", () => {
 
   it("does not keep anybody from talking meanwhile", async () => {
     const queue = holdQueue();
-    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
     const { chat, frames } = await failing({ hang: true }, good);
+    const timers = holdTimers(SUMMARY_TIMEOUT_MS);
     const delivered = deliver(await queue.next());
     await chat.model.heard(TURNS + 1);
 

@@ -8,6 +8,7 @@ import { err, ok } from "../../lib/result";
 import { findItem } from "../log/branch-past";
 import { isTitleMadeFrom, readersOf, readQuotations } from "../log/burn-content";
 import type { SessionRuntime } from "../runtime";
+import { noteScrub, scrubDeleted } from "../scrub";
 
 /** On whatever branch it stands. Done twice it is done. */
 export async function redactMessage(
@@ -18,16 +19,23 @@ export async function redactMessage(
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
+  // What is pending is stored first, on its own: a transaction that fails takes back rows, and not what the stream has in memory.
+  runtime.buffer.publish();
+  let burntTo = 0;
   const redacted = runtime.store.transact((step) => {
     const made = findMadeFrom(runtime, { item: message, position });
     const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, ...made });
-    // Before the stream tells of it: that is heard by whoever listens, and what it has burnt is a gap to whoever comes back.
-    if (done.ok && done.value.length > 0) runtime.buffer.burn(step.state.turn?.id ?? null);
+    if (done.ok && done.value.length > 0) {
+      burntTo = runtime.buffer.burnStored(step.state.turn?.id ?? null);
+      noteScrub(runtime);
+    }
     return done;
   });
   if (!redacted.ok) return err(redacted.error);
+  // The stream has reported it behind that offset, and no reader has run since: what is burnt is a gap to every one that comes back.
+  runtime.buffer.burnHeld(burntTo);
   runtime.content.forget();
-  if (redacted.value.length > 0) await sql.scrub();
+  await scrubDeleted(runtime);
   return ok({ message_id: message, position });
 }
 

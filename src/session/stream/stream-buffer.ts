@@ -49,8 +49,10 @@ export interface StreamBuffer {
   startOf(turn: string): number | null;
   /** Starts over, after the database was emptied under it. Readers hear what comes next. */
   forget(): void;
-  /** What was said before the running turn is not in it any more: of it something was redacted. */
-  burn(turn: string | null): void;
+  /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last offset that goes. */
+  burnStored(turn: string | null): number;
+  /** Forgets the frames up to an offset that are held in memory, once their deletion is committed. */
+  burnHeld(offset: number): void;
   /** Drops packs that no client resumes from any more, now and then. */
   prune(): void;
 }
@@ -275,12 +277,15 @@ class Buffer implements StreamBuffer {
     for (const resolve of waiting) resolve();
   }
 
-  burn(turn: string | null): void {
-    this.#showAndStore();
+  burnStored(turn: string | null): number {
     // Not from where the turn's message was taken in: while it waited, the turn before it spoke.
     const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
     this.stored.deleteTo(to);
-    this.#recent.dropTo(to);
+    return to;
+  }
+
+  burnHeld(offset: number): void {
+    this.#recent.dropTo(offset);
   }
 
   prune(): void {
