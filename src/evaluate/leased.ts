@@ -1,9 +1,11 @@
 /** One compaction of a played session under way: its lease, the change that a summary makes, and its commit. */
+
 import { draftFromSummary, type SummaryText } from "../context/epoch-draft";
 import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
 import type { EpochDraft, TurnRun } from "../domain/commands";
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
+import type { ItemMeta } from "../domain/message";
 import type { Spent } from "./costs";
 import type { SummaryPorts } from "./summary-cost";
 
@@ -59,7 +61,7 @@ export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "p
   economy: plan.economy,
   now: session.now,
   newOverlay: () => session.newId("ovl"),
-  read: session.read,
+  read: (item: ItemMeta) => session.read(item),
 });
 
 export interface Written {
