@@ -30,7 +30,7 @@ export const room: readonly Mutant[] = [
     name: "a request without a window grows without an end",
     breaks: "design §5, the guard: at most 8,000,000 characters, whatever the window and the policy",
     file: "src/context/guard.ts",
-    find: "if (bytes > MAX_CONTENT_BYTES) return planBytes",
+    find: "if (bytes > MAX_VIEW_BYTES) return planBytes",
     replace: "if (bytes < 0) return planBytes",
     tests: ["test/context/request-bytes.test.ts"],
   },

@@ -160,7 +160,7 @@ export interface ToolOutcome {
   readonly artifacts?: readonly ToolArtifact[];
   /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
   readonly whole?: true;
-  /** Of a look-up: the positions that the output quotes. */
+  /** The positions that a look-up's output quotes. */
   readonly read?: readonly number[];
 }
 

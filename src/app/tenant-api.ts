@@ -169,7 +169,7 @@ export interface TenantApi extends TenantToolsApi {
     readonly session: SessionId;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
-  /** Of a session that was never made. */
+  /** Takes a session that was never made out of the directory. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
   /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it was. */
   beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;

@@ -21,7 +21,7 @@ const LEAST_ERROR_TOKENS = 8;
 export const MAX_REQUEST_CHARS = 8_000_000;
 /** Of that, what the view's content may take, in bytes: the rest is what frames it. */
 const CONTENT_SHARE = 7 / 8;
-export const MAX_CONTENT_BYTES = MAX_REQUEST_CHARS * CONTENT_SHARE;
+export const MAX_VIEW_BYTES = MAX_REQUEST_CHARS * CONTENT_SHARE;
 /** A token is seldom more. */
 const BYTES_PER_TOKEN = 8;
 

@@ -22,7 +22,7 @@ export interface FoldChunk {
   readonly next: FoldPoint | null;
 }
 
-/** Of its room so much a part fills at least, as long as there is more to read: it ends at a group, or an item, only where that leaves little unused. */
+/** The share of its room that a part fills at least while there is more to read: a part ends at a group, or an item, only where that leaves little unused. */
 const LEAST_FILL = 3 / 4;
 
 interface Taken {

@@ -14,7 +14,7 @@ import {
   itemBytes,
   itemTokens,
   limitOf,
-  MAX_CONTENT_BYTES,
+  MAX_VIEW_BYTES,
   type Measure,
   measureNext,
   measureWithout,
@@ -42,7 +42,7 @@ export function planGuard(asked: GuardInput): Plan {
   const next = measureNext(state, limits.model);
   const limit = limitOf(limits);
   const bytes = contentBytes(state);
-  if (bytes > MAX_CONTENT_BYTES) return planBytes({ state, limits, policy }, { next, bytes });
+  if (bytes > MAX_VIEW_BYTES) return planBytes({ state, limits, policy }, { next, bytes });
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
   const tokens = mostOf(next);
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
@@ -71,15 +71,15 @@ function planBytes({ state, limits, policy }: GuardInput, { next, bytes }: { rea
   const going: Group[] = [];
   let left = bytes;
   for (const group of keptLast(mayGo(viewGroups(state)), policy)) {
-    if (left <= MAX_CONTENT_BYTES * policy.guard_target_ratio) break;
+    if (left <= MAX_VIEW_BYTES * policy.guard_target_ratio) break;
     going.push(group);
     left -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
   }
-  if (left > MAX_CONTENT_BYTES) {
+  if (left > MAX_VIEW_BYTES) {
     // What of it fits, by its own density.
     const floor = mostOf(next);
     const biggest = biggestOf(state, state.view.items, scaleOf(state, limits.model));
-    return { kind: "cannot_fit", fit: { floor, limit: Math.floor((floor * MAX_CONTENT_BYTES) / bytes), biggest } };
+    return { kind: "cannot_fit", fit: { floor, limit: Math.floor((floor * MAX_VIEW_BYTES) / bytes), biggest } };
   }
   const rungs = dropRungs(state, going, { ratio, reason: "the next request would be larger than any may be" });
   const expected = measureWithout(next, gainFrom(rungs, { state, limits }));

@@ -53,7 +53,7 @@ const lengthOf = (form: Form, cap: number): string =>
     : `Write ${Math.floor(cap * WORDS_A_TOKEN)} words at most in all: leave out what matters least rather than write more.`;
 /** 500 words of it, and some room. */
 const NARRATIVE_TOKENS = 800;
-/** Of prose in the languages that have words; cautious, since others have none, and identifiers weigh more. */
+/** Words that one token holds in prose, in the languages that have words; cautious, since others have none, and identifiers weigh more. */
 const WORDS_A_TOKEN = 0.6;
 
 /** The summariser's system prompt. `cap`: most tokens of the answer. */

@@ -88,7 +88,7 @@ export interface Signed {
 export interface MediaMeta {
   readonly type: MediaPart["type"];
   readonly media_type: string;
-  /** Of its address, as in `https:`; null: it has none that can be read. */
+  /** The scheme of its address, as in `https:`; null: it has no address that can be read. */
   readonly scheme: string | null;
   /** Estimated tokens, raw, of the words that name it to a model that is not sent it. */
   readonly words: number;

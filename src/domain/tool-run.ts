@@ -42,6 +42,6 @@ export interface ToolRun {
   /** Null: it succeeded, or failed as whoever ran it says, with no more known. */
   readonly failure: ToolFailure | null;
   readonly artifacts: readonly Artifact[];
-  /** Of a look-up: the positions that its answer quotes. Absent: it is none, or an older build's. */
+  /** The positions that a look-up's answer quotes. Absent: the call is no look-up, or an older build recorded it. */
   readonly read?: readonly CoveredRange[];
 }

@@ -16,7 +16,7 @@ export interface ChatWire {
   /** Puts the key in, just before the request is sent; else why it may not be. */
   authorize(built: BuiltRequest, model: ModelSpec): Promise<ModelFailure | null>;
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
-  /** Of an answer that is no stream. */
+  /** Turns an answer that is no stream into events. */
   readonly toEvents: ToEvents;
   newDecoder(): ReplyDecoder;
 }

@@ -18,7 +18,7 @@ export interface LinkOptions {
   /** Puts the key where the provider wants it, and takes out whatever the package put there; else why nothing may be sent. */
   readonly authorize: (headers: Headers) => Promise<ModelFailure | null>;
   readonly onRequest?: ((body: string) => void) | undefined;
-  /** Of an answer that is no stream. */
+  /** Turns an answer that is no stream into events. */
   readonly toEvents: ToEvents;
   /** The answer's headers came, or bytes of it. */
   readonly onAlive?: (() => void) | undefined;

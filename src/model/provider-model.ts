@@ -18,7 +18,7 @@ export interface ProviderAdapter {
   /** The package's model, with `fetch` as its only way out. Loaded when it is first asked for: a wake without a call pays for none. */
   load(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>;
   toCall(request: ModelRequest, model: LanguageModelV4): Promise<SdkCall>;
-  /** Of an answer that is no stream. */
+  /** Turns an answer that is no stream into events. */
   readonly toEvents: ToEvents;
   authorize(headers: Headers, key: string | null): void;
 }

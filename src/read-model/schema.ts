@@ -202,7 +202,7 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
 );
 
-/** Of erased sessions, by quarter of an hour, model and purpose; the tenant's object owns it. `cost`: of the calls whose cost is known. */
+/** Usage of erased sessions, by quarter of an hour, model and purpose; the tenant's object owns it. `cost`: of the calls whose cost is known. */
 export const erasedUsage = sqliteTable(
   "erased_usage",
   {

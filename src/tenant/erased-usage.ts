@@ -14,7 +14,7 @@ export interface ErasedUsageStore {
    * again replace themselves, and none (the session's log is wiped already) leave what is kept.
    */
   keep(session: SessionId, usage: readonly ErasedUsage[]): readonly ErasedUsage[];
-  /** Of so many sessions, in order of their ids. */
+  /** The sums of at most `sessions` sessions, in order of their ids. */
   list(page: { readonly after: SessionId | null; readonly sessions: number }): readonly ErasedSessionUsage[];
 }
 

@@ -1,6 +1,6 @@
 /** No request is larger than what is held in memory, whatever the window and the policy. */
 import { expect, test } from "vitest";
-import { contentBytes, MAX_CONTENT_BYTES } from "../../src/context/budget";
+import { contentBytes, MAX_VIEW_BYTES } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { policyOf } from "../../src/context/policy-choice";
 import { item, viewing } from "../support/builders";
@@ -16,17 +16,17 @@ test.each([null, 100_000_000])("in a window of %s the oldest messages leave what
   const plan = guard(state, window);
   const after = carriedOut(state, plan, { limits: limitsOf(window) });
   expect(plan).toMatchObject({ kind: "compact", trigger: "guard", rungs: [{ rung: "drop", from: 1 }] });
-  expect(contentBytes(after)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
-  expect(contentBytes(after)).toBeGreaterThan(MAX_CONTENT_BYTES / 2);
+  expect(contentBytes(after)).toBeLessThanOrEqual(MAX_VIEW_BYTES);
+  expect(contentBytes(after)).toBeGreaterThan(MAX_VIEW_BYTES / 2);
   expect(after.view.items.at(-1)).toMatchObject({ position: 501, kind: "user" });
 });
 
 test("exactly as much as may be is sent as it is", () => {
-  expect(guard(large(70, MAX_CONTENT_BYTES / 70), null)).toMatchObject({ kind: "none", reason: "unknown_window" });
+  expect(guard(large(70, MAX_VIEW_BYTES / 70), null)).toMatchObject({ kind: "none", reason: "unknown_window" });
 });
 
 test("what must stay and is larger by itself is refused, with what weighs most", () => {
-  const plan = guard(large(1, MAX_CONTENT_BYTES + 4), null);
+  const plan = guard(large(1, MAX_VIEW_BYTES + 4), null);
   expect(plan).toMatchObject({
     kind: "cannot_fit",
     fit: { biggest: [{ what: "user at position 1" }, { what: "system prompt and tools" }] },
