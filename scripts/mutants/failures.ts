@@ -101,6 +101,14 @@ export const failures: readonly Mutant[] = [
     tests: ["test/session/model-switch.test.ts"],
   },
   {
+    name: "a summary's request trusts a ratio that was learned from one report",
+    breaks: "I6: a summary's request fits while our estimate is off by at most 20 %",
+    file: "src/app/compaction/summary-request.ts",
+    find: "Math.max(PADDING, ratioOf",
+    replace: "Math.max(1, ratioOf",
+    tests: ["test/app/compaction/summary-request.test.ts"],
+  },
+  {
     name: "another model reads the prefix that is not in its cache",
     breaks: "design §5: the session's model alone may read the turn's own prefix",
     file: "src/context/proposal.ts",

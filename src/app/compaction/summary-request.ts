@@ -92,18 +92,18 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
 }
 
-/** What was sent before was counted by the provider, so a first attempt need not leave much room; the next one does. */
+/** For a ratio above the estimate a first attempt need not leave the full padding; the next one does. */
 const COUNTED_MARGIN = 1.1;
 
 /**
- * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, so that
- * it is never taken for less than its raw estimate.
+ * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, and a ratio
+ * nears what is reported by a fifth each time: neither is a count of this text, so that the full padding of the raw estimate is the least.
  */
 function factorOf(told: SessionState, spec: ModelSpec): number {
   const state = measuredFor(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
-  return Math.max(1, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
+  return Math.max(PADDING, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 
 interface Stand {

@@ -4,10 +4,11 @@ import { buildSummaryPart } from "../../../src/app/compaction/summary-request";
 import type { SessionContent } from "../../../src/app/session-ports";
 import type { FoldNext, SummaryPart } from "../../../src/app/summary-part";
 import type { TranscriptEntry } from "../../../src/context/prompts";
+import { estimateTokens } from "../../../src/context/tokens";
 import type { FoldedPart } from "../../../src/domain/compaction-events";
 import type { TextRef } from "../../../src/domain/message";
 import { NOTHING_SPENT } from "../../../src/domain/spent";
-import type { RequestedCompaction } from "../../../src/domain/state";
+import type { RequestedCompaction, SessionState } from "../../../src/domain/state";
 import { chat } from "../../context/planning";
 import { SPEC } from "../../session/life";
 import { id, summaryPlan, viewing } from "../../support/builders";
@@ -74,7 +75,7 @@ test("what is read from the cache is asked for the beginning of a turn under way
   expect(asked(1)).toContain("This is the beginning of a turn that is still under way.");
 });
 
-function partAfter(folded: FoldedPart | null): SummaryPart {
+function partAfter(folded: FoldedPart | null, ratios: SessionState["ratios"] = []): SummaryPart {
   const requested: RequestedCompaction = {
     id: id("cmp", 1),
     trigger: "inline",
@@ -86,7 +87,7 @@ function partAfter(folded: FoldedPart | null): SummaryPart {
     first_token: 1,
     spent: NOTHING_SPENT,
   };
-  const state = { ...STATE, compaction: { ...STATE.compaction, requested } };
+  const state = { ...STATE, ratios, compaction: { ...STATE.compaction, requested } };
   return buildSummaryPart({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
 }
 
@@ -128,3 +129,19 @@ test("a reader of whose tokens the registry says more is given less to read", ()
   };
   expect(lengthFor(2)).toBeLessThan(lengthFor(1) * 0.7);
 });
+
+/** By how much our estimate may be short (docs/invariants.md, I6). */
+const MOST_OFF = 1.2;
+
+test.each([null, 0.8, 1, 1.03, 1.1, 1.2])(
+  "a part leaves room for its answer where the estimate is a fifth short and the learned ratio is %s",
+  (value) => {
+    const { request } = partAfter(null, value === null ? [] : [{ model: SPEC.id, value }]);
+    const texts = [
+      request.system ?? "",
+      ...request.messages.flatMap(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : ""))),
+    ];
+    const weight = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
+    expect(weight * MOST_OFF + (request.maxOutput ?? 0)).toBeLessThanOrEqual(SPEC.context_window ?? 0);
+  },
+);
