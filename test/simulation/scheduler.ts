@@ -85,14 +85,20 @@ export class Scheduler {
 
   /** One thing, or a few at once, and everything that follows from it without waiting. False: nothing is left to happen. */
   async step(): Promise<boolean> {
+    // A call outside of a step may have woken the object: what that began goes on first, since an object dies between steps.
+    if (this.#isIdle()) await settle();
+    if (this.#isIdle()) return false;
     const timer = this.#nextTimer();
-    if (this.#gates.length === 0 && !timer) return false;
     this.steps++;
     const jump = timer ? (JUMPS.find(([ms]) => timer.due - this.now <= ms)?.[1] ?? 0) : 0;
     if (timer && (this.#gates.length === 0 || this.random.chance(jump))) this.#fire(timer);
     else this.#openSome();
     await settle();
     return true;
+  }
+
+  #isIdle(): boolean {
+    return this.#gates.length === 0 && this.#timers.length === 0;
   }
 
   #nextTimer(): Timer | null {

@@ -52,6 +52,11 @@ const SLOWEST_MS = 100_000;
 const LEAVES_EVERY = 3;
 const DEADLINES = { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 5 * 60_000, totalMs: 15 * 60_000 } as const;
 
+/** What a life meets that goes on after its end. That it did is a violation of its own, unless it died inside a step. */
+class DeadObjectError extends Error {
+  override readonly name = "DeadObjectError";
+}
+
 export class World {
   readonly random: Random;
   readonly profile: Profile;
@@ -84,7 +89,7 @@ export class World {
   readonly #ids = countingIds();
   #cancelAlarm: () => void = () => {};
   /** A life that died in the middle of a step: what the step goes on with fails. */
-  #cut: Scope | null = null;
+  readonly #cut = new Set<Scope>();
   #lives = 0;
 
   readonly seed: number;
@@ -146,7 +151,7 @@ export class World {
     info: () => {},
     warn: (event: string) => this.stats.count(`log ${event}`),
     error: (event: string, fields?: Readonly<Record<string, unknown>>) => {
-      const isInjected = ["DiskFullError", "WriteFailedError"].includes(String(fields?.error));
+      const isInjected = ["DiskFullError", "WriteFailedError", "DeadObjectError"].includes(String(fields?.error));
       const expected = isInjected || ["model_threw", "summarizer_threw", "tool_threw"].includes(event);
       if (!expected) this.violations.report("I15", `${event} ${JSON.stringify(fields)}`);
     },
@@ -172,7 +177,7 @@ export class World {
 
   #dieInside(): void {
     this.stats.count("died behind a wipe");
-    this.#cut = this.life?.scope ?? null;
+    if (this.life) this.#cut.add(this.life.scope);
     this.crash();
   }
 
@@ -189,8 +194,8 @@ export class World {
     const { scheduler, sql } = this;
     const guard = <A extends unknown[], R>(work: (...args: A) => R): ((...args: A) => R) => {
       return (...args) => {
-        if (!scope.alive && scope !== this.#cut) this.violations.report("harness", `${scope.name} reached its storage after its end`);
-        if (!scope.alive) throw new Error("this object is dead");
+        if (!scope.alive && !this.#cut.has(scope)) this.violations.report("harness", `${scope.name} reached its storage after its end`);
+        if (!scope.alive) throw new DeadObjectError();
         return work(...args);
       };
     };
@@ -217,7 +222,7 @@ export class World {
       setAlarm: (at: number) => this.#setAlarm(at),
       background: (work: Promise<void>) => {
         work.catch((error: unknown) => {
-          if (scope !== this.#cut) this.violations.report("I15", `background work threw ${String(error)}`);
+          if (!this.#cut.has(scope)) this.violations.report("I15", `background work threw ${String(error)}`);
         });
       },
     };
