@@ -30,7 +30,7 @@ import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import { gainFrom } from "./ladder";
-import type { Plan, PlanInput, Rung } from "./plan";
+import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
 
@@ -50,15 +50,21 @@ export function planGuard(asked: GuardInput): Plan {
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
   if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const expected = measureWithout(next, gainFrom(worked.rungs, { state, limits }));
-  const base_epoch = state.view.epoch;
+  return guardPlan({ state, limits }, { next, rungs: worked.rungs });
+}
+
+/** A change of the view that takes effect at once and asks no model. */
+export function guardPlan(
+  { state, limits }: Pick<GuardInput, "state" | "limits">,
+  { next, rungs }: { readonly next: Measure; readonly rungs: CompactPlan["rungs"] },
+): CompactPlan {
   return {
     kind: "compact",
     trigger: "guard",
-    base_epoch,
+    base_epoch: state.view.epoch,
     next,
-    expected,
-    rungs: worked.rungs,
+    expected: measureWithout(next, gainFrom(rungs, { state, limits })),
+    rungs,
     fallback: [],
     economy: null,
     breaker_open: isBreakerOpen(state.compaction),
@@ -82,19 +88,7 @@ function planBytes({ state, limits, policy }: GuardInput, { next, bytes }: { rea
     return { kind: "cannot_fit", fit: { floor, limit: Math.floor((floor * MAX_VIEW_BYTES) / bytes), biggest } };
   }
   const rungs = dropRungs(state, going, { ratio, reason: "the next request would be larger than any may be" });
-  const expected = measureWithout(next, gainFrom(rungs, { state, limits }));
-  const base_epoch = state.view.epoch;
-  return {
-    kind: "compact",
-    trigger: "guard",
-    base_epoch,
-    next,
-    expected,
-    rungs,
-    fallback: [],
-    economy: null,
-    breaker_open: isBreakerOpen(state.compaction),
-  };
+  return guardPlan({ state, limits }, { next, rungs });
 }
 
 /** The last message of the user and the newest group stay, and what is still open. */

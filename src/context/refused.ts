@@ -2,13 +2,12 @@
  * A message that did not fit was refused, and stays in the record. When the next one has no room with it, what was refused leaves the view
  * first, and nothing older pays for it.
  */
-import { isBreakerOpen } from "../domain/breaker";
 import type { SessionState } from "../domain/state";
-import { assumeWindow, limitOf, measureNext, measureWithout, mostOf, ratioOf, scaleOf } from "./budget";
+import { assumeWindow, limitOf, measureNext, mostOf, ratioOf, scaleOf } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
-import { gainFrom } from "./ladder";
+import { guardPlan } from "./guard";
 import type { Plan, PlanInput } from "./plan";
 
 export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
@@ -20,22 +19,10 @@ export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "t
   const going = refusedGroups(state, (mostOf(next) - limit) / scaleOf(state, limits.model));
   if (going.length === 0) return { kind: "none", reason: "nothing_older", next };
   const rungs = dropRungs(state, going, { ratio: ratioOf(state, limits.model), reason: "it was refused, and never fitted" });
-  const expected = measureWithout(next, gainFrom(rungs, { state, limits }));
-  const base_epoch = state.view.epoch;
-  return {
-    kind: "compact",
-    trigger: "guard",
-    base_epoch,
-    next,
-    expected,
-    rungs,
-    fallback: [],
-    economy: null,
-    breaker_open: isBreakerOpen(state.compaction),
-  };
+  return guardPlan({ state, limits }, { next, rungs });
 }
 
-/** Of the turn before that could not be sent, the newest groups that together weigh `excess` raw tokens; all of them if they do not. */
+/** The newest groups of the turn before, which could not be sent, that together weigh `excess` raw tokens; all of them if they weigh less. */
 function refusedGroups(state: SessionState, excess: number): readonly Group[] {
   if (state.last_turn?.failure?.kind !== "cannot_fit") return [];
   const groups = viewGroups(state);
@@ -52,5 +39,5 @@ function refusedGroups(state: SessionState, excess: number): readonly Group[] {
   return going;
 }
 
-/** What is imported was sent by nobody's turn. */
+/** An imported message belongs to no turn. */
 const isOfTurn = ({ items }: Group): boolean => items.some(({ turn }) => turn !== null);
