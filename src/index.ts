@@ -1,21 +1,15 @@
 /** The wiring: fetch, queue, and the two objects. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
-import { withSuggestions } from "./app/models/suggest-limits";
 import { newId } from "./app/new-id";
-import { sessionObjectName, tenantObjectName } from "./app/object-name";
-import type { Credentials } from "./app/ports";
 import type { Principal } from "./app/tenant-api";
 import type { McpServer } from "./app/tool-entry";
-import { estimateTokens } from "./context/tokens";
-import type { SessionId, TenantId } from "./domain/ids";
-import { type Config, deadLetterQueueOf, deploymentKeysOf, type Env, parseConfig } from "./env";
+import type { TenantId } from "./domain/ids";
+import { type Config, deadLetterQueueOf, type Env, parseConfig } from "./env";
 import { createApp } from "./http/app";
 import { answerMisconfigured } from "./http/misconfigured";
 import { createLog } from "./lib/log";
-import { memoize } from "./lib/memoize";
 import { err } from "./lib/result";
 import { startTimer } from "./lib/timer";
-import { createChatModel } from "./model/chat-model";
 import { createProbeLimits } from "./model/probe-limits";
 import { consumeCompactions, consumeDeadLetters } from "./queue/consumer";
 import { databaseFor } from "./read-model/database-for";
@@ -27,12 +21,11 @@ import { createUsageList } from "./read-model/usage-query";
 import { generateApiKey, hashApiKey, isGenuine, parseApiKey } from "./tenant/api-key";
 import { generationOf, noteChange } from "./tenant/changes";
 import { createCredentialSealer } from "./tenant/credential-sealer";
-import { createCredentials, createOpenCredential } from "./tenant/credentials";
 import { createKeyCache, KEY_CACHE_TTL_MS } from "./tenant/key-cache";
 import { buildDeploymentModels } from "./tenant/registry";
 import { listMcpTools } from "./tools/list-mcp-tools";
-import { createToolFetch } from "./tools/safe-fetch";
 import { openSecretHeader } from "./tools/tool-secret";
+import { chatModelOf, credentialsOf, openCredentialOf, sessionStub, suggestLimitTo, tenantStub, toolFetchFor } from "./wiring";
 
 export { SessionObject } from "./session/session-object";
 export { TenantObject } from "./tenant/tenant-object";
@@ -42,9 +35,6 @@ const CACHED_KEYS = 10_000;
 /** One for the isolate: what it remembers of keys. */
 const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, generationOf });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
-
-const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
-const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
 
 async function authenticate(env: Env, config: Config, key: string): Promise<Principal | null> {
   const parts = parseApiKey(key);
@@ -59,30 +49,20 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
 }
 
 /** Fresh for each use: what it remembers is one request's or one job's. */
-function credentialsOf(env: Env, config: Config, tenant: TenantId): Credentials {
-  const stub = { sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name) };
-  const keys = () => ({ masterKeys: config.CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config) });
-  return createCredentials({ tenant, stub, keys, now: Date.now, log: createLog({ component: "credentials" }) });
-}
-
-/** One for the isolate: what it remembers is what names resolve to. */
-const fetchTool = memoize((allowPrivate: boolean) =>
-  createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
-);
+const wiringOf = (env: Env, config: Config, tenant: TenantId) => ({
+  env,
+  config: () => config,
+  tenant,
+  log: createLog({ component: "credentials" }),
+});
 
 /** Asks an MCP server what it has, on behalf of a tenant that waits for the answer. */
 async function listToolsOf(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
   const config = parseConfig(env);
-  const openSecret = createOpenCredential({
-    tenant,
-    stub: { sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name) },
-    masterKeys: () => config.CREDENTIALS_KEYS,
-    now: Date.now,
-    log: createLog({ component: "credentials" }),
-  });
+  const openSecret = openCredentialOf(wiringOf(env, config, tenant));
   const secret = await openSecretHeader(server.secret_header, openSecret);
   if (!secret.ok) return err({ reason: "no_key", status: null } as const);
-  const deps = { fetch: fetchTool(config.ALLOW_PRIVATE_TOOL_URLS), schedule: startTimer };
+  const deps = { fetch: toolFetchFor(config.ALLOW_PRIVATE_TOOL_URLS), schedule: startTimer };
   return listMcpTools({ server, secret: secret.value, signal: new AbortController().signal }, deps);
 }
 
@@ -104,7 +84,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
     rows: (tenant) => createRebuildRows(databaseFor(env, tenant)),
     tenantRows: (tenant) => createTenantRows(databaseFor(env, tenant)),
     sealer: createCredentialSealer(config.CREDENTIALS_KEYS),
-    probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(env, config, tenant) })(model),
+    probeLimits: (tenant, model) => createProbeLimits({ credentials: credentialsOf(wiringOf(env, config, tenant)) })(model),
     listMcpTools: (tenant, server) => listToolsOf(env, { tenant, server }),
     noteChange,
     newId,
@@ -145,15 +125,10 @@ export default {
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),
       }),
       model: ({ tenant }) =>
-        withSuggestions(
-          createChatModel({ credentials: credentialsOf(env, config, tenant), estimate: estimateTokens, ai: env.AI }),
-          (suggested) =>
-            ctx.waitUntil(
-              tenantStub(env, tenant)
-                .suggestLimit(suggested)
-                .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
-            ),
-        ),
+        chatModelOf(env, {
+          credentials: credentialsOf(wiringOf(env, config, tenant)),
+          suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
+        }),
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,

@@ -17,6 +17,8 @@ const OUTER = new Set(["session", "tenant", "read-model", "http", "queue", "mode
 const COMPOSITION_ROOTS = new Set(["src/session/session-object.ts", "src/tenant/tenant-object.ts"]);
 const ENV = "src/env.ts";
 const INDEX = "src/index.ts";
+/** What the entry and the objects build alike. */
+const WIRING = "src/wiring.ts";
 
 /** What plays recordings: a session's own log needs no text. They are beside the engine that both share. */
 const LAB_ONLY = ["check-request", "filler", "ledger", "model-calls", "run-column", "session", "setup", "step-player", "steps"].map(
@@ -31,6 +33,7 @@ const show = ({ from, to }: Import): string => `${from} → ${to}`;
 /** `env.ts` names the objects' types for their bindings, and checks values by the rules of `context`; whoever is not a composition root may name its types only. */
 function isAllowed({ from, to, typeOnly }: Import): boolean {
   if (from === INDEX || COMPOSITION_ROOTS.has(from)) return to !== INDEX;
+  if (from === WIRING) return to !== INDEX && !COMPOSITION_ROOTS.has(to);
   if (from === ENV) return typeOnly || ["lib", "context"].includes(folderOf(to));
   if (to === ENV) return typeOnly && OUTER.has(folderOf(from));
   const source = folderOf(from);
@@ -66,7 +69,7 @@ describe("direction of dependencies", () => {
   test("every folder has its place in the order", () => {
     const unknown = [...paths].filter((path) => folderOf(path) !== "" && rankOf(folderOf(path)) < 0);
     expect(unknown).toEqual([]);
-    expect([...paths].filter((path) => folderOf(path) === "")).toEqual([ENV, INDEX]);
+    expect([...paths].filter((path) => folderOf(path) === "")).toEqual([ENV, INDEX, WIRING]);
   });
 
   test("imports point inwards, and outer folders do not know one another", () => {

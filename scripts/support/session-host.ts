@@ -3,13 +3,14 @@
  * worked off as the consumer does it. For commands that need a session's behaviour and no server.
  */
 import { runCompaction } from "../../src/app/compaction/run-compaction.ts";
+import type { WholeSessionApi } from "../../src/app/control-api.ts";
 import type { ChatModel, CompactionJob, ModelSpec, ToolRunner } from "../../src/app/ports.ts";
 import type { OpenInput, Outcome, SubmitInput } from "../../src/app/session-api.ts";
 import type { Schedule } from "../../src/app/session-ports.ts";
 import type { IdKinds, IdPrefix } from "../../src/domain/ids.ts";
 import { SessionRuntime } from "../../src/session/runtime.ts";
-import { SessionService } from "../../src/session/service.ts";
 import { createNodeSql } from "./node-sql.ts";
+import { serveSession } from "./serve-session.ts";
 
 export interface HostWorld {
   readonly spec: ModelSpec;
@@ -43,23 +44,21 @@ export class SessionHost {
   readonly sql = createNodeSql();
   readonly world: HostWorld;
   readonly caller = { tenant: this.#newId("ten"), session: this.#newId("ses") };
-  service: SessionService;
+  runtime: SessionRuntime;
+  service: WholeSessionApi;
   readonly #running = new Set<Promise<void>>();
   readonly #jobs: CompactionJob[] = [];
 
   constructor(world: HostWorld) {
     this.world = world;
-    this.service = this.#wake();
-  }
-
-  get runtime(): SessionRuntime {
-    return this.service.runtime;
+    this.runtime = this.#wake();
+    this.service = serveSession(this.runtime);
   }
 
   /** The object anew, over what is stored: its memory is gone. */
-  #wake(): SessionService {
+  #wake(): SessionRuntime {
     const { spec, model, tools = NO_TOOLS, digest = async () => "" } = this.world;
-    const runtime = new SessionRuntime({
+    return new SessionRuntime({
       sql: this.sql,
       clock: this.#clock,
       ids: { newId: (prefix) => this.#newId(prefix) },
@@ -78,7 +77,6 @@ export class SessionHost {
       deadlines: DEADLINES,
       log: SILENT,
     });
-    return new SessionService(runtime);
   }
 
   #newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
@@ -119,13 +117,15 @@ export class SessionHost {
 
   /** `work` on the session as it stands, which afterwards is as if it had not been done. */
   async fork<T>(work: () => Promise<T>): Promise<T> {
-    const { service } = this;
+    const { runtime, service } = this;
     this.sql.script("SAVEPOINT fork");
     try {
-      this.service = this.#wake();
+      this.runtime = this.#wake();
+      this.service = serveSession(this.runtime);
       return await work();
     } finally {
       this.sql.script("ROLLBACK TO fork; RELEASE fork");
+      this.runtime = runtime;
       this.service = service;
     }
   }

@@ -5,7 +5,6 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
-import { sessionObjectName } from "../app/object-name";
 import type { ModelSpec } from "../app/ports";
 import type * as api from "../app/tenant-api";
 import type { HttpTool, HttpToolEntry, McpServerEntry } from "../app/tool-entry";
@@ -17,6 +16,7 @@ import { createLog } from "../lib/log";
 import { err, ok } from "../lib/result";
 import { databaseFor } from "../read-model/database-for";
 import { createTenantProjection } from "../read-model/tenant-projection";
+import { sessionStub } from "../wiring";
 import { noteChange } from "./changes";
 import { type CredentialStore, createCredentialStore } from "./credential-store";
 import { createDirectory, type Directory, type Registration } from "./directory";
@@ -77,7 +77,7 @@ export class TenantObject extends DurableObject<Env> implements api.TenantApi, a
       projection: { write: (change) => createTenantProjection(databaseFor(env, change.tenant)).write(change) },
       snapshot: () => this.#snapshot(),
       tenant: () => this.#settings.identity().tenant,
-      sessions: ({ tenant, session }) => env.SESSIONS.getByName(sessionObjectName(tenant, session)),
+      sessions: ({ tenant, session }) => sessionStub(env, tenant, session),
       log: createLog({ component: "tenant" }),
     });
     this.#created = isCreated(this.#sql);

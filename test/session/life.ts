@@ -1,6 +1,8 @@
 /** One life of a session's object over Node's SQLite, with ports that a test opens by hand. Another life may follow over the same database. */
 
 import { createNodeSql } from "../../scripts/support/node-sql";
+import { serveSession } from "../../scripts/support/serve-session";
+import type { WholeSessionApi } from "../../src/app/control-api";
 import type {
   CallOptions,
   ChatModel,
@@ -20,7 +22,6 @@ import type { FailureKind, FinishReason } from "../../src/domain/model-call";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
-import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { FakeSchedule } from "../support/fake-schedule";
 
@@ -122,7 +123,7 @@ export class Life {
   usageArchive: UsageArchive = { keep: async (_, usage) => usage };
   readonly log = notingLog();
   readonly runtime: SessionRuntime;
-  readonly service: SessionService;
+  readonly service: WholeSessionApi;
 
   readonly sql: Sql;
 
@@ -152,7 +153,7 @@ export class Life {
       deadlines: { firstTokenMs: 60_000, idleMs: 60_000, thinkingMs: 300_000, totalMs: 900_000 },
       log: this.log,
     });
-    this.service = new SessionService(this.runtime);
+    this.service = serveSession(this.runtime);
   }
 
   readonly #model: ChatModel = {

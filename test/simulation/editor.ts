@@ -1,8 +1,9 @@
 /** Who works with drafts: asks for one, reads it, changes its words, commits it or throws it away; not always in time, or alone. */
+
+import type { WholeSessionApi } from "../../src/app/control-api";
 import type { CompactionView } from "../../src/app/control-views";
 import type { Outcome } from "../../src/app/session-api";
 import type { CompactionId } from "../../src/domain/ids";
-import type { SessionService } from "../../src/session/service";
 import { id } from "../support/builders";
 import { attempt } from "./keeper";
 import { CALLER, type World } from "./world";
@@ -65,7 +66,7 @@ async function handle(world: World, { id: compaction, summary, draft }: Compacti
   const edits = draft?.edits ?? 0;
   const by = id("key", random.int(1, 2));
   const action = random.weighted({ edit: summary === null ? 0 : 3, commit: 4, discard: 1, leave: 1 });
-  const actions: Record<typeof action, (service: SessionService) => Promise<Outcome<unknown>>> = {
+  const actions: Record<typeof action, (service: WholeSessionApi) => Promise<Outcome<unknown>>> = {
     // What the book of summaries knows it by stays in front.
     edit: (service) => service.editDraft(CALLER, { compaction, summary: `${summary} Changed by hand, ${edits + 1} times.`, edits, by }),
     commit: (service) => service.commitDraft(CALLER, { compaction, edits: random.pick([null, edits]), idempotency: null }),

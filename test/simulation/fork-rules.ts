@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { copySession } from "../../src/app/branch/copy-session";
 import { buildRequest } from "../../src/app/compaction/build-request";
+import type { WholeSessionApi } from "../../src/app/control-api";
 import { fold } from "../../src/domain/evolve";
-import type { SessionService } from "../../src/session/service";
 import { Life } from "../session/life";
 import { countingIds, id } from "../support/builders";
 import { MODELS } from "./profile";
@@ -36,12 +36,12 @@ export async function checkFork(world: World): Promise<void> {
 }
 
 /** The copy's object may die between two pages, and the request with it: then the client sends it again. */
-async function copyAgainAndAgain({ random, stats }: World, source: SessionService) {
+async function copyAgainAndAgain({ random, stats }: World, source: WholeSessionApi) {
   const ids = countingIds();
   let copy = new Life(undefined, "copy", ids);
   const places = { from: CALLER.session, to: COPY.session, at: null, title: null };
   for (let attempt = 1; ; attempt++) {
-    const target = async <T>(work: (service: SessionService, caller: typeof COPY) => Promise<T>): Promise<T> => {
+    const target = async <T>(work: (service: WholeSessionApi, caller: typeof COPY) => Promise<T>): Promise<T> => {
       if (attempt <= CUTS && random.chance(0.2)) {
         copy = new Life(copy.sql, `copy ${attempt}`, ids);
         throw new ObjectResetError("the copy's object was reset");

@@ -1,6 +1,7 @@
 /** Who looks after a session: its model, policy, prompt and tools, what it must keep in mind, and what was compacted. */
+
+import type { WholeSessionApi } from "../../src/app/control-api";
 import { parsePolicyText } from "../../src/context/policy-choice";
-import type { SessionService } from "../../src/session/service";
 import { drawPolicy } from "./profile";
 import type { Random } from "./random";
 import { TOOLS } from "./sim-tools";
@@ -8,7 +9,7 @@ import { drawText } from "./texts";
 import { CALLER, type World } from "./world";
 
 /** One call; whatever comes of it. Null: the object was reset, or something out of its reach threw. */
-export async function attempt<T>(world: World, label: string, work: (service: SessionService) => Promise<T>): Promise<T | null> {
+export async function attempt<T>(world: World, label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T | null> {
   try {
     return await world.call(world.clients, label, work);
   } catch {

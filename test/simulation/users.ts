@@ -1,7 +1,8 @@
 /** People and programs at the door: they send, resend what was never acknowledged, stop, retry, answer tools, change settings. */
+
+import type { WholeSessionApi } from "../../src/app/control-api";
 import type { Outcome } from "../../src/app/session-api";
 import type { Accepted, ToolCallView } from "../../src/app/session-views";
-import type { SessionService } from "../../src/session/service";
 import { answerAgain, goBack, goOnElsewhere, redact } from "./brancher";
 import { handleDraft } from "./editor";
 import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from "./keeper";
@@ -147,7 +148,7 @@ export class Users {
     }
   }
 
-  #try<T>(label: string, work: (service: SessionService) => Promise<T>): Promise<T | null> {
+  #try<T>(label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T | null> {
     return attempt(this.world, label, work);
   }
 

@@ -5,6 +5,8 @@
 
 import { createHash } from "node:crypto";
 import { createNodeSql } from "../../scripts/support/node-sql";
+import { serveSession } from "../../scripts/support/serve-session";
+import type { WholeSessionApi } from "../../src/app/control-api";
 import type { ModelDirectory, ModelRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import { createProjection } from "../../src/read-model/writer";
@@ -12,7 +14,6 @@ import { ringAlarm } from "../../src/session/alarm";
 import { readBodies } from "../../src/session/log/bodies";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionRuntime } from "../../src/session/runtime";
-import { SessionService } from "../../src/session/service";
 import { countingIds, SESSION, TENANT } from "../support/builders";
 import { createFaultySql, DiskFullError, WriteFailedError } from "../support/faulty-sql";
 import { LogRules } from "./log-rules";
@@ -41,7 +42,7 @@ export class ObjectResetError extends Error {
 export interface Life {
   readonly scope: Scope;
   readonly runtime: SessionRuntime;
-  readonly service: SessionService;
+  readonly service: WholeSessionApi;
   /** Calls whose answer is not out yet. */
   readonly calls: Set<(error: Error) => void>;
 }
@@ -186,7 +187,7 @@ export class World {
     if (this.life) return this.life;
     const scope = new Scope(`life ${++this.#lives}`);
     const runtime = new SessionRuntime({ ...this.#storage(scope), ...this.#outside(scope) });
-    this.life = { scope, runtime, service: new SessionService(runtime), calls: new Set() };
+    this.life = { scope, runtime, service: serveSession(runtime), calls: new Set() };
     return this.life;
   }
 
@@ -314,7 +315,7 @@ export class World {
   }
 
   /** One call of the session's object over the network. Rejects when the object dies before the answer is out. */
-  async call<T>(from: Scope, label: string, work: (service: SessionService) => Promise<T>): Promise<T> {
+  async call<T>(from: Scope, label: string, work: (service: WholeSessionApi) => Promise<T>): Promise<T> {
     const { scheduler } = this;
     if (from === this.clients) this.openCalls++;
     try {

@@ -3,13 +3,12 @@ import { applyD1Migrations } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
 import { inject } from "vitest";
+import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName } from "../../src/app/object-name";
-import type { SessionApi } from "../../src/app/session-api";
 import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
-import type { SessionObject } from "../../src/session/session-object";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
@@ -144,12 +143,12 @@ export class Chat {
   }
 
   /** A fresh stub: after its object was reset, an old one stays broken. */
-  get stub(): DurableObjectStub<SessionObject> {
+  get stub(): DurableObjectStub<WholeSessionApi & Rpc.DurableObjectBranded> {
     return env.SESSIONS.getByName(sessionObjectName(this.tenant.id, this.id));
   }
 
   /** The object itself, past the HTTP door. */
-  get api(): SessionApi {
+  get api(): WholeSessionApi {
     return this.stub;
   }
 

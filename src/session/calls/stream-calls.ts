@@ -1,9 +1,10 @@
 /** The two streams of a session: its live frames, and its log. */
-import type { StreamInput } from "../../app/session-api";
+import type { Outcome, StreamInput } from "../../app/session-api";
 import type { TurnReport } from "../../app/session-views";
 import type { StoredEvent } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
 import { assertNever } from "../../lib/assert-never";
+import { ok } from "../../lib/result";
 import { formatSse } from "../../lib/sse";
 import { readEvents } from "../log/event-log";
 import { readTurn, type TurnRow } from "../log/log-tables";
@@ -13,7 +14,11 @@ import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { isUnderWay, reportTurn } from "./turn-report";
 
-export function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
+export function openStream(runtime: SessionRuntime, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
+  return ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input));
+}
+
+function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   const { turn } = input;
   // Whoever holds no offset has nothing to take back: the one before the first frame of an earlier life is nobody's.
   const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
@@ -94,7 +99,7 @@ const EVENTS_PER_READ = 200;
 const toLine = (event: StoredEvent) => ({ offset: event.seq, type: event.type, json: JSON.stringify(event) });
 
 /** The log as server-sent events, from a seq on and then live, until the session is erased. */
-export function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
+function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   let seq = input.after ?? runtime.state.seq;
   const source: SseSource = {
     ended: false,

@@ -1,0 +1,69 @@
+/** Adapters that both the Worker's entry and the objects need, built from the bindings in one place. */
+
+import { type SuggestLimit, withSuggestions } from "./app/models/suggest-limits";
+import { sessionObjectName, tenantObjectName } from "./app/object-name";
+import type { Credentials, Log } from "./app/ports";
+import { estimateTokens } from "./context/tokens";
+import type { SessionId, TenantId } from "./domain/ids";
+import { type Config, deploymentKeysOf, type Env } from "./env";
+import { memoize } from "./lib/memoize";
+import { createChatModel } from "./model/chat-model";
+import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
+import { createToolFetch } from "./tools/safe-fetch";
+
+/** What an adapter of one tenant needs. `config` is read when a key is needed: models that need none work over a wrong variable. */
+export interface TenantWiring {
+  readonly env: Env;
+  readonly config: () => Config;
+  readonly tenant: TenantId;
+  readonly log: Log;
+}
+
+/** A stub that met a reset object stays broken, so that every call gets a fresh one. */
+export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
+export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
+
+const credentialSource = ({ env, tenant }: TenantWiring) => ({
+  sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name),
+});
+
+/** Remembers what it looked up for as long as it lives. */
+export function credentialsOf(wiring: TenantWiring): Credentials {
+  const { config, tenant, log } = wiring;
+  const keys = () => ({ masterKeys: config().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config()) });
+  return createCredentials({ tenant, stub: credentialSource(wiring), keys, now: Date.now, log });
+}
+
+export function openCredentialOf(wiring: TenantWiring): OpenCredential {
+  const { config, tenant, log } = wiring;
+  return createOpenCredential({
+    tenant,
+    stub: credentialSource(wiring),
+    masterKeys: () => config().CREDENTIALS_KEYS,
+    now: Date.now,
+    log,
+  });
+}
+
+/** The models of all providers. A limit that a refusal names is suggested to the tenant's registry. */
+export function chatModelOf(env: Env, { credentials, suggest }: { readonly credentials: Credentials; readonly suggest: SuggestLimit }) {
+  return withSuggestions(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), suggest);
+}
+
+/** Suggests limits beside the call, which neither waits for the tenant's object nor fails with it. */
+export function suggestLimitTo(
+  { env, tenant, log }: Omit<TenantWiring, "config">,
+  waitUntil: (work: Promise<unknown>) => void,
+): SuggestLimit {
+  return (suggested) =>
+    waitUntil(
+      tenantStub(env, tenant)
+        .suggestLimit(suggested)
+        .catch((error: unknown) => log.warn("limit.not_suggested", { tenant, error })),
+    );
+}
+
+/** One for the isolate, which shares what names resolve to. `allowPrivate`: private addresses may be called. */
+export const toolFetchFor = memoize((allowPrivate: boolean) =>
+  createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
+);
