@@ -9,6 +9,7 @@ import { type Config, type Env, parseConfig } from "../env";
 import { createLog } from "../lib/log";
 import { memoize } from "../lib/memoize";
 import { sha256 } from "../lib/sha256";
+import { takeMethods } from "../lib/take-methods";
 import { startTimer } from "../lib/timer";
 import { databaseFor } from "../read-model/database-for";
 import { createProjection } from "../read-model/writer";
@@ -90,13 +91,7 @@ export class SessionObject extends DurableObject<Env> {
     ringAlarm(this.#runtime);
   }
 
-  /** RPC reaches only what is on the prototype. */
   static {
-    for (const [name, call] of Object.entries(sessionCalls)) {
-      const value = function (this: SessionObject, ...args: readonly unknown[]): unknown {
-        return Reflect.apply(call, undefined, [this.#runtime, ...args]);
-      };
-      Object.defineProperty(SessionObject.prototype, name, { value });
-    }
+    takeMethods(SessionObject, sessionCalls, (object) => object.#runtime);
   }
 }

@@ -9,6 +9,7 @@ import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import type { StoredEvent } from "../../src/domain/events";
 import { type IdKinds, type IdPrefix, parseId, type SessionId, type TenantId, type TurnId } from "../../src/domain/ids";
+import type { Env } from "../../src/env";
 import { DocumentedAnswers, toAnswer } from "../support/documented-answers";
 import type { LogEntry } from "../support/stand-in/log";
 import type { RemoteReply, ScriptInput } from "../support/stand-in-setup";
@@ -143,7 +144,7 @@ export class Chat {
   }
 
   /** A fresh stub: after its object was reset, an old one stays broken. */
-  get stub(): DurableObjectStub<WholeSessionApi & Rpc.DurableObjectBranded> {
+  get stub(): ReturnType<Env["SESSIONS"]["getByName"]> {
     return env.SESSIONS.getByName(sessionObjectName(this.tenant.id, this.id));
   }
 

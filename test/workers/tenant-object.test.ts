@@ -6,9 +6,11 @@ import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
 import type { ModelOverride } from "../../src/app/model-entry";
 import type { Scope, TenantApi, TenantMaintenance } from "../../src/app/tenant-api";
 import { type IdKinds, type IdPrefix, parseId, type TenantId } from "../../src/domain/ids";
+import type { Env } from "../../src/env";
 import { generateApiKey, hashApiKey } from "../../src/tenant/api-key";
 import { createModelDirectory } from "../../src/tenant/model-directory";
-import type { TenantObject } from "../../src/tenant/tenant-object";
+
+type TenantStub = ReturnType<Env["TENANTS"]["getByName"]>;
 
 const PEPPER = "a-pepper-for-tests-only";
 const TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
@@ -19,12 +21,12 @@ function newId<P extends IdPrefix>(prefix: P): IdKinds[P] {
   return id;
 }
 
-function stubOf(tenant: TenantId): DurableObjectStub<TenantObject> {
+function stubOf(tenant: TenantId): TenantStub {
   return env.TENANTS.getByName(tenant);
 }
 
 /** Once its alarm has run, or none is set, the tenant's write to the read model is over. */
-async function settle(stub: DurableObjectStub<TenantObject>): Promise<void> {
+async function settle(stub: TenantStub): Promise<void> {
   await runDurableObjectAlarm(stub);
 }
 
@@ -36,7 +38,7 @@ async function givenTenant() {
 }
 
 async function givenKey(
-  stub: DurableObjectStub<TenantObject>,
+  stub: TenantStub,
   { tenant, scopes = ["sessions:read"], expires_at = null }: { tenant: TenantId; scopes?: readonly Scope[]; expires_at?: number | null },
 ) {
   const key = await generateApiKey({ env: "dev", tenant }, PEPPER);
@@ -58,7 +60,7 @@ function model(changes: Partial<ModelOverride> = {}): ModelOverride {
 }
 
 /** Every value of every row of every table of the object, as one text. */
-function dump(stub: DurableObjectStub<TenantObject>): Promise<string> {
+function dump(stub: TenantStub): Promise<string> {
   return runInDurableObject(stub, (_, state) => {
     const tables = state.storage.sql.exec<{ name: string }>(TABLES).toArray();
     return JSON.stringify(tables.map(({ name }) => state.storage.sql.exec(`SELECT * FROM "${name}"`).toArray()));

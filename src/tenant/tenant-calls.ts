@@ -1,0 +1,116 @@
+/** The calls that a tenant's object answers: one table, from which the object takes its methods. */
+import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
+import { err, ok } from "../lib/result";
+import { mergePolicy } from "./merge-policy";
+import { loadPrices } from "./price-package";
+import type { Tenant } from "./tenant";
+
+type Api = TenantApi & TenantMaintenance;
+type Call<A extends readonly unknown[], T> = (tenant: Tenant, ...args: A) => Promise<T>;
+type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A) => Promise<infer T> ? Call<A, T> : never };
+
+const NOT_FOUND: TenantError = { code: "tenant_not_found" };
+
+/** A call of a tenant that was created; of any other nothing is read or written. */
+const existing =
+  <A extends readonly unknown[], T>(
+    call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>,
+  ): Call<A, TenantOutcome<T>> =>
+  async (tenant, ...args) =>
+    tenant.isCreated ? call(tenant, ...args) : err(NOT_FOUND);
+
+/** A look-up, which finds nothing in a tenant that was never created. */
+const lookUp =
+  <A extends readonly unknown[], T>(find: (tenant: Tenant, ...args: A) => T | null | Promise<T | null>): Call<A, T | null> =>
+  async (tenant, ...args) =>
+    tenant.isCreated ? find(tenant, ...args) : null;
+
+const prices = () => loadPrices(Date.now);
+
+async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getModel"]> {
+  const found = registry.find(id, await prices());
+  return found ? ok(found) : err({ code: "model_not_found", model: id });
+}
+
+const create: Calls["create"] = async (tenant, { tenant: id, name, idempotency }) => {
+  const at = Date.now();
+  if (tenant.isCreated) {
+    const first = tenant.requests.recall(idempotency, at);
+    if (!first.ok) return first;
+    return first.value === id ? ok({ replayed: true }) : err({ code: "tenant_exists" });
+  }
+  return tenant.create(() => {
+    tenant.settings.insert({ tenant: id, name, at });
+    tenant.requests.remember(idempotency, id, at);
+    return ok({ replayed: false });
+  });
+};
+
+export const tenantCalls = {
+  create,
+  settings: existing(({ settings }) => ok(settings.read())),
+  changeSettings: existing((tenant, { default_policy: policy, ...changes }) => {
+    const model = changes.default_model;
+    if (model !== undefined && !tenant.isKnownModel(model)) return err({ code: "model_not_found", model });
+    if (policy === undefined) return tenant.change(() => ok(tenant.settings.change(changes)));
+    const merged = mergePolicy(policy, { present: tenant.settings.read().default_policy, deployment: tenant.deploymentPolicy });
+    if (!merged.ok) return merged;
+    return tenant.change(() => ok(tenant.settings.change({ ...changes, default_policy: merged.value })));
+  }),
+
+  addKey: existing((tenant, key) => tenant.transaction(() => tenant.keys.add({ ...key, at: Date.now() }))),
+  listKeys: existing(({ keys }) => ok(keys.list())),
+  revokeKey: existing((tenant, id, by) => tenant.announce(tenant.transaction(() => tenant.keys.revoke(id, { by, at: Date.now() })))),
+  authenticate: lookUp(({ keys, settings }, hash) => keys.authenticate({ hash, tenant: settings.identity().tenant, at: Date.now() })),
+
+  registerSession: existing((tenant, input) => tenant.transaction(() => tenant.directory.register({ ...input, at: Date.now() }))),
+  forgetSession: existing(({ directory }, session) => ok(directory.forget(session))),
+  beginErasure: existing(({ upkeep }, input) => ok({ noted: upkeep.erasures.begin(input) })),
+  endErasure: existing(({ upkeep }, session) => ok(upkeep.erasures.end(session))),
+  listSessions: existing(({ directory }, page) => ok(directory.list(page))),
+  keepUsage: existing((tenant, { session, usage }) => ok(tenant.transaction(() => tenant.erasedUsage.keep(session, usage)))),
+  listErasedUsage: existing(({ erasedUsage }, page) => ok(erasedUsage.list(page))),
+
+  resolveModel: lookUp(async ({ registry }, id) => registry.resolve(id, await prices())),
+  listModels: existing(async ({ registry }) => ok(registry.list(await prices()))),
+  getModel: existing(getModel),
+  putModel: existing(async (tenant, id, model) => {
+    const put = tenant.change(() => tenant.registry.put(id, model));
+    return put.ok ? getModel(tenant, id) : put;
+  }),
+  deleteModel: existing((tenant, id) => {
+    const isDefault = tenant.settings.read().default_model === id && tenant.registry.isOnlyOwn(id);
+    return isDefault ? err({ code: "model_is_default", model: id }) : tenant.change(() => tenant.registry.remove(id));
+  }),
+  suggestLimit: existing((tenant, suggested) => tenant.transaction(() => tenant.registry.suggest(suggested, Date.now()))),
+
+  putCredential: existing((tenant, { name, sealed }) => {
+    const put = tenant.announce(tenant.transaction(() => tenant.credentials.put(name, sealed, Date.now())));
+    if (!put.ok) return put;
+    const view = tenant.credentialViews().find((credential) => credential.name === name);
+    return view ? ok(view) : err({ code: "credential_not_found", credential: name });
+  }),
+  listCredentials: existing((tenant) => ok(tenant.credentialViews())),
+  deleteCredential: existing((tenant, name) => tenant.announce(tenant.credentials.remove(name))),
+  sealedCredential: lookUp(({ credentials }, name) => credentials.sealed(name)),
+  sealedCredentials: existing(({ credentials }) => ok(credentials.allSealed())),
+  replaceSealed: existing((tenant, resealed) => ok({ replaced: tenant.transaction(() => tenant.credentials.replace(resealed)) })),
+
+  listTools: existing(({ tools }, names) => ok(tools.tools(names))),
+  putTool: existing((tenant, name, tool) => tenant.announce(tenant.transaction(() => tenant.tools.putTool(name, tool, Date.now())))),
+  deleteTool: existing((tenant, name) => tenant.announce(tenant.tools.removeTool(name))),
+  listMcpServers: existing(({ tools }, names) => ok(tools.servers(names))),
+  putMcpServer: existing((tenant, input) => tenant.announce(tenant.transaction(() => tenant.tools.putServer(input, Date.now())))),
+  deleteMcpServer: existing((tenant, name) => tenant.announce(tenant.tools.removeServer(name))),
+
+  exportTenant: existing(async (tenant) => {
+    const models = tenant.registry.list(await prices());
+    const { created_at } = tenant.settings.identity();
+    return ok({ ...tenant.snapshot(), models, created_at, keys: tenant.keys.list() });
+  }),
+  projectAgain: existing(async (tenant) => {
+    tenant.transaction(() => tenant.upkeep.outbox.touch());
+    await tenant.upkeep.outbox.drain();
+    return ok(null);
+  }),
+} satisfies Calls;

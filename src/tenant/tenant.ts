@@ -1,0 +1,124 @@
+/**
+ * One tenant as its object holds it: the stores over its SQLite, and how a change to them becomes known. Each change is one
+ * transaction with the note that the read model is behind. A tenant that was never created leaves nothing behind, however often
+ * its name is called.
+ */
+import type { DeploymentKeys } from "../app/models/key-source";
+import type { CredentialView, TenantChange, TenantOutcome } from "../app/tenant-api";
+import type { PolicyChoice } from "../context/policy-choice";
+import { noteChange } from "./changes";
+import { type CredentialStore, createCredentialStore } from "./credential-store";
+import { createDirectory, type Directory } from "./directory";
+import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
+import { createKeys, type Keys } from "./keys";
+import { MODEL_PRESETS } from "./model-presets";
+import { createRegistry, type DeploymentModels, type Registry } from "./registry";
+import { createRequests, type Requests } from "./requests";
+import { createSettings, type Settings } from "./settings";
+import { isCreated, migrate } from "./tenant-schema";
+import { createToolRegistry, type ToolRegistry } from "./tool-registry";
+import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
+
+export interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant"> {
+  readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
+  /** Keeps the object alive until the work is done. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+/** The package's prices are in no row: a change need not load them. */
+const UNPRICED = (): null => null;
+
+export class Tenant {
+  readonly #deps: TenantDeps;
+  readonly settings: Settings;
+  readonly requests: Requests;
+  readonly keys: Keys;
+  readonly registry: Registry;
+  readonly credentials: CredentialStore;
+  readonly tools: ToolRegistry;
+  readonly directory: Directory;
+  readonly erasedUsage: ErasedUsageStore;
+  readonly upkeep: Upkeep;
+  #isCreated: boolean;
+
+  constructor(deps: TenantDeps) {
+    const { sql, deployment } = deps;
+    this.#deps = deps;
+    this.settings = createSettings(sql);
+    this.requests = createRequests(sql);
+    this.keys = createKeys(sql);
+    this.credentials = createCredentialStore(sql);
+    this.tools = createToolRegistry(sql, this.credentials);
+    this.registry = createRegistry({
+      sql,
+      deployment: deployment.models,
+      credentials: this.credentials,
+      deploymentKeys: deployment.keys,
+    });
+    this.directory = createDirectory(sql);
+    this.erasedUsage = createErasedUsage(sql);
+    this.upkeep = createUpkeep({ ...deps, snapshot: () => this.snapshot(), tenant: () => this.settings.identity().tenant });
+    this.#isCreated = isCreated(sql);
+    if (!this.#isCreated) return;
+    sql.transaction(() => this.#prepare());
+    deps.background(this.upkeep.resume());
+  }
+
+  get isCreated(): boolean {
+    return this.#isCreated;
+  }
+
+  get deploymentPolicy(): PolicyChoice {
+    return this.#deps.deployment.policy;
+  }
+
+  transaction<T>(body: () => T): T {
+    return this.#deps.sql.transaction(body);
+  }
+
+  /** Makes the tables of a tenant that is new, with its first rows. */
+  create<T>(body: () => TenantOutcome<T>): TenantOutcome<T> {
+    const created = this.change(() => {
+      this.#prepare();
+      return body();
+    });
+    this.#isCreated = true;
+    return created;
+  }
+
+  /** Changes what the read model shows. The write to D1 runs in the background: no caller waits for it. */
+  change<T>(body: () => TenantOutcome<T>): TenantOutcome<T> {
+    const outcome = this.transaction(() => {
+      const value = body();
+      if (value.ok) this.upkeep.outbox.touch();
+      return value;
+    });
+    if (outcome.ok) this.#deps.background(this.upkeep.outbox.drain());
+    return this.announce(outcome);
+  }
+
+  /** Has this isolate drop what it remembers of the tenant. Returns `outcome`. */
+  announce<T>(outcome: T): T {
+    if (this.#isCreated) noteChange(this.settings.identity().tenant);
+    return outcome;
+  }
+
+  snapshot(): TenantChange {
+    return { tenant: this.settings.identity().tenant, settings: this.settings.read(), models: this.registry.list(UNPRICED) };
+  }
+
+  isKnownModel(id: string): boolean {
+    return this.registry.resolve(id, UNPRICED) !== null;
+  }
+
+  credentialViews(): readonly CredentialView[] {
+    return this.credentials.list().map((credential) => ({ ...credential, models: this.registry.usersOf(credential.name) }));
+  }
+
+  /** A wake after a deployment that brought other models or presets changes what this tenant can name: the alarm then says so. */
+  #prepare(): void {
+    const { sql, deployment } = this.#deps;
+    migrate(sql);
+    this.upkeep.outbox.touchIfDeploymentChanged(JSON.stringify([[...deployment.models], MODEL_PRESETS]));
+  }
+}
