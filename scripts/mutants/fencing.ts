@@ -62,8 +62,8 @@ export const fencing: readonly Mutant[] = [
   {
     name: "an idempotency key is not looked up",
     breaks: "I1: one key leads to one outcome",
-    file: "src/session/calls/message-calls.ts",
-    find: 'if (seen.kind === "seen") return ok(seen.accepted);',
+    file: "src/app/idempotency.ts",
+    find: "if (seen) return ok({ outcome: seen.outcome, replayed: true });",
     replace: "",
     tests: SIMULATION,
     seeds: 60,

@@ -105,7 +105,7 @@ export const life: readonly Mutant[] = [
     name: "a repeated request makes a session again whose erasure is under way",
     breaks: "an id is given out once",
     file: "src/tenant/directory.ts",
-    find: 'if (first.value !== null && isBeingErased(first.value)) return err({ code: "session_erased" });',
+    find: 'if (replayed && isBeingErased(outcome)) return err({ code: "session_erased" });',
     replace: "",
     tests: ["test/tenant/erasures.test.ts"],
   },

@@ -1,4 +1,5 @@
 /** The tenant's directory of sessions. */
+import { once } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { SessionPage, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
@@ -39,13 +40,14 @@ export function createDirectory(sql: TenantSql): Directory {
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   return {
     register: ({ session, idempotency, at }) => {
-      const first = requests.recall(idempotency, at);
-      if (!first.ok) return first;
-      if (first.value !== null && isBeingErased(first.value)) return err({ code: "session_erased" });
-      if (first.value !== null) return ok({ session: toSessionId(first.value), replayed: true });
-      sql.rows("INSERT INTO sessions (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", session, at);
-      requests.remember(idempotency, session, at);
-      return ok({ session, replayed: false });
+      const noted = once<string, TenantError>(requests, { idempotency, now: at }, () => {
+        sql.rows("INSERT INTO sessions (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", session, at);
+        return ok(session);
+      });
+      if (!noted.ok) return noted;
+      const { outcome, replayed } = noted.value;
+      if (replayed && isBeingErased(outcome)) return err({ code: "session_erased" });
+      return ok({ session: toSessionId(outcome), replayed });
     },
     forget: (session) => {
       sql.rows("DELETE FROM sessions WHERE id = ?", session);

@@ -1,4 +1,5 @@
 /** The tenant's API keys, by their keyed hashes. It never sees a key. */
+import { once } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import { type KeyView, type Principal, SCOPES, type Scope, type TenantError } from "../app/tenant-api";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
@@ -122,29 +123,29 @@ export function createKeys(sql: TenantSql): Keys {
   function forgetEnded(at: number): void {
     sql.rows(`DELETE FROM keys WHERE id IN (SELECT id FROM keys WHERE ${ENDED} ORDER BY id DESC LIMIT -1 OFFSET ?)`, at, MAX_ENDED_KEYS);
   }
+  function insert({ id, hash, name, scopes, expires_at, by, at }: NewKey): Result<KeyId, TenantError> {
+    if (countActive(at) >= MAX_ACTIVE_KEYS) return err({ code: "key_limit", limit: MAX_ACTIVE_KEYS });
+    forgetEnded(at);
+    const stored = scopes.join(" ");
+    sql.rows(
+      "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      id,
+      hash,
+      name,
+      stored,
+      at,
+      expires_at,
+      by,
+    );
+    return ok(id);
+  }
   return {
     add: (key) => {
-      const { id, hash, name, scopes, expires_at, by, at, idempotency } = key;
+      const { idempotency, at } = key;
       const refused = refuseToMake(key);
       if (refused) return err(refused);
-      const first = requests.recall(idempotency, at);
-      if (!first.ok) return first;
-      if (first.value !== null) return find(first.value);
-      if (countActive(at) >= MAX_ACTIVE_KEYS) return err({ code: "key_limit", limit: MAX_ACTIVE_KEYS });
-      forgetEnded(at);
-      const stored = scopes.join(" ");
-      sql.rows(
-        "INSERT INTO keys (id, hash, name, scopes, created_at, expires_at, created_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        id,
-        hash,
-        name,
-        stored,
-        at,
-        expires_at,
-        by,
-      );
-      requests.remember(idempotency, id, at);
-      return find(id);
+      const made = once<string, TenantError>(requests, { idempotency, now: at }, () => insert(key));
+      return made.ok ? find(made.value.outcome) : made;
     },
     list: () => sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id DESC`).map(toView),
     revoke: (id, { by, at }) => {

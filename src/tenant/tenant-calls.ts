@@ -1,4 +1,5 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
+import { once } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
 import { err, ok } from "../lib/result";
 import { mergePolicy } from "./merge-policy";
@@ -33,17 +34,16 @@ async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getMo
 }
 
 const create: Calls["create"] = async (tenant, { tenant: id, name, idempotency }) => {
-  const at = Date.now();
-  if (tenant.isCreated) {
-    const first = tenant.requests.recall(idempotency, at);
-    if (!first.ok) return first;
-    return first.value === id ? ok({ replayed: true }) : err({ code: "tenant_exists" });
-  }
-  return tenant.create(() => {
-    tenant.settings.insert({ tenant: id, name, at });
-    tenant.requests.remember(idempotency, id, at);
-    return ok({ replayed: false });
-  });
+  const now = Date.now();
+  const createOnce = () =>
+    once<string, TenantError>(tenant.requests, { idempotency, now }, () => {
+      if (tenant.isCreated) return err({ code: "tenant_exists" });
+      tenant.settings.insert({ tenant: id, name, at: now });
+      return ok(id);
+    });
+  const made = tenant.isCreated ? createOnce() : tenant.create(createOnce);
+  if (!made.ok) return made;
+  return made.value.outcome === id ? ok({ replayed: made.value.replayed }) : err({ code: "tenant_exists" });
 };
 
 export const tenantCalls = {

@@ -3,6 +3,7 @@
  * transaction with the note that the read model is behind. A tenant that was never created leaves nothing behind, however often
  * its name is called.
  */
+import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
 import type { CredentialView, TenantChange, TenantOutcome } from "../app/tenant-api";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -13,7 +14,7 @@ import { createErasedUsage, type ErasedUsageStore } from "./erased-usage";
 import { createKeys, type Keys } from "./keys";
 import { MODEL_PRESETS } from "./model-presets";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
-import { createRequests, type Requests } from "./requests";
+import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
 import { isCreated, migrate } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
@@ -31,7 +32,7 @@ const UNPRICED = (): null => null;
 export class Tenant {
   readonly #deps: TenantDeps;
   readonly settings: Settings;
-  readonly requests: Requests;
+  readonly requests: OutcomeStore<string>;
   readonly keys: Keys;
   readonly registry: Registry;
   readonly credentials: CredentialStore;

@@ -17,14 +17,12 @@ import {
   SNAPSHOT_EVERY_EVENTS,
   writeSnapshot,
 } from "../../src/session/log/event-log";
-import { remember } from "../../src/session/log/idempotency";
+import { createOutcomes } from "../../src/session/log/idempotency";
 import { hasSchema } from "../../src/session/log/log-schema";
 import { readItems } from "../../src/session/log/log-tables";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionStore } from "../../src/session/log/store";
-import { draft, id, itemId, SESSION, settings, TENANT, turnId } from "./builders";
-
-const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;
+import { draft, itemId, SESSION, settings, TENANT, turnId } from "./builders";
 
 /** Brings an empty database for the length of `work`. */
 export type WithSql = (work: (sql: Sql) => void | Promise<void>) => Promise<void>;
@@ -166,7 +164,7 @@ function stepRules(withSql: WithSql): void {
       const failing = () =>
         store.transact((step) => {
           step.execute(append(1), [body(1)]);
-          remember(sql, { key: "k", digest: "d" }, { accepted: ACCEPTED, now: 1 });
+          createOutcomes(sql).keep({ key: "k", digest: "d" }, { outcome: "done", expires_at: 2, now: 1 });
           throw new Error("a defect");
         });
 

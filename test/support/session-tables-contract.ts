@@ -1,10 +1,12 @@
 /** What must hold of a session's jobs and remembered keys over any database: see `event-log-contract`. */
-import { describe, expect, test } from "vitest";
-import { IDEMPOTENCY_TTL_MS } from "../../src/app/idempotency";
-import { recall, remember } from "../../src/session/log/idempotency";
+import { describe, expect, test, vi } from "vitest";
+import { IDEMPOTENCY_TTL_MS, once } from "../../src/app/idempotency";
+import type { Idempotency } from "../../src/app/session-api";
+import { err, ok } from "../../src/lib/result";
+import { createOutcomes } from "../../src/session/log/idempotency";
 import { createJobs } from "../../src/session/log/jobs";
 import { migrate } from "../../src/session/log/log-schema";
-import { id } from "./builders";
+import type { Sql } from "../../src/session/log/sql";
 import type { WithSql } from "./event-log-contract";
 
 export function sessionTablesContract(withSql: WithSql): void {
@@ -43,51 +45,56 @@ function jobRules(withSql: WithSql): void {
     }));
 }
 
-const ACCEPTED = { message_id: id("msg", 1), turn_id: null, position: 1, queued: false, replayed: false, cursor: 0 } as const;
-
 function idempotencyRules(withSql: WithSql): void {
-  const asked = { key: "k", digest: "d" };
   test("the same key and body get the first outcome for 24 hours, and no longer", () =>
     withSql((sql) => {
       migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
+      expect(doOnce(sql, { key: "k", digest: "d" }, { outcome: 1, now: 1_000 })).toEqual(ok({ outcome: 1, replayed: false }));
 
-      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS - 1)).toEqual({ kind: "seen", accepted: { ...ACCEPTED, replayed: true } });
-      expect(recall(sql, asked, 1_000 + IDEMPOTENCY_TTL_MS)).toEqual({ kind: "new" });
+      const lastMoment = 1_000 + IDEMPOTENCY_TTL_MS - 1;
+      expect(doOnce(sql, { key: "k", digest: "d" }, { outcome: 2, now: lastMoment })).toEqual(ok({ outcome: 1, replayed: true }));
+      expect(doOnce(sql, { key: "k", digest: "d" }, { outcome: 3, now: lastMoment + 1 })).toEqual(ok({ outcome: 3, replayed: false }));
     }));
 
-  test("the same key with another body is a conflict", () =>
+  test("the same key with another body is a conflict, and nothing is done", () =>
     withSql((sql) => {
       migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
-      expect(recall(sql, { key: "k", digest: "other" }, 2_000)).toEqual({ kind: "conflict" });
+      doOnce(sql, { key: "k", digest: "d" }, { outcome: 1, now: 1_000 });
+      const work = vi.fn(() => ok(2));
+
+      expect(once(createOutcomes<number>(sql), { idempotency: { key: "k", digest: "other" }, now: 2_000 }, work)).toEqual(
+        err({ code: "idempotency_conflict" }),
+      );
+      expect(work).not.toHaveBeenCalled();
     }));
 
-  test("a key that expired can be remembered anew", () =>
+  test("work that is refused keeps no key", () =>
     withSql((sql) => {
       migrate(sql);
-      remember(sql, asked, { accepted: ACCEPTED, now: 1_000 });
-      const later = 1_000 + IDEMPOTENCY_TTL_MS;
-      remember(sql, { key: "k", digest: "other" }, { accepted: { ...ACCEPTED, position: 7 }, now: later });
-      expect(recall(sql, { key: "k", digest: "other" }, later)).toMatchObject({ kind: "seen", accepted: { position: 7 } });
+      const idempotency = { key: "k", digest: "d" };
+      once(createOutcomes<number>(sql), { idempotency, now: 1_000 }, () => err({ code: "no" }));
+      expect(doOnce(sql, idempotency, { outcome: 1, now: 2_000 })).toEqual(ok({ outcome: 1, replayed: false }));
     }));
 
-  test("so it can behind more expired keys than one new key takes along", () =>
+  test("a key that expired can be kept anew, also behind more expired keys than one new key takes along", () =>
     withSql((sql) => {
       migrate(sql);
       const keys = Array.from({ length: 30 }, (_, n) => `k${n}`);
-      for (const key of keys) remember(sql, { key, digest: "d" }, { accepted: ACCEPTED, now: 1_000 });
-      const later = 1_000 + IDEMPOTENCY_TTL_MS;
+      for (const key of keys) doOnce(sql, { key, digest: "d" }, { outcome: 1, now: 1_000 });
+      const now = 1_000 + IDEMPOTENCY_TTL_MS;
       for (const key of keys.toReversed()) {
-        remember(sql, { key, digest: "other" }, { accepted: ACCEPTED, now: later });
-        expect(recall(sql, { key, digest: "other" }, later)).toMatchObject({ kind: "seen" });
+        expect(doOnce(sql, { key, digest: "other" }, { outcome: 7, now })).toEqual(ok({ outcome: 7, replayed: false }));
+        expect(doOnce(sql, { key, digest: "other" }, { outcome: 8, now })).toEqual(ok({ outcome: 7, replayed: true }));
       }
     }));
 
-  test("without a key nothing is remembered", () =>
+  test("without a key nothing is kept", () =>
     withSql((sql) => {
       migrate(sql);
-      remember(sql, null, { accepted: ACCEPTED, now: 1_000 });
+      doOnce(sql, null, { outcome: 1, now: 1_000 });
       expect(sql.all("SELECT key FROM idempotency")).toEqual([]);
     }));
 }
+
+const doOnce = (sql: Sql, idempotency: Idempotency | null, { outcome, now }: { readonly outcome: number; readonly now: number }) =>
+  once<number, never>(createOutcomes(sql), { idempotency, now }, () => ok(outcome));

@@ -16,10 +16,9 @@ import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast, findItem } from "../log/branch-past";
 import { readBranch, readBranches } from "../log/branch-rows";
-import { recall, remember } from "../log/idempotency";
 import type { Step } from "../log/store";
 import type { SessionRuntime } from "../runtime";
-import { once } from "./once";
+import { transactOnce } from "./once";
 import { pageOf } from "./read-calls";
 
 type InputOf<M extends keyof BranchApi> = Parameters<BranchApi[M]>[1];
@@ -66,7 +65,7 @@ function change(
   idempotency: api.Idempotency | null,
   work: (step: Step) => api.Outcome<number>,
 ): api.Outcome<api.Once<{ readonly branch: BranchView }>> {
-  const done = once<{ readonly number: number }>(runtime, idempotency, (step) => {
+  const done = transactOnce<{ readonly number: number }>(runtime, idempotency, (step) => {
     const changed = work(step);
     return changed.ok ? ok({ number: changed.value }) : changed;
   });
@@ -88,66 +87,65 @@ function askedBy(runtime: SessionRuntime, id: ItemId): api.Outcome<ItemMeta> {
   return asked ? ok(asked) : err({ code: "invalid", field: "message_id", detail: "no message of the user comes before it" });
 }
 
-interface Going {
+interface NextTurn {
   readonly to: number;
   readonly then: RewindHistory["then"];
   readonly bodies: readonly NewBody[];
   readonly message: ItemId;
   readonly turn: TurnId;
-  readonly idempotency: api.Idempotency | null;
 }
 
-/** The step back and what is said first are one transaction, and one key has one outcome. */
-function goBackAndRun(runtime: SessionRuntime, going: Going): api.Outcome<views.Accepted> {
-  const { sql, clock } = runtime.deps;
-  const { to, then, bodies, message, turn, idempotency } = going;
+/** Goes back and begins a turn there: one transaction, once for each key. */
+function goBackAndRun(
+  runtime: SessionRuntime,
+  idempotency: api.Idempotency | null,
+  plan: () => api.Outcome<NextTurn>,
+): api.Outcome<views.Accepted> {
   const cursor = runtime.buffer.offset;
-  runtime.content.learn(bodies);
-  return runtime.store.transact((step) => {
+  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, idempotency, (step) => {
+    const planned = plan();
+    if (!planned.ok) return planned;
+    const { to, then, bodies, message, turn } = planned.value;
+    runtime.content.learn(bodies);
     const withBodies: Step = { state: step.state, execute: (command) => step.execute(command, bodies) };
     const gone = goBack(to, then, portsOf(runtime, withBodies));
     if (!gone.ok) return gone;
     const position = then.do === "answer" ? to : step.state.next_position - 1;
-    const accepted: views.Accepted = { message_id: message, turn_id: turn, position, queued: false, replayed: false, cursor };
-    remember(sql, idempotency, { accepted, now: clock() });
-    return ok(accepted);
+    return ok({ message_id: message, turn_id: turn, position, queued: false, cursor });
   });
 }
 
-function seenBefore({ deps }: SessionRuntime, idempotency: api.Idempotency | null): api.Outcome<views.Accepted> | null {
-  const seen = recall(deps.sql, idempotency, deps.clock());
-  if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
-  return seen.kind === "seen" ? ok(seen.accepted) : null;
-}
-
-export function editMessage(runtime: SessionRuntime, input: InputOf<"editMessage">): api.Outcome<views.Accepted> {
-  const { message, parts, idempotency } = input;
-  const seen = seenBefore(runtime, idempotency);
-  if (seen) return seen;
-  const { clock, ids, incarnation, sql } = runtime.deps;
-  const { elsewhere } = runtime.state.branch;
-  const named = findItem(sql, message, elsewhere);
-  if (!named) return err({ code: "message_not_found", message });
-  if (named.kind !== "user")
-    return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
-  const turn = ids.newId("trn");
-  const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
-  const tools = draftTools(input.tools, ids);
-  const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
-  const then = { do: "ask", message: { item: draft, rest: [], turn, tools: tools.ref }, incarnation } as const;
-  return goBackAndRun(runtime, { to, then, bodies: [body, ...tools.bodies], message: draft.id, turn, idempotency });
+export function editMessage(
+  runtime: SessionRuntime,
+  { message, parts, tools, idempotency }: InputOf<"editMessage">,
+): api.Outcome<views.Accepted> {
+  return goBackAndRun(runtime, idempotency, () => {
+    const { clock, ids, incarnation, sql } = runtime.deps;
+    const { elsewhere } = runtime.state.branch;
+    const named = findItem(sql, message, elsewhere);
+    if (!named) return err({ code: "message_not_found", message });
+    if (named.kind !== "user")
+      return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
+    const turn = ids.newId("trn");
+    const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
+    const offered = draftTools(tools, ids);
+    const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
+    const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref }, incarnation } as const;
+    return ok({ to, then, bodies: [body, ...offered.bodies], message: draft.id, turn });
+  });
 }
 
 export function regenerate(runtime: SessionRuntime, { message, idempotency }: InputOf<"regenerate">): api.Outcome<views.Accepted> {
-  const seen = seenBefore(runtime, idempotency);
-  if (seen) return seen;
-  const asked = askedBy(runtime, message);
-  if (!asked.ok) return asked;
-  const { position: to, turn: of, id } = asked.value;
-  const turn = runtime.deps.ids.newId("trn");
-  const ended = of ? createBranchPast(runtime.deps.sql, runtime.state).turn(of) : null;
-  const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation: runtime.deps.incarnation } as const;
-  return goBackAndRun(runtime, { to, then, bodies: [], message: id, turn, idempotency });
+  return goBackAndRun(runtime, idempotency, () => {
+    const asked = askedBy(runtime, message);
+    if (!asked.ok) return asked;
+    const { sql, ids, incarnation } = runtime.deps;
+    const { position: to, turn: of, id } = asked.value;
+    const turn = ids.newId("trn");
+    const ended = of ? createBranchPast(sql, runtime.state).turn(of) : null;
+    const then = { do: "answer", turn, of: ended ? of : null, tools: ended?.tools ?? null, incarnation } as const;
+    return ok({ to, then, bodies: [], message: id, turn });
+  });
 }
 
 /** What a branch leaves out, and its last position. Null: there is no such branch. */

@@ -20,7 +20,7 @@ import type { Step } from "../log/store";
 import { readViewBefore } from "../log/views-before";
 import type { SessionRuntime } from "../runtime";
 import { refusal, refusePolicy } from "./lifecycle-calls";
-import { once } from "./once";
+import { transactOnce } from "./once";
 import { describeSession, showCompaction } from "./read-calls";
 import { refuseTooLarge } from "./refuse-too-large";
 
@@ -49,7 +49,7 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   if (refused) return refused;
   // A dry run leaves nothing behind, and no key either.
   const key = asked.dryRun ? null : idempotency;
-  const done = once<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
+  const done = transactOnce<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
   if (!done.ok) return done;
   if (done.value.kind === "plan") return ok(done.value);
   const { kind, id, replayed } = done.value;
@@ -81,7 +81,7 @@ export async function revertFor(
   if (!known.ok) return known;
   const spec = await modelOf(runtime);
   if (!spec.ok) return spec;
-  const done = once<{ by: CompactionId }>(runtime, idempotency, (step) => {
+  const done = transactOnce<{ by: CompactionId }>(runtime, idempotency, (step) => {
     const reverted = revertCompaction(id, spec.value, portsOf(runtime, step));
     return reverted.ok ? ok({ by: reverted.value }) : reverted;
   });

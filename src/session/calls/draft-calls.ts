@@ -9,7 +9,7 @@ import { err, ok } from "../../lib/result";
 import { toShownOp } from "../log/compaction-rows";
 import type { SessionRuntime } from "../runtime";
 import { modelOf, portsOf } from "./control-calls";
-import { once } from "./once";
+import { transactOnce } from "./once";
 import { resolveQuietly, showCompaction } from "./read-calls";
 
 /** Of a draft also what committing it now would do, if the model's facts can be had. */
@@ -40,7 +40,7 @@ export async function commitFor(
   if (!known.ok) return known;
   const spec = await modelOf(runtime);
   if (!spec.ok) return spec;
-  const done = once<{ id: CompactionId }>(runtime, idempotency, (step) => {
+  const done = transactOnce<{ id: CompactionId }>(runtime, idempotency, (step) => {
     const committed = commitDraft(input, spec.value, portsOf(runtime, step));
     return committed.ok ? ok({ id: committed.value }) : committed;
   });

@@ -12,11 +12,10 @@ import { isRunning, type OpenCall } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
-import { recall, remember } from "../log/idempotency";
 import type { SessionRuntime } from "../runtime";
 import { explainClosedCall } from "./closed-call";
 import { callsOf, draftMessage, draftRan, draftResult } from "./draft-message";
-import { once } from "./once";
+import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */
@@ -32,20 +31,13 @@ export interface Asked {
   readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
 }
 
-/** Looks the key up, executes, remembers: one transaction, so that a key never leads to two outcomes. */
+/** Executes and acknowledges, once for each key. A key that was seen gets the first acknowledgement again. */
 export function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
-  const { sql, clock } = runtime.deps;
-  const seen = recall(sql, asked.idempotency, clock());
-  if (seen.kind === "conflict") return err({ code: "idempotency_conflict" });
-  if (seen.kind === "seen") return ok(seen.accepted);
   const cursor = runtime.buffer.offset;
-  runtime.content.learn(asked.bodies);
-  return runtime.store.transact((step) => {
+  return transactOnce<Omit<views.Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
+    runtime.content.learn(asked.bodies);
     const executed = step.execute(asked.command, asked.bodies);
-    if (!executed.ok) return err(executed.error);
-    const accepted: views.Accepted = { ...asked.accept(executed.value), replayed: false, cursor };
-    remember(sql, asked.idempotency, { accepted, now: clock() });
-    return ok(accepted);
+    return executed.ok ? ok({ ...asked.accept(executed.value), cursor }) : err(executed.error);
   });
 }
 
@@ -139,7 +131,7 @@ export function stopTurn(
 ): api.Outcome<api.Once<{ readonly turn: views.TurnReport }>> {
   const { cut, bodies } = runtime.runner.cutShort("aborted");
   runtime.content.learn(bodies);
-  const done = once<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
+  const done = transactOnce<{ readonly id: TurnId }>(runtime, idempotency, (step) => {
     const { turn } = step.state;
     if (!turn) return err({ code: "no_turn" });
     const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut } as const;
