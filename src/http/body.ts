@@ -1,5 +1,6 @@
 /** Reads a JSON body once: bounded by the bytes that arrive, not by what a header claims. An empty body stands for `{}`. */
 import type { Context, MiddlewareHandler } from "hono";
+import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 import type { HttpEnv } from "./deps";
 import { findFault } from "./json-check";
@@ -10,28 +11,6 @@ export const BODY_LIMIT = 1_048_576;
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?(;\s*)?$/i;
 
 const invalidBody = (detail: string): RequestError => ({ code: "invalid_request", errors: [{ field: "body", detail }] });
-
-/** Null: there is more than the limit; the rest is not read. */
-async function readAtMost(stream: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  const reader = stream.getReader();
-  let size = 0;
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.byteLength;
-    if (size > limit) {
-      await reader.cancel();
-      return null;
-    }
-    chunks.push(part.value);
-  }
-  const bytes = new Uint8Array(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
-}
 
 function decode(bytes: Uint8Array): Result<string, RequestError> {
   try {
@@ -53,11 +32,11 @@ function checkJson(text: string): Result<string, RequestError> {
 
 async function readText(request: Request): Promise<Result<string, RequestError>> {
   if (Number(request.headers.get("content-length")) > BODY_LIMIT) return err({ code: "body_too_large", limit: BODY_LIMIT });
-  const bytes = request.body ? await readAtMost(request.body, BODY_LIMIT) : new Uint8Array();
-  if (!bytes) return err({ code: "body_too_large", limit: BODY_LIMIT });
-  if (bytes.byteLength === 0) return ok("");
+  const bytes = await readAtMost(request.body, { maxBytes: BODY_LIMIT });
+  if (!bytes.ok) return err({ code: "body_too_large", limit: BODY_LIMIT });
+  if (bytes.value.byteLength === 0) return ok("");
   if (!JSON_TYPE.test(request.headers.get("content-type") ?? "")) return err({ code: "unsupported_media_type" });
-  const text = decode(bytes);
+  const text = decode(bytes.value);
   return text.ok ? checkJson(text.value) : text;
 }
 

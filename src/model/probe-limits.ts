@@ -6,6 +6,7 @@
 import type { ProbedLimits, ProbeFailure, ProbeLimits } from "../app/models/probe-limits";
 import type { Credentials, ModelSpec } from "../app/ports";
 import { assertNever } from "../lib/assert-never";
+import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 
 const TIMEOUT_MS = 10_000;
@@ -81,22 +82,6 @@ function questionFor({ provider, base_url, upstream_id }: ModelSpec, key: string
   }
 }
 
-/** Null: more than is read. */
-async function readBounded(body: ReadableStream<Uint8Array>): Promise<string | null> {
-  const decoder = new TextDecoder();
-  let [text, size] = ["", 0];
-  const reader = body.getReader();
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    size += part.value.byteLength;
-    if (size > MAX_BYTES) {
-      await reader.cancel();
-      return null;
-    }
-    text += decoder.decode(part.value, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
 const fail = (reason: ProbeFailure["reason"], status: number | null = null) => err({ reason, status });
 
 function parse(text: string): unknown {
@@ -118,7 +103,8 @@ async function ask({ url, headers, read }: Question, send: typeof fetch): Promis
     await body?.cancel();
     return fail(status === 404 ? "unknown_model" : "refused", status);
   }
-  const answer = parse((body && (await readBounded(body))) ?? "");
+  const bytes = await readAtMost(body, { maxBytes: MAX_BYTES });
+  const answer = bytes.ok ? parse(new TextDecoder().decode(bytes.value)) : undefined;
   if (answer === undefined) return fail("malformed", status);
   const limits = read(answer);
   if (!limits) return fail("unknown_model", status);

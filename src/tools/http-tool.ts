@@ -4,7 +4,7 @@ import type { Schedule } from "../app/session-ports";
 import type { HttpTool } from "../app/tool-entry";
 import type { ExecutionId } from "../domain/ids";
 import { toBase64 } from "../lib/base64";
-import { readAtMost } from "./bounded-body";
+import { readAtMost } from "../lib/bounded-body";
 import { startDeadline } from "./deadline";
 import { inWords } from "./failure-in-words";
 import { mediaInWords, toArtifact, toMedia } from "./media";

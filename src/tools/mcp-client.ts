@@ -6,8 +6,8 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { JsonSchemaValidator, jsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/types.js";
 import type { Schedule } from "../app/session-ports";
+import { boundBody } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
-import { boundBody } from "./bounded-body";
 import { type Deadline, startDeadline } from "./deadline";
 import { failureOf, type SafeFailure, type SafeFetch, type SafeRequest } from "./safe-fetch";
 import type { ToolSecret } from "./tool-secret";

@@ -3,8 +3,8 @@
  * to know before it calls. IPv4 and IPv6; aliases are followed by the resolver.
  */
 import type { Clock } from "../app/ports";
+import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
-import { readAtMost } from "./bounded-body";
 
 /** The addresses of a name, none if it has none; an error: nobody said. */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Result<readonly string[], "unreachable">>;

@@ -1,9 +1,10 @@
-/** A body read to a limit: of the bytes that arrive, whatever a header claims, and for no longer than its signal. */
-import { err, ok, type Result } from "../lib/result";
+/** Bodies read to a limit: of the bytes that arrive, whatever a header claims. */
+import { err, ok, type Result } from "./result";
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  readonly signal: AbortSignal;
+  /** Ends the reading; absent: it takes as long as it takes. */
+  readonly signal?: AbortSignal;
 }
 
 /** Throws the signal's reason, or what the connection broke with. */
@@ -13,25 +14,25 @@ export async function readAtMost(
 ): Promise<Result<Uint8Array, "too_large">> {
   if (!body) return ok(new Uint8Array());
   const reader = body.getReader();
-  const giveUp = (): void => void reader.cancel(signal.reason).catch(() => undefined);
-  signal.addEventListener("abort", giveUp, { once: true });
+  const giveUp = (): void => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener("abort", giveUp, { once: true });
   try {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.byteLength;
       if (size > maxBytes) {
-        // Nobody waits for the other side to hear of it.
+        // The caller does not wait until the other side has heard of it.
         void reader.cancel().catch(() => undefined);
         return err("too_large");
       }
       chunks.push(part.value);
     }
     // A cancelled stream ends as one that is complete.
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     return ok(join(chunks, size));
   } finally {
-    signal.removeEventListener("abort", giveUp);
+    signal?.removeEventListener("abort", giveUp);
   }
 }
 
@@ -44,7 +45,6 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   }
   return bytes;
 }
-
 /** The body, which breaks off once it is larger than `maxBytes`; `onTooLarge` is told first. */
 export function boundBody(body: ReadableStream<Uint8Array>, maxBytes: number, onTooLarge: () => void): ReadableStream<Uint8Array> {
   let size = 0;
