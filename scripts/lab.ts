@@ -5,9 +5,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
-import { runColumn } from "../src/evaluate/run-column";
-import { type Options, type Setup, toSetup, USUAL } from "../src/evaluate/setup";
-import type { Column } from "../src/evaluate/steps";
+import { runColumn } from "./lab/engine/run-column";
+import { type Options, type Setup, toSetup, USUAL } from "./lab/engine/setup";
+import type { Column } from "./lab/engine/steps";
 import { readColumns, repeated } from "./lab/column.ts";
 import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
 import { toPage } from "./lab/html/page.ts";

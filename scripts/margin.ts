@@ -7,7 +7,7 @@ import { readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { DEFAULT_POLICY } from "../src/context/presets";
-import { toSetup } from "../src/evaluate/setup";
+import { toSetup } from "./lab/engine/setup";
 import { type Margin, playMargin } from "./margin/play-margin.ts";
 import { readConversations } from "./replay/recording.ts";
 import { readCommandLine, wholeNumber } from "./support/command-line.ts";

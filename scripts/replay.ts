@@ -6,8 +6,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { Reply } from "../src/evaluate/steps";
 import { type StandIn, startStandIn } from "../test/support/stand-in/stand-in.ts";
+import type { Reply } from "./lab/engine/steps";
 import { deriveTools, type ExpectedItem, expectItems, planSteps } from "./replay/plan.ts";
 import { openSession, playStep } from "./replay/player.ts";
 import { findDifference, readItems } from "./replay/read-back.ts";

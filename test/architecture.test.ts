@@ -20,11 +20,6 @@ const INDEX = "src/index.ts";
 /** What the entry and the objects build alike. */
 const WIRING = "src/wiring.ts";
 
-/** What plays recordings: a session's own log needs no text. They are beside the engine that both share. */
-const LAB_ONLY = ["check-request", "filler", "ledger", "model-calls", "run-column", "session", "setup", "step-player", "steps"].map(
-  (name) => `src/evaluate/${name}.ts`,
-);
-
 /** `domain` for `src/domain/ids.ts`; empty for `src/index.ts`. */
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
 const rankOf = (folder: string): number => (OUTER.has(folder) ? INNER.length : INNER.indexOf(folder));
@@ -94,11 +89,11 @@ describe("direction of dependencies", () => {
     expect(findCycle(edgesOf(withoutHub))).toBeNull();
   });
 
-  test("every file is reached from the wiring", () => {
+  test("every file is reached from the entry: what no request, job or alarm uses is not here", () => {
     const edges = edgesOf(internal);
     const reached = new Set([INDEX]);
     for (const path of reached) for (const next of edges.get(path) ?? []) reached.add(next);
-    expect([...paths].filter((path) => !reached.has(path) && !LAB_ONLY.includes(path))).toEqual([]);
+    expect([...paths].filter((path) => !reached.has(path))).toEqual([]);
   });
 });
 

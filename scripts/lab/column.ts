@@ -1,10 +1,10 @@
 /** What is replayed: recorded conversations back to back as one session, at one window. */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Column } from "../../src/evaluate/steps";
 import { planSteps } from "../replay/plan.ts";
 import { type Conversation, readConversations } from "../replay/recording.ts";
 import { Failure } from "../support/output.ts";
+import type { Column } from "./engine/steps";
 
 export function toColumn(name: string, window: number, conversations: readonly Conversation[]): Column {
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;

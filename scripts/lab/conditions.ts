@@ -1,7 +1,7 @@
 /** Prices other than the usual ones, relative to plain input, and clients that come back late. */
 import type { Prices } from "../../src/context/economy";
 import { PRICES } from "../../src/evaluate/costs";
-import { type Conditions, USUAL } from "../../src/evaluate/setup";
+import { type Conditions, USUAL } from "./engine/setup";
 
 export const PRICE_VARIANTS = {
   usual: PRICES,

@@ -1,7 +1,7 @@
 /** One column under everything that was asked for: our policies, other systems, and the oracle above them. */
-import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
-import { type Conditions, type Setup, USUAL } from "../../src/evaluate/setup";
-import type { Column } from "../../src/evaluate/steps";
+import { runColumn, runUnlimited } from "./engine/run-column";
+import { type Conditions, type Setup, USUAL } from "./engine/setup";
+import type { Column } from "./engine/steps";
 import { toSystem } from "./oracle/as-system.ts";
 import { findBound } from "./oracle/bound.ts";
 import { type Tape, toTape } from "./oracle/tape.ts";

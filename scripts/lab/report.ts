@@ -1,8 +1,8 @@
 /** What the lab prints: one table a column. */
 
-import type { Figures } from "../../src/evaluate/ledger";
-import type { Setup } from "../../src/evaluate/setup";
-import type { Column } from "../../src/evaluate/steps";
+import type { Figures } from "./engine/ledger";
+import type { Setup } from "./engine/setup";
+import type { Column } from "./engine/steps";
 
 export interface Row {
   readonly setup: Pick<Setup, "name" | "guard">;

@@ -1,8 +1,8 @@
 /** Summarisers as the lab has them: one of the ways in which models and providers answer, drawn by a seed for each call. */
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
-import { filler } from "../../src/evaluate/filler";
 import type { Summariser, SummaryAnswer, SummaryAsked } from "../../src/evaluate/summariser";
 import { createRandom, type Random } from "../support/random.ts";
+import { filler } from "./engine/filler";
 
 /** Of a hundred calls, how many end so. */
 type Chances = Readonly<Record<Manner, number>>;

@@ -1,8 +1,8 @@
 /** Whether the four profiles are still what docs/policy.md says of them: `npm run lab -- --check`. */
 import type { PolicyName } from "../../src/context/presets";
 import { FAILURES_TO_OPEN } from "../../src/domain/breaker";
-import type { Figures } from "../../src/evaluate/ledger";
-import type { Column } from "../../src/evaluate/steps";
+import type { Figures } from "./engine/ledger";
+import type { Column } from "./engine/steps";
 import { type ColumnReport, toRow } from "./report.ts";
 
 export const PROFILES = ["economy", "balanced", "retain", "verbatim"] as const satisfies readonly PolicyName[];

@@ -3,7 +3,7 @@
  * no HTTP, no clock. A recorded assistant message is the provider's answer to the user message or tool results
  * before it; what has no recorded answer is appended without a turn.
  */
-import type { Reply, Step, ToolOutput } from "../../src/evaluate/steps";
+import type { Reply, Step, ToolOutput } from "../lab/engine/steps";
 import { Failure } from "../support/output.ts";
 import type { Conversation, RecordedMessage } from "./recording.ts";
 

@@ -1,6 +1,6 @@
 /** Plays planned steps through the API, as a client would: one turn after the other. */
 import { z } from "zod";
-import type { Reply, Step } from "../../src/evaluate/steps";
+import type { Reply, Step } from "../lab/engine/steps";
 import { type Connection, callApi } from "../support/api-client.ts";
 import { Failure } from "../support/output.ts";
 import { runTurn, type TurnEnd } from "../support/turns.ts";

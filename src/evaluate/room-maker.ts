@@ -4,18 +4,26 @@ import { planGuard } from "../context/guard";
 import { isGentle, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
 import { planCompaction } from "../context/planner";
+import type { Policy } from "../context/policy";
 import { planRefused } from "../context/refused";
 import { planResults } from "../context/results-rung";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { Played } from "./played";
-import type { Setup } from "./setup";
 
 /** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
 const GUARD_ROUNDS = 3;
 
+export interface RoomSetup {
+  readonly policy: Policy;
+  /** Off in the lab only. */
+  readonly guard: boolean;
+  /** The soft trigger is looked at before each call, as the lab's simulator does, whatever the policy says. */
+  readonly eachCall: boolean;
+}
+
 export interface Room {
   readonly session: Played;
-  readonly setup: Pick<Setup, "policy" | "guard" | "eachCall">;
+  readonly setup: RoomSetup;
   readonly limits: ModelLimits;
   /** Carries a plan out. */
   readonly take: (plan: CompactPlan) => void;

@@ -1,11 +1,11 @@
 /** One run of the lab, figure by figure: whoever changes a policy, the planner or the ladder sees here what it does to cost and memory. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
+import { runColumn, runUnlimited } from "../../scripts/lab/engine/run-column";
+import { toSetup } from "../../scripts/lab/engine/setup";
 import { toRow } from "../../scripts/lab/report";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { Conversation, RecordedMessage } from "../../scripts/replay/recording";
-import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
-import { toSetup } from "../../src/evaluate/setup";
 
 /** One customer after another: a question, two look-ups with JSON results, an answer; every fourth asks about an order of long ago. */
 function madeUp(customers: number): Conversation {

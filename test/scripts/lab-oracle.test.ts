@@ -1,6 +1,9 @@
 /** The oracle of the lab against every schedule there is, on conversations that are small enough to try them all. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
+import { filler } from "../../scripts/lab/engine/filler";
+import { runColumn, runUnlimited } from "../../scripts/lab/engine/run-column";
+import { toSetup } from "../../scripts/lab/engine/setup";
 import { toSystem } from "../../scripts/lab/oracle/as-system";
 import { findBound } from "../../scripts/lab/oracle/bound";
 import { Oracle, type Rules } from "../../scripts/lab/oracle/schedule";
@@ -8,9 +11,6 @@ import { type Tape, toTape } from "../../scripts/lab/oracle/tape";
 import { runSystem } from "../../scripts/lab/systems/run-system";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
-import { filler } from "../../src/evaluate/filler";
-import { runColumn, runUnlimited } from "../../src/evaluate/run-column";
-import { toSetup } from "../../src/evaluate/setup";
 
 const PRICES = { input: 1, cache_write: 1.25, cached: 0.1, output: 5 };
 const RULES: Rules = {

@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
 import { VARIANTS } from "../../scripts/lab/conditions";
+import { filler } from "../../scripts/lab/engine/filler";
+import { toSetup, USUAL } from "../../scripts/lab/engine/setup";
 import { drawDots, drawLines } from "../../scripts/lab/html/chart";
 import { toPage } from "../../scripts/lab/html/page";
 import { reportColumn } from "../../scripts/lab/report-column";
 import { SYSTEMS } from "../../scripts/lab/systems/catalogue";
-import { filler } from "../../src/evaluate/filler";
-import { toSetup, USUAL } from "../../src/evaluate/setup";
 
 const messages = Array.from({ length: 50 }, (_, at) => [
   { role: "user" as const, content: filler(150, `q${at}`) },

@@ -1,14 +1,14 @@
 /** Summaries of the lab that fail, run long and come short: what the session makes of each. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
+import { filler } from "../../scripts/lab/engine/filler";
+import type { Figures } from "../../scripts/lab/engine/ledger";
+import { runColumn } from "../../scripts/lab/engine/run-column";
+import { toSetup } from "../../scripts/lab/engine/setup";
 import { summariserOf } from "../../scripts/lab/summariser";
 import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
-import { filler } from "../../src/evaluate/filler";
-import type { Figures } from "../../src/evaluate/ledger";
-import { runColumn } from "../../src/evaluate/run-column";
-import { toSetup } from "../../src/evaluate/setup";
 import type { Summariser, SummaryAnswer, SummaryAsked } from "../../src/evaluate/summariser";
 
 const WINDOW = 8_000;

@@ -1,6 +1,8 @@
 /** Other systems' rules: a small conversation each, and what the published rule makes of it. */
 import { describe, expect, test } from "vitest";
 import { toColumn } from "../../scripts/lab/column";
+import { filler } from "../../scripts/lab/engine/filler";
+import { runUnlimited } from "../../scripts/lab/engine/run-column";
 import { anthropic } from "../../scripts/lab/systems/anthropic";
 import { SYSTEMS } from "../../scripts/lab/systems/catalogue";
 import { cloudflareAgents, truncate } from "../../scripts/lab/systems/cloudflare-agents";
@@ -14,8 +16,6 @@ import { runSystem } from "../../scripts/lab/systems/run-system";
 import { type Moment, madeUp, type System, type SystemMessage } from "../../scripts/lab/systems/system";
 import { trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
-import { filler } from "../../src/evaluate/filler";
-import { runUnlimited } from "../../src/evaluate/run-column";
 import { messageText } from "../../src/evaluate/segments";
 
 /** Characters that are so many tokens by characters over 4. */

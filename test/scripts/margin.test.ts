@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { type Corpus, generateCorpora } from "../../scripts/estimates/corpora";
 import { orderId } from "../../scripts/estimates/material";
+import { toSetup } from "../../scripts/lab/engine/setup";
 import { playMargin } from "../../scripts/margin/play-margin";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { createRandom } from "../../scripts/support/random";
-import { toSetup } from "../../src/evaluate/setup";
 
 const setup = toSetup("balanced", { guard: true, eachCall: false, countsChain: false, recall: true });
 

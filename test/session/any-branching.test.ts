@@ -4,13 +4,13 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { findMalformed } from "../../scripts/lab/engine/check-request";
 import { copySession } from "../../src/app/branch/copy-session";
 import { buildView } from "../../src/context/view";
 import { isAmong } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { viewOf as weighed } from "../../src/domain/view";
-import { findMalformed } from "../../src/evaluate/check-request";
 import { itemsAt } from "../../src/session/log/branch-past";
 import { id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";

@@ -5,8 +5,8 @@
 import { limitOf, PADDING } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE, summaryCap } from "../../../src/context/proposal";
-import type { Figures } from "../../../src/evaluate/ledger";
-import { limitsOf, type Setup } from "../../../src/evaluate/setup";
+import type { Figures } from "../engine/ledger";
+import { limitsOf, type Setup } from "../engine/setup";
 import { Oracle, type Rules, type Schedule } from "./schedule.ts";
 import { Spans } from "./spans.ts";
 import type { Tape } from "./tape.ts";

@@ -2,15 +2,15 @@
 
 import { type Group, groupItems } from "../../../src/context/groups";
 import { buildView } from "../../../src/context/view";
-import { filler } from "../../../src/evaluate/filler";
-import { Ledger } from "../../../src/evaluate/ledger";
-import { ModelCalls } from "../../../src/evaluate/model-calls";
 import type { Segments } from "../../../src/evaluate/segments";
 import { tokensOf } from "../../../src/evaluate/segments";
-import { LabSession } from "../../../src/evaluate/session";
-import { LAB_MODEL, limitsOf, toSetup } from "../../../src/evaluate/setup";
-import { type Caller, type Spoken, StepPlayer } from "../../../src/evaluate/step-player";
-import type { Column } from "../../../src/evaluate/steps";
+import { filler } from "../engine/filler";
+import { Ledger } from "../engine/ledger";
+import { ModelCalls } from "../engine/model-calls";
+import { LabSession } from "../engine/session";
+import { LAB_MODEL, limitsOf, toSetup } from "../engine/setup";
+import { type Caller, type Spoken, StepPlayer } from "../engine/step-player";
+import type { Column } from "../engine/steps";
 
 /** One exchange group: where a view may be cut. All in true tokens. */
 export interface TapeGroup {

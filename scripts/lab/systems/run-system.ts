@@ -1,10 +1,11 @@
 /** One column under another system's rule. */
-import { type Figures, Ledger } from "../../../src/evaluate/ledger";
+
 import type { Segments } from "../../../src/evaluate/segments";
-import { LabSession } from "../../../src/evaluate/session";
-import { type Conditions, LAB_MODEL, limitsOf, toSetup, USUAL } from "../../../src/evaluate/setup";
-import { StepPlayer } from "../../../src/evaluate/step-player";
-import type { Column } from "../../../src/evaluate/steps";
+import { type Figures, Ledger } from "../engine/ledger";
+import { LabSession } from "../engine/session";
+import { type Conditions, LAB_MODEL, limitsOf, toSetup, USUAL } from "../engine/setup";
+import { StepPlayer } from "../engine/step-player";
+import type { Column } from "../engine/steps";
 import type { System } from "./system.ts";
 import { SystemCalls } from "./system-calls.ts";
 

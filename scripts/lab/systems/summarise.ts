@@ -3,10 +3,10 @@ import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
 
 import type { Spent } from "../../../src/evaluate/costs";
-import { filler } from "../../../src/evaluate/filler";
 import type { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { messageText, type Segment, tokensOf } from "../../../src/evaluate/segments";
-import type { LabSession } from "../../../src/evaluate/session";
+import { filler } from "../engine/filler";
+import type { LabSession } from "../engine/session";
 import { type Ask, type SystemMessage, sumOf } from "./system.ts";
 
 interface Summariser {

@@ -2,14 +2,14 @@
 import { limitOf, type ModelLimits } from "../../../src/context/budget";
 import { startsGroup } from "../../../src/context/groups";
 import { WITHOUT_MODEL } from "../../../src/evaluate/carried";
-import { findMalformed } from "../../../src/evaluate/check-request";
-import type { Ledger, ShownView } from "../../../src/evaluate/ledger";
-import { recordReply, toModelCall } from "../../../src/evaluate/model-calls";
 import { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { type Segment, tokensOf } from "../../../src/evaluate/segments";
-import type { LabSession, RecordedItem } from "../../../src/evaluate/session";
-import type { Conditions } from "../../../src/evaluate/setup";
-import type { Caller, Spoken } from "../../../src/evaluate/step-player";
+import { findMalformed } from "../engine/check-request";
+import type { Ledger, ShownView } from "../engine/ledger";
+import { recordReply, toModelCall } from "../engine/model-calls";
+import type { LabSession, RecordedItem } from "../engine/session";
+import type { Conditions } from "../engine/setup";
+import type { Caller, Spoken } from "../engine/step-player";
 import { summariseFor } from "./summarise.ts";
 import type { Ask, Moment, System, SystemMessage } from "./system.ts";
 

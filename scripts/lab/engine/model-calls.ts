@@ -1,23 +1,23 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
-import { limitOf, type ModelLimits, rawViewTokens } from "../context/budget";
-import { INSTRUCTION_TOKENS } from "../context/economy";
-import type { CompactPlan } from "../context/plan";
-import { rentOfCall } from "../context/planner";
-import type { ModelCall } from "../domain/commands";
-import type { ItemDraft } from "../domain/message";
-import type { CallUsage } from "../domain/model-call";
-import type { SessionState } from "../domain/state";
+import { limitOf, type ModelLimits, rawViewTokens } from "../../../src/context/budget";
+import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
+import type { CompactPlan } from "../../../src/context/plan";
+import { rentOfCall } from "../../../src/context/planner";
+import type { ModelCall } from "../../../src/domain/commands";
+import type { ItemDraft } from "../../../src/domain/message";
+import type { CallUsage } from "../../../src/domain/model-call";
+import type { SessionState } from "../../../src/domain/state";
+import { carryOut } from "../../../src/evaluate/compact";
+import { PromptCache } from "../../../src/evaluate/prompt-cache";
+import { RoomMaker } from "../../../src/evaluate/room-maker";
+import { type Segment, tokensOf } from "../../../src/evaluate/segments";
+import type { Summariser } from "../../../src/evaluate/summariser";
 import { findMalformed } from "./check-request";
-import { carryOut } from "./compact";
 import { filler } from "./filler";
 import type { Ledger } from "./ledger";
-import { PromptCache } from "./prompt-cache";
-import { RoomMaker } from "./room-maker";
-import { type Segment, tokensOf } from "./segments";
 import type { LabSession } from "./session";
 import { LAB_MODEL, type Setup } from "./setup";
 import type { Caller, Spoken } from "./step-player";
-import type { Summariser } from "./summariser";
 
 export class ModelCalls implements Caller {
   readonly #session: LabSession;

@@ -1,7 +1,8 @@
 /** One column under one policy: a session to which everything happens that was recorded, one model call for each assistant message. */
+
+import type { Segments } from "../../../src/evaluate/segments";
 import { type Figures, Ledger } from "./ledger";
 import { ModelCalls } from "./model-calls";
-import type { Segments } from "./segments";
 import { LabSession } from "./session";
 import { type Conditions, LAB_MODEL, limitsOf, type Setup, toSetup, USUAL } from "./setup";
 import { StepPlayer } from "./step-player";

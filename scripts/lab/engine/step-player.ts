@@ -1,7 +1,7 @@
 /** Plays what a client did, and what was answered, to a session: who makes the model calls decides what they cost. */
-import type { ModelCall } from "../domain/commands";
-import type { ItemDraft, ItemMeta, Part } from "../domain/message";
-import { messageText } from "./segments";
+import type { ModelCall } from "../../../src/domain/commands";
+import type { ItemDraft, ItemMeta, Part } from "../../../src/domain/message";
+import { messageText } from "../../../src/evaluate/segments";
 import type { LabSession } from "./session";
 import type { Reply, Step } from "./steps";
 

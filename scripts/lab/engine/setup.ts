@@ -1,23 +1,18 @@
 /** How a column is run. */
-import type { ModelLimits } from "../context/budget";
-import type { Prices } from "../context/economy";
-import type { Policy } from "../context/policy";
-import { policyOf } from "../context/policy-choice";
-import { PRICES } from "./costs";
-import type { Summariser } from "./summariser";
+import type { ModelLimits } from "../../../src/context/budget";
+import type { Prices } from "../../../src/context/economy";
+import { policyOf } from "../../../src/context/policy-choice";
+import { PRICES } from "../../../src/evaluate/costs";
+import type { RoomSetup } from "../../../src/evaluate/room-maker";
+import type { Summariser } from "../../../src/evaluate/summariser";
 
 export const LAB_MODEL = "lab-model";
 const MAX_OUTPUT = 4_096;
 
-export interface Setup {
+export interface Setup extends RoomSetup {
   readonly name: string;
   /** As a session's settings store it. */
   readonly policyText: string;
-  readonly policy: Policy;
-  /** Off in the lab only. */
-  readonly guard: boolean;
-  /** The soft trigger is looked at before each call, as POLICY.md's simulator does, whatever the policy says. */
-  readonly eachCall: boolean;
   /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone (POLICY.md's `source`). */
   readonly countsChain: boolean;
   /** `memory_query` is offered and weighs; docs/policy.md's figures know none. */

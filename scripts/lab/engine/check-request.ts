@@ -1,5 +1,5 @@
 /** What a provider would refuse about the shape of a request: a call without its result, a result without its call. */
-import type { BuiltView, ViewMessage } from "../context/view";
+import type { BuiltView, ViewMessage } from "../../../src/context/view";
 
 const callsOf = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 const resultsOf = ({ parts }: ViewMessage): string[] => parts.flatMap((part) => (part.type === "tool_result" ? [part.call_id] : []));

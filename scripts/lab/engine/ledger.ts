@@ -1,15 +1,15 @@
 /** What a run came to: every call and compaction is entered once, and the figures are read off at the end. */
-import type { Prices } from "../context/economy";
-import type { CompactPlan } from "../context/plan";
-import { FIRST_BRANCH } from "../domain/branch";
-import type { CompactionTrigger } from "../domain/compaction-events";
-import type { SessionState } from "../domain/state";
-import { memoize } from "../lib/memoize";
-import type { Carried } from "./carried";
-import { costOf, costOfReading, NOTHING, PRICES, plus, type Spent } from "./costs";
-import { identifiersIn, type Recall, recallOf } from "./identifiers";
-import { verbatimShare } from "./measures";
-import { type Segment, type Segments, tokensOf } from "./segments";
+import type { Prices } from "../../../src/context/economy";
+import type { CompactPlan } from "../../../src/context/plan";
+import { FIRST_BRANCH } from "../../../src/domain/branch";
+import type { CompactionTrigger } from "../../../src/domain/compaction-events";
+import type { SessionState } from "../../../src/domain/state";
+import type { Carried } from "../../../src/evaluate/carried";
+import { costOf, costOfReading, NOTHING, PRICES, plus, type Spent } from "../../../src/evaluate/costs";
+import { identifiersIn, type Recall, recallOf } from "../../../src/evaluate/identifiers";
+import { verbatimShare } from "../../../src/evaluate/measures";
+import { type Segment, type Segments, tokensOf } from "../../../src/evaluate/segments";
+import { memoize } from "../../../src/lib/memoize";
 import type { RecordedItem } from "./session";
 
 /** The newest history that is looked at for verbatim words, in tokens (docs/policy.md). */

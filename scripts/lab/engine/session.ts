@@ -1,25 +1,25 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
-import { CACHE_TTL_MS } from "../context/economy";
-import type { SummaryText } from "../context/epoch-draft";
-import { estimateParts, estimateRough } from "../context/item-tokens";
-import { SUMMARY_JOIN } from "../context/placement";
-import type { Policy } from "../context/policy";
-import { RECALL_TOOL } from "../context/recall-tool";
-import { estimateTokens } from "../context/tokens";
-import { shortenToolResult } from "../context/tool-results";
-import { type BuiltView, buildView, type ViewEntry } from "../context/view";
-import type { Command, TurnRun } from "../domain/commands";
-import type { CoveredRange } from "../domain/compaction-events";
-import { decide } from "../domain/decide";
-import type { Event } from "../domain/events";
-import { evolve } from "../domain/evolve";
-import type { IdKinds, IdPrefix, OverlayId, TurnId } from "../domain/ids";
-import { itemsOf } from "../domain/items-of";
-import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../domain/message";
-import { initialState, isRecallOffered, type SessionState } from "../domain/state";
+import { CACHE_TTL_MS } from "../../../src/context/economy";
+import type { SummaryText } from "../../../src/context/epoch-draft";
+import { estimateParts, estimateRough } from "../../../src/context/item-tokens";
+import { SUMMARY_JOIN } from "../../../src/context/placement";
+import type { Policy } from "../../../src/context/policy";
+import { RECALL_TOOL } from "../../../src/context/recall-tool";
+import { estimateTokens } from "../../../src/context/tokens";
+import { shortenToolResult } from "../../../src/context/tool-results";
+import { type BuiltView, buildView, type ViewEntry } from "../../../src/context/view";
+import type { Command, TurnRun } from "../../../src/domain/commands";
+import type { CoveredRange } from "../../../src/domain/compaction-events";
+import { decide } from "../../../src/domain/decide";
+import type { Event } from "../../../src/domain/events";
+import { evolve } from "../../../src/domain/evolve";
+import type { IdKinds, IdPrefix, OverlayId, TurnId } from "../../../src/domain/ids";
+import { itemsOf } from "../../../src/domain/items-of";
+import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../../../src/domain/message";
+import { initialState, isRecallOffered, type SessionState } from "../../../src/domain/state";
+import type { KeptSummary, Played } from "../../../src/evaluate/played";
+import { messageText, type Segment, type Segments } from "../../../src/evaluate/segments";
 import { filler } from "./filler";
-import type { KeptSummary, Played } from "./played";
-import { messageText, type Segment, type Segments } from "./segments";
 
 /** A model answers this fast, so a cache that forgets after minutes stays warm. */
 const CALL_MS = 5_000;
