@@ -198,6 +198,14 @@ export const summaries: readonly Mutant[] = [
     tests: DOMAIN,
   },
   {
+    name: "a breaker's probe is repeated as any compaction is",
+    breaks: "I21: one attempt until a compaction gains something",
+    file: "src/domain/breaker.ts",
+    find: "(breaker === null ? attempts : 1)",
+    replace: "(breaker === null ? attempts : Math.max(1, attempts))",
+    tests: ["test/session/breaker.test.ts"],
+  },
+  {
     name: "a breaker that opens again asks for no more than the first time",
     breaks: "I21: vain calls grow with the logarithm of what is appended",
     file: "src/domain/breaker.ts",
