@@ -14,8 +14,8 @@ export const summaries: readonly Mutant[] = [
     name: "a summary of the lab that failed is not asked for again",
     breaks: "policy.md, the lab: attempts apply",
     file: "src/evaluate/summary-attempts.ts",
-    find: "const { attempts } = this.#work.ports.policy.summary;",
-    replace: "const attempts = Math.min(1, this.#work.ports.policy.summary.attempts);",
+    find: "const attempts = this.#attempts;",
+    replace: "const attempts = Math.min(1, this.#attempts);",
     tests: ["test/scripts/lab-summaries.test.ts"],
   },
   {
