@@ -154,6 +154,7 @@ export default {
                 .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
             ),
         ),
+      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,
