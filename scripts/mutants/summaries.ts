@@ -132,6 +132,23 @@ export const summaries: readonly Mutant[] = [
     tests: ["test/queue/consumer.test.ts"],
   },
   {
+    name: "a fold that goes on uses up its message's deliveries",
+    breaks: "design §1.5: deliveries are spent on failures alone",
+    file: "src/queue/consumer.ts",
+    find: 'if (outcome.kind === "unfinished") await deps.queue.send(job);',
+    replace: 'if (outcome.kind === "unfinished") return message.retry({ delaySeconds: 1 });',
+    tests: ["test/queue/consumer.test.ts"],
+    seeds: 50,
+  },
+  {
+    name: "the watchdog sends a second worker while the first is at work",
+    breaks: "design §1.5: deliveries are spent on failures alone",
+    file: "src/session/alarm.ts",
+    find: "lease && lease.expires_at > runtime.deps.clock()",
+    replace: "lease && lease.expires_at > runtime.deps.clock() + 3_600_000",
+    tests: ["test/session/runtime.test.ts"],
+  },
+  {
     name: "a text is cut inside a character",
     breaks: "design §5: never inside a character",
     file: "src/context/tool-results.ts",
