@@ -1,6 +1,6 @@
 /** The wiring: fetch, queue, and the two objects. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
-import { withSuggestions } from "./app/models/suggest-limits";
+import { sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { newId } from "./app/new-id";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials } from "./app/ports";
@@ -147,13 +147,9 @@ export default {
       model: ({ tenant }) =>
         withSuggestions(
           createChatModel({ credentials: credentialsOf(env, config, tenant), estimate: estimateTokens, ai: env.AI }),
-          (suggested) =>
-            ctx.waitUntil(
-              tenantStub(env, tenant)
-                .suggestLimit(suggested)
-                .catch((error: unknown) => log.warn("limit.not_suggested", { error })),
-            ),
+          (suggested) => ctx.waitUntil(sendSuggestion(suggested, { tenant, stub: tenantStub(env, tenant), log })),
         ),
+      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,

@@ -287,7 +287,7 @@ export const unsettledExcept = (lease: number | null, { compaction }: SessionSta
   compaction.unsettled.filter(({ token }) => token !== lease);
 
 /** A question is being answered, or would be by a retry of the last turn. */
-export const isAnswerOwed = ({ turn, last_turn }: SessionState): boolean =>
+export const isAnswerOwed = ({ turn, last_turn }: Pick<SessionState, "turn" | "last_turn">): boolean =>
   turn !== null || (last_turn !== null && last_turn.status !== "completed");
 
 /** The tools of the next request: the turn's own or the session's; between turns, those that the last turn was offered. */

@@ -9,7 +9,7 @@ import type { CompactionView } from "../app/control-views";
 import type { DraftApi } from "../app/draft-api";
 import type { ExecutionView } from "../app/execution-views";
 import type { SuggestedLimit } from "../app/model-entry";
-import { withSuggestions } from "../app/models/suggest-limits";
+import { sendSuggestion, withSuggestions } from "../app/models/suggest-limits";
 import { newId } from "../app/new-id";
 import { tenantObjectName } from "../app/object-name";
 import type { PastApi } from "../app/past-api";
@@ -80,10 +80,8 @@ export class SessionObject extends DurableObject<Env> implements WholeSessionApi
         schedule: startTimer,
       });
     });
-    const suggest = (tenant: TenantId, suggested: SuggestedLimit): void => {
-      const told = tenantStub(tenant).suggestLimit(suggested);
-      this.ctx.waitUntil(told.catch((error: unknown) => log.warn("limit.not_suggested", { error })));
-    };
+    const suggest = (tenant: TenantId, suggested: SuggestedLimit): void =>
+      this.ctx.waitUntil(sendSuggestion(suggested, { tenant, stub: tenantStub(tenant), log }));
     this.#runtime = new SessionRuntime({
       sql: createObjectSql(ctx.storage),
       clock: Date.now,

@@ -412,4 +412,23 @@ describe("the watchdog of a compaction", () => {
     expect(waits.slice(0, 3)).toEqual([60_000, 120_000, 240_000]);
     expect(waits.at(-1)).toBe(3_600_000);
   });
+
+  test("sends no second worker while a lease runs, and one as soon as it has run out", async () => {
+    const life = await overThreshold();
+    const ring = () => {
+      life.time.advance((life.runtime.jobs.get("wake_compaction")?.due_at ?? 0) - life.time.now());
+      ringAlarm(life.runtime);
+    };
+    life.time.advance(59_000);
+    await lease(life);
+    const expires = life.runtime.state.compaction.lease?.expires_at;
+    const sent = life.jobs.length;
+
+    ring();
+
+    expect(life.jobs).toHaveLength(sent);
+    expect(life.runtime.jobs.get("wake_compaction")?.due_at).toBe(expires);
+    ring();
+    expect(life.jobs).toHaveLength(sent + 1);
+  });
 });
