@@ -265,12 +265,17 @@ export const initialState: SessionState = {
 export function fixedTokens(state: SessionState): number {
   const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
-  const recall = isRecallOffered(state) ? RECALL_TOOL_TOKENS : 0;
+  const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
 }
 
-/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw. */
+/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw, and what it weighs more with the session's id in it. */
 export const RECALL_TOOL_TOKENS = 128;
+export const SESSION_ID_TOKENS = 28;
+
+/** What the definition of `memory_query` weighs in this session's requests, once it is offered. */
+export const recallToolTokens = ({ settings }: Pick<SessionState, "settings">): number =>
+  RECALL_TOOL_TOKENS + (settings.recall_names_session ? SESSION_ID_TOKENS : 0);
 
 /** Something is out of the model's view, or shown as less than it is: it may look it up. It changes with the epoch only. */
 export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>
