@@ -38,11 +38,11 @@ export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">
 }
 
 /** A view of exactly this, weighed anew and its overlays in order: for an epoch change, which touches all of it anyway. */
-export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
+export function viewOf(parts: Omit<View, "tokens" | "rough" | "system">): View {
   const weights = reducedWeights(parts.reduced);
   const overlays = inOrder(parts.overlays);
   const weight = overlayTokens(overlays);
-  const empty: View = { ...parts, overlays, items: [], tokens: weight, rough: weight };
+  const empty: View = { ...parts, overlays, items: [], tokens: weight, rough: weight, system: 0 };
   return appended(empty, parts.items, (item) => weights.get(item.position) ?? null);
 }
 
@@ -75,11 +75,12 @@ export const appendToView = (view: View, items: readonly ItemMeta[]): View => ap
 
 /** `reduced`: what an item weighs that is shown as less than it is; null: it is shown as it is. */
 function appended(view: View, items: readonly ItemMeta[], reduced: (item: ItemMeta) => number | null): View {
-  let { tokens, rough } = view;
+  let { tokens, rough, system } = view;
   for (const item of items) {
+    if (item.kind === "system") system += reduced(item) ?? item.tokens;
     tokens += (reduced(item) ?? item.tokens) + signedTokens(view, item);
     rough += reduced(item) ?? item.rough ?? item.tokens;
   }
   const missing = missingResults(items) * NO_RESULT_TOKENS;
-  return { ...view, items: [...view.items, ...items], tokens: tokens + missing, rough: rough + missing };
+  return { ...view, items: [...view.items, ...items], tokens: tokens + missing, rough: rough + missing, system };
 }
