@@ -57,6 +57,14 @@ export const branches: readonly Mutant[] = [
     tests: BRANCHES,
   },
   {
+    name: "the question of a turn that can be retried is left behind a summary",
+    breaks: "I5, I23: a retry has its question in the request",
+    file: "src/app/branch/go-back.ts",
+    find: 'const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });',
+    replace: 'const isAsked = newest?.kind === "user";',
+    tests: ["test/session/retry-after-rewind.test.ts"],
+  },
+  {
     name: "what was said since a branch was left is taken for its own",
     breaks: "a branch is gone on with as it was left",
     file: "src/app/branch/switch-branch.ts",

@@ -14,8 +14,8 @@ export const summaries: readonly Mutant[] = [
     name: "a summary of the lab that failed is not asked for again",
     breaks: "policy.md, the lab: attempts apply",
     file: "src/evaluate/summary-attempts.ts",
-    find: "const { attempts } = this.#work.ports.policy.summary;",
-    replace: "const attempts = Math.min(1, this.#work.ports.policy.summary.attempts);",
+    find: "const attempts = this.#attempts;",
+    replace: "const attempts = Math.min(1, this.#attempts);",
     tests: ["test/scripts/lab-summaries.test.ts"],
   },
   {
@@ -213,6 +213,14 @@ export const summaries: readonly Mutant[] = [
     find: "const opens = counts && failures >= FAILURES_TO_OPEN;",
     replace: "const opens = counts && failures < 0;",
     tests: DOMAIN,
+  },
+  {
+    name: "a breaker's probe is repeated as any compaction is",
+    breaks: "I21: one attempt until a compaction gains something",
+    file: "src/domain/breaker.ts",
+    find: "(breaker === null ? attempts : 1)",
+    replace: "(breaker === null ? attempts : Math.max(1, attempts))",
+    tests: ["test/session/breaker.test.ts"],
   },
   {
     name: "a breaker that opens again asks for no more than the first time",

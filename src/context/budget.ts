@@ -2,7 +2,7 @@
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, offeredTools, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, offeredTools, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { savedByWords } from "./media";
@@ -88,7 +88,7 @@ export const SHORTENED_TOKENS = SHORTENED_CHARS + NOTICE_TOKENS;
 
 /** Raw tokens that the first change of the view adds to whatever it leaves: from then on `memory_query` is offered. */
 export const recallToCome = (state: SessionState): number =>
-  state.settings.recall === false || isRecallOffered(state) ? 0 : RECALL_TOOL_TOKENS;
+  state.settings.recall === false || isRecallOffered(state) ? 0 : recallToolTokens(state);
 
 const weights = new WeakMap<readonly Reduced[], ReadonlyMap<number, number>>();
 

@@ -42,7 +42,8 @@ export async function openSession(
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
-  const settings: SessionSettings = { model, policy, ...texts, ...(offersRecall(policy) ? {} : { recall: false }) };
+  const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
+  const settings: SessionSettings = { model, policy, ...texts, ...recall };
   const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(runtime) : err(opened.error);
