@@ -57,7 +57,7 @@ const known = new WeakMap<View, Saved>();
 
 /** What the view weighs less for the model that is to read it than was recorded, item by item; what is shown as less is weighed as that already. */
 export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Omit<Saved, "reader"> {
-  if (!reader) return NOTHING;
+  if (!reader || view.media === 0) return NOTHING;
   const found = known.get(view);
   if (found?.reader === reader) return found;
   const reduced = new Set(view.reduced.map(({ position }) => position));
