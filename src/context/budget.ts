@@ -79,6 +79,9 @@ export const rawViewTokens = (state: SessionState): number => fixedTokens(state)
 /** The same of what the view shows: overlays, items, and what stands for results that are missing. */
 export const viewTokens = (state: SessionState): number => state.view.tokens - savedByWords(state).total;
 
+/** Raw estimate of the system messages that the view shows. */
+export const systemTokens = (state: SessionState): number => state.view.system - savedByWords(state).system;
+
 /** Characters that a result shows when the guard must shorten it, both ends together. */
 export const SHORTENED_CHARS = 1_000;
 /** What its notice weighs at most, with the way to have all of it, which an execution's id makes dense. */

@@ -14,7 +14,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 18;
+export const STATE_VERSION = 19;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -70,6 +70,8 @@ export interface View {
   readonly tokens: number;
   /** The same by RFC-011's estimator, characters over 4. */
   readonly rough: number;
+  /** Raw estimate of its system messages: a running sum, too. */
+  readonly system: number;
   /** How many items hold images or files, which weigh less for some models. */
   readonly media: number;
 }
@@ -238,7 +240,7 @@ export const initialState: SessionState = {
   imported_calls: [],
   branch: FIRST_BRANCH,
   fork: null,
-  view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0, media: 0 },
+  view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0, media: 0, system: 0 },
   anchor: null,
   doubted: null,
   compaction: {

@@ -42,7 +42,11 @@ export function viewOf(parts: Omit<View, Sums>): View {
   const weights = reducedWeights(parts.reduced);
   const overlays = inOrder(parts.overlays);
   const weight = overlayTokens(overlays);
-  const sums = plusItems({ ...parts, tokens: weight, rough: weight, media: 0 }, parts.items, (item) => weights.get(item.position) ?? null);
+  const sums = plusItems(
+    { ...parts, tokens: weight, rough: weight, media: 0, system: 0 },
+    parts.items,
+    (item) => weights.get(item.position) ?? null,
+  );
   return { ...parts, overlays, ...sums };
 }
 
@@ -109,7 +113,7 @@ function growingView({ epoch, overlays, reduced, signed_from, ...sums }: Omit<Vi
 }
 
 /** What a view knows of its items without looking at them again. */
-type Sums = "tokens" | "rough" | "media";
+type Sums = "tokens" | "rough" | "media" | "system";
 
 /** `reduced`: what an item weighs that is shown as less than it is; null: it is shown as it is. */
 function plusItems(
@@ -117,12 +121,13 @@ function plusItems(
   items: readonly ItemMeta[],
   reduced: (item: ItemMeta) => number | null,
 ): Pick<View, Sums> {
-  let { tokens, rough, media } = view;
+  let { tokens, rough, media, system } = view;
   for (const item of items) {
+    if (item.kind === "system") system += reduced(item) ?? item.tokens;
     tokens += (reduced(item) ?? item.tokens) + signedTokens(view, item);
     rough += reduced(item) ?? item.rough ?? item.tokens;
     media += item.attached ? 1 : 0;
   }
   const missing = missingResults(items) * NO_RESULT_TOKENS;
-  return { tokens: tokens + missing, rough: rough + missing, media };
+  return { tokens: tokens + missing, rough: rough + missing, media, system };
 }
