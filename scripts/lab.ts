@@ -5,11 +5,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../src/context/presets";
+import { readColumns, repeated } from "./lab/column.ts";
+import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
 import { runColumn } from "./lab/engine/run-column";
 import { type Options, type Setup, toSetup, USUAL } from "./lab/engine/setup";
 import type { Column } from "./lab/engine/steps";
-import { readColumns, repeated } from "./lab/column.ts";
-import { PRICE_VARIANTS, VARIANTS } from "./lab/conditions.ts";
 import { toPage } from "./lab/html/page.ts";
 import { type Given, readOptions } from "./lab/options.ts";
 import { drawColumn } from "./lab/picture.ts";

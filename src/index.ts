@@ -129,6 +129,7 @@ export default {
           credentials: credentialsOf(wiringOf(env, config, tenant)),
           suggest: suggestLimitTo({ env, tenant, log }, (work) => ctx.waitUntil(work)),
         }),
+      queue: { send: async (job) => void (await env.COMPACTIONS.send(job)) },
       clock: Date.now,
       schedule: startTimer,
       random: Math.random,

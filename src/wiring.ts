@@ -1,6 +1,6 @@
 /** Adapters that both the Worker's entry and the objects need, built from the bindings in one place. */
 
-import { type SuggestLimit, withSuggestions } from "./app/models/suggest-limits";
+import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
 import type { Credentials, Log } from "./app/ports";
 import { estimateTokens } from "./context/tokens";
@@ -55,12 +55,7 @@ export function suggestLimitTo(
   { env, tenant, log }: Omit<TenantWiring, "config">,
   waitUntil: (work: Promise<unknown>) => void,
 ): SuggestLimit {
-  return (suggested) =>
-    waitUntil(
-      tenantStub(env, tenant)
-        .suggestLimit(suggested)
-        .catch((error: unknown) => log.warn("limit.not_suggested", { tenant, error })),
-    );
+  return (suggested) => waitUntil(sendSuggestion(suggested, { tenant, stub: tenantStub(env, tenant), log }));
 }
 
 /** One for the isolate, which shares what names resolve to. `allowPrivate`: private addresses may be called. */

@@ -57,6 +57,22 @@ export const branches: readonly Mutant[] = [
     tests: BRANCHES,
   },
   {
+    name: "the question of a turn that can be retried is left behind a summary",
+    breaks: "I5, I23: a retry has its question in the request",
+    file: "src/app/branch/go-back.ts",
+    find: 'const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });',
+    replace: 'const isAsked = newest?.kind === "user";',
+    tests: ["test/session/retry-after-rewind.test.ts"],
+  },
+  {
+    name: "a rebuild that was cut off keeps what is redacted afterwards",
+    breaks: "I31: what was redacted is in no row",
+    file: "src/read-model/writer.ts",
+    find: "const isRedacted = key === tenant && events",
+    replace: "const isRedacted = key !== tenant && events",
+    tests: ["test/read-model/rebuild-cut-off.test.ts"],
+  },
+  {
     name: "what was said since a branch was left is taken for its own",
     breaks: "a branch is gone on with as it was left",
     file: "src/app/branch/switch-branch.ts",

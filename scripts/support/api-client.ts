@@ -19,6 +19,9 @@ export class ApiError extends Failure {
   }
 }
 
+/** What a Node client waits for the headers of an answer, here for the whole of it. */
+const PATIENCE_MS = 5 * 60_000;
+
 export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Aborting closes the connection; the call then throws. */
@@ -32,8 +35,27 @@ export interface Call extends CallOptions {
   readonly body?: unknown;
 }
 
-/** Throws an `ApiError`, or what `fetch` throws when the server is out of reach. Numbers and shapes are the caller's to check. */
-export async function callApi(connection: Connection, call: Call): Promise<unknown> {
+/**
+ * Throws an `ApiError`, what `fetch` throws when the server is out of reach, or a `Failure` when it has not answered within `patienceMs`; a call
+ * that brings its own signal waits for that alone. Numbers and shapes are the caller's to check.
+ */
+export async function callApi(connection: Connection, call: Call, patienceMs = PATIENCE_MS): Promise<unknown> {
+  if (call.signal) return readAnswer(connection, call);
+  const late = Promise.withResolvers<never>();
+  const leaving = new AbortController();
+  // The timer decides, as an aborted signal alone may not end a request.
+  const timer = setTimeout(() => {
+    late.reject(new Failure(`${call.method} ${call.path} was not answered within ${patienceMs / 1_000} s`));
+    leaving.abort();
+  }, patienceMs);
+  try {
+    return await Promise.race([readAnswer(connection, { ...call, signal: leaving.signal }), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAnswer(connection: Connection, call: Call): Promise<unknown> {
   const response = await send(connection, call, "application/json");
   const text = await response.text();
   return text === "" ? null : JSON.parse(text);

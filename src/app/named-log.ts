@@ -1,4 +1,4 @@
-/** Whose line it is: every line of a session's object and of its jobs carries the tenant and the session, whatever wrote it. */
+/** Whose line it is: every line of a session's object and of its jobs carries the tenant and the session, every line of a tenant's object the tenant. */
 import type { Log } from "./ports";
 
 type Names = Readonly<Record<string, string>>;

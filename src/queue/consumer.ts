@@ -2,7 +2,7 @@
 
 import { runCompaction } from "../app/compaction/run-compaction";
 import { withNames } from "../app/named-log";
-import type { ChatModel, Clock, CompactionJob, Log } from "../app/ports";
+import type { ChatModel, Clock, CompactionJob, CompactionQueue, Log } from "../app/ports";
 import type { SessionApi } from "../app/session-api";
 import type { Schedule } from "../app/session-ports";
 import { parseCompactionJob } from "./compaction-job";
@@ -11,6 +11,8 @@ export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
   /** As the job's tenant calls models. */
   readonly model: (job: CompactionJob) => ChatModel;
+  /** Takes the job of a fold that goes on. */
+  readonly queue: CompactionQueue;
   readonly clock: Clock;
   readonly schedule: Schedule;
   readonly random: () => number;
@@ -42,7 +44,9 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   const log = withNames(deps.log, () => ({ tenant, session }));
   try {
     const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
-    if (outcome.kind === "done") return message.ack();
+    // A job of its own: a long fold must not use up the deliveries, which are there for failures. One that comes twice finds the lease held.
+    if (outcome.kind === "unfinished") await deps.queue.send(job);
+    if (outcome.kind !== "again") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
     message.retry({ delaySeconds });
   } catch (error) {

@@ -50,7 +50,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       else jobs.disarm("recover_turn");
       return;
     case "wake_compaction":
-      return runtime.wakeCompaction();
+      return watchCompaction(runtime, job);
     case "expire_tools":
       return expireTools(runtime);
     case "erase_projection": {
@@ -64,6 +64,13 @@ function runJob(runtime: SessionRuntime, job: Job): void {
     default:
       assertNever(job.kind);
   }
+}
+
+/** While a lease runs its holder is at work, and a worker that came now could only spend its deliveries waiting. */
+function watchCompaction(runtime: SessionRuntime, { attempts }: Job): void {
+  const { lease } = runtime.state.compaction;
+  if (lease && lease.expires_at > runtime.deps.clock()) return runtime.jobs.arm("wake_compaction", lease.expires_at, attempts);
+  runtime.wakeCompaction();
 }
 
 /** A turn that runs tools of its own may wait for others' again when they are done. */

@@ -72,7 +72,7 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
     const retryInMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), MAX_RETRY_MS);
     sql.rows("UPDATE projection SET attempts = ?", attempts);
     alarm.set(now() + retryInMs);
-    log.warn("tenant.projection_failed", { tenant: snapshot().tenant, attempts, retry_in_ms: retryInMs, cause });
+    log.warn("tenant.projection_failed", { attempts, retry_in_ms: retryInMs, cause });
   }
   async function run(): Promise<void> {
     try {

@@ -1,4 +1,5 @@
 /** What the tenant's object still owes others: its row in the read model, and erasures under way. One alarm serves both. */
+import { withNames } from "../app/named-log";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
 import type { TenantChange, TenantProjection } from "../app/tenant-api";
@@ -25,7 +26,8 @@ export interface Upkeep {
   ring(): Promise<void>;
 }
 
-export function createUpkeep({ sql, storage, projection, snapshot, tenant, sessions, log }: UpkeepDeps): Upkeep {
+export function createUpkeep({ sql, storage, projection, snapshot, tenant, sessions, log: unnamed }: UpkeepDeps): Upkeep {
+  const log = withNames(unnamed, () => ({ tenant: tenant() }));
   const erase = async (session: SessionId): Promise<boolean> => {
     const caller = { tenant: tenant(), session };
     const erased = await sessions(caller).erase(caller, true);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ChatModel, Log, ModelChunk } from "../../src/app/ports";
+import type { ChatModel, CompactionJob, Log, ModelChunk } from "../../src/app/ports";
 import type { LeaseOutcome, Outcome, SummaryOutcome } from "../../src/app/session-api";
 import { ok } from "../../src/lib/result";
 import { type ConsumerDeps, consumeCompactions, consumeDeadLetters, type QueueMessage } from "../../src/queue/consumer";
@@ -7,6 +7,7 @@ import { id, SESSION, TENANT } from "../support/builders";
 
 const JOB = { tenant: TENANT, session: SESSION, compaction: id("cmp", 1) };
 const NOW = 1_000_000;
+const MINUTE = 60_000;
 
 function message(body: unknown = JOB): QueueMessage & { settled: unknown[] } {
   const settled: unknown[] = [];
@@ -57,17 +58,21 @@ function modelOf(...answers: (readonly ModelChunk[] | "throws")[]): ChatModel {
 
 interface World extends ConsumerDeps {
   readonly recorded: { token: number; outcome: SummaryOutcome }[];
+  readonly sent: CompactionJob[];
   readonly log: ReturnType<typeof logged>;
 }
 
 /** `next`: what the session answers to each outcome. */
 function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; model?: ChatModel; reach?: () => void }): World {
   const recorded: World["recorded"] = [];
+  const sent: World["sent"] = [];
   const model = input.model ?? modelOf();
   const { leases, next = [] } = input;
   return {
     recorded,
+    sent,
     log: logged(),
+    queue: { send: async (job) => void sent.push(job) },
     clock: () => NOW,
     random: () => 0,
     schedule: () => () => {},
@@ -139,13 +144,12 @@ describe("a compaction job", () => {
     expect(job.settled).toEqual([["retry", 21]]);
   });
 
-  test("that has more to read than one delivery has time for is given back between two parts, in time", async () => {
+  /** A fold whose parts take a minute each, and have no end. */
+  function endlessFold() {
     let now = NOW;
-    const MINUTE = 60_000;
     const first = leased(1);
     if (first.kind !== "leased") throw new Error("not leased");
     const deps = world({ leases: [first] });
-    const clock = (): number => now;
     const model: ChatModel = {
       async *stream() {
         now += MINUTE;
@@ -161,14 +165,30 @@ describe("a compaction job", () => {
         return ok(leaves ? { next: "later" } : { next: "continue", part: { ...first.part, part: part + 1 }, timeoutMs: MINUTE });
       },
     });
+    return { parts, deps: { ...deps, clock: (): number => now, sessions, model: () => model } };
+  }
+
+  test("that has more to read than one delivery has time for goes on with a job of its own, in time, and uses no retry", async () => {
+    const { parts, deps } = endlessFold();
     const job = message();
 
-    await consumeCompactions([job], { ...deps, clock, sessions, model: () => model });
+    await consumeCompactions([job], deps);
 
     expect(parts).toEqual(Array.from({ length: parts.length }, (_, n) => n));
     expect(parts.length).toBeGreaterThan(10);
-    expect(now - NOW).toBeLessThan(15 * MINUTE);
-    expect(job.settled).toEqual([["retry", 1]]);
+    expect(deps.clock() - NOW).toBeLessThan(15 * MINUTE);
+    expect(deps.sent).toEqual([JOB]);
+    expect(job.settled).toEqual(["ack"]);
+  });
+
+  test("that cannot be sent anew comes back by a retry", async () => {
+    const { deps } = endlessFold();
+    const job = message();
+    const send = (): Promise<void> => Promise.reject(new Error("the queue is out of reach"));
+
+    await consumeCompactions([job], { ...deps, queue: { send } });
+
+    expect(job.settled).toEqual([["retry", null]]);
   });
 
   test("that cannot reach its session is tried again, and the rest of the batch goes on", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { SummaryOutcome } from "../../src/app/session-api";
+import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { ringAlarm } from "../../src/session/alarm";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
@@ -375,6 +376,20 @@ describe("an outcome that is held back", () => {
     expect(ledgerOf(life).at(-1)).toMatchObject({ purpose: "compaction", outcome: "stale", usage: summary.usage, lease: token });
   });
 
+  test("is in the sums that outlive the session which is erased over it", async () => {
+    const life = await overThreshold();
+    const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, part: 0, next: null };
+    await life.send("one more thing");
+    await life.service.recordCompaction(CALLER, input);
+    const handed: ErasedUsage[] = [];
+    life.usageArchive = { keep: async (_, usage) => handed.splice(0, handed.length, ...usage) };
+
+    await life.service.erase(CALLER);
+
+    const { input: read, output } = summary.usage ?? {};
+    expect(handed.filter(({ purpose }) => purpose === "compaction")).toMatchObject([{ calls: 1, input: read, output }]);
+  });
+
   test("and that nobody waits for any more is not held: its call is recorded at once, and once", async () => {
     const life = await overThreshold();
     const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, part: 0, next: null };
@@ -411,5 +426,24 @@ describe("the watchdog of a compaction", () => {
     }
     expect(waits.slice(0, 3)).toEqual([60_000, 120_000, 240_000]);
     expect(waits.at(-1)).toBe(3_600_000);
+  });
+
+  test("sends no second worker while a lease runs, and one as soon as it has run out", async () => {
+    const life = await overThreshold();
+    const ring = () => {
+      life.time.advance((life.runtime.jobs.get("wake_compaction")?.due_at ?? 0) - life.time.now());
+      ringAlarm(life.runtime);
+    };
+    life.time.advance(59_000);
+    await lease(life);
+    const expires = life.runtime.state.compaction.lease?.expires_at;
+    const sent = life.jobs.length;
+
+    ring();
+
+    expect(life.jobs).toHaveLength(sent);
+    expect(life.runtime.jobs.get("wake_compaction")?.due_at).toBe(expires);
+    ring();
+    expect(life.jobs).toHaveLength(sent + 1);
   });
 });

@@ -7,6 +7,7 @@ import { evolve } from "../../src/domain/evolve";
 import { itemsOf } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
+import { findNewest } from "../../src/session/log/branch-items";
 import { readEvents } from "../../src/session/log/event-log";
 import { hasSchema, readMeta } from "../../src/session/log/log-schema";
 import { CompactionRules } from "./compaction-rules";
@@ -91,12 +92,20 @@ export class LogRules {
     this.replayed = evolve(before, event);
     if (event.type === "PinsSet") this.pins = event.pins;
     if (event.type === "CompactionStarted") this.#epochs.set(event.token, event.base_epoch);
-    if (event.type === "TurnStarted" && event.attempt === 1)
-      this.question = event.item ?? this.replayed.view.items.findLast((item) => item.kind === "user") ?? null;
+    if (event.type === "TurnStarted" && event.attempt === 1) this.question = event.item ?? this.#askedAgain();
     this.#compactions.afterEvent(event, before, this.replayed);
     this.#drafts.afterEvent(event, before, this.replayed);
     this.#view.afterEvent(event, before, this.replayed);
     this.redactions.afterEvent(event, before, this.replayed);
+  }
+
+  /** I23: what is answered again is the newest message of the user on the line that goes on, and is in the view. */
+  #askedAgain(): ItemMeta | null {
+    const { branch, next_position, view } = this.replayed;
+    const asked = findNewest({ sql: this.world.sql, elsewhere: branch.elsewhere, from: next_position - 1 }, ({ kind }) => kind === "user");
+    const isShown = view.items.some(({ id }) => id === asked?.id);
+    this.world.violations.check(isShown, "I23", () => `a turn answers position ${asked?.position} again, which is not in the view`);
+    return asked;
   }
 
   #count(event: StoredEvent): void {

@@ -5,6 +5,7 @@ import { consumeCompactions } from "../../src/queue/consumer";
 import type { Profile } from "./profile";
 import { type Scheduler, Scope } from "./scheduler";
 import type { Stats } from "./stats";
+import type { Violations } from "./violation";
 
 type Compactor = Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
 
@@ -13,6 +14,7 @@ interface Deps {
   readonly profile: Profile;
   readonly stats: Stats;
   readonly log: Log;
+  readonly violations: Violations;
   readonly session: (scope: Scope) => Compactor;
   readonly model: (scope: Scope) => ChatModel;
 }
@@ -89,17 +91,28 @@ export class SimQueue {
   }
 
   async #consume(message: Message): Promise<void> {
-    const { scheduler, session, model, log } = this.deps;
+    const { scheduler, session, model, log, violations } = this.deps;
     const scope = new Scope(`consumer ${++this.#count}`);
     this.#consumers.set(scope, message);
+    let wentOn = false;
     const settled = {
       body: message.job,
       attempts: message.attempts,
       ack: () => {},
-      retry: (options?: { readonly delaySeconds?: number }) => this.#retry(message, (options?.delaySeconds ?? 5) * 1_000),
+      retry: (options?: { readonly delaySeconds?: number }) => {
+        violations.check(!(wentOn && options), "I20", () => "a fold that went on used up a delivery");
+        this.#retry(message, (options?.delaySeconds ?? 5) * 1_000);
+      },
+    };
+    const compactor = session(scope);
+    const recordCompaction: Compactor["recordCompaction"] = async (caller, input) => {
+      const recorded = await compactor.recordCompaction(caller, input);
+      wentOn = recorded.ok && recorded.value.next === "later";
+      return recorded;
     };
     await consumeCompactions([settled], {
-      sessions: () => session(scope),
+      sessions: () => ({ ...compactor, recordCompaction }),
+      queue: this.reachedBy(scope),
       model: () => model(scope),
       clock: () => scheduler.now,
       random: () => scheduler.random.next(),

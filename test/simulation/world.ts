@@ -114,6 +114,7 @@ export class World {
       scheduler,
       profile,
       stats,
+      violations,
       log: this.#logger,
       model: (scope) => this.model.for(scope, () => null),
       session: (scope) => ({

@@ -1,5 +1,6 @@
 /** One alarm for two debts: the row in the read model, and erasures under way. Neither takes the other's time. */
 import { expect, it } from "vitest";
+import type { Log } from "../../src/app/ports";
 import type { SessionApi } from "../../src/app/session-api";
 import type { TenantChange } from "../../src/app/tenant-api";
 import { ok } from "../../src/lib/result";
@@ -10,9 +11,13 @@ import { idOf } from "./support";
 
 const SESSION = idOf("ses", 1);
 const TENANT = idOf("ten", 1);
-const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
-function world(write: () => Promise<void>) {
+type Erase = SessionApi["erase"];
+
+const eraseAtOnce: Erase = async (caller) =>
+  ok({ session: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
+
+function world(write: () => Promise<void>, eraseSession: Erase = eraseAtOnce) {
   const sql = createMigratedSql();
   createDirectory(sql).register({ session: SESSION, idempotency: null, at: 1 });
   const set: { alarm: number | null } = { alarm: null };
@@ -26,13 +31,16 @@ function world(write: () => Promise<void>) {
     },
   };
   const asked: (boolean | undefined)[] = [];
-  const erase: SessionApi["erase"] = async (caller, isNoted) => {
+  const erase: Erase = (caller, isNoted) => {
     asked.push(isNoted);
-    return ok({ session: caller.session, erased_at: 1, stores: [{ store: "session", status: "erased", rows: null }] });
+    return eraseSession(caller, isNoted);
   };
+  const lines: { readonly event: string; readonly fields: Readonly<Record<string, unknown>> | undefined }[] = [];
+  const note: Log["warn"] = (event, fields) => void lines.push({ event, fields });
+  const log: Log = { info: note, warn: note, error: note };
   const snapshot = (): TenantChange => ({ tenant: TENANT, settings: { name: "t", default_model: "m", default_policy: "" }, models: [] });
-  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log: SILENT };
-  return { sql, set, asked, upkeep: createUpkeep(deps) };
+  const deps = { sql, storage, projection: { write }, snapshot, tenant: () => TENANT, sessions: () => ({ erase }), log };
+  return { sql, set, asked, lines, upkeep: createUpkeep(deps) };
 }
 
 it("the alarm asks the sessions whose erasure was cut off, and is gone when nothing is owed", async () => {
@@ -67,4 +75,17 @@ it("a read model that is out of reach does not put an erasure off", async () => 
   await upkeep.outbox.drain();
 
   expect(set.alarm).toBe(due);
+});
+
+it("lines of failed erasures and projections say whose they are", async () => {
+  const away = () => Promise.reject(new Error("out of reach"));
+  const { sql, lines, upkeep } = world(away, away);
+  upkeep.outbox.touch();
+  upkeep.erasures.begin({ session: SESSION, isKnown: false });
+  sql.rows("UPDATE erasures SET due_at = 0");
+
+  await upkeep.ring();
+
+  expect(lines.map(({ event }) => event)).toEqual(["tenant.erasure_failed", "tenant.projection_failed"]);
+  for (const { fields } of lines) expect(fields).toMatchObject({ tenant: TENANT });
 });

@@ -10,7 +10,7 @@ import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange, Overlay } from "../../domain/compaction-events";
 import type { BranchLine } from "../../domain/events";
 import type { ItemMeta } from "../../domain/message";
-import type { SessionState } from "../../domain/state";
+import { isAnswerOwed, type SessionState } from "../../domain/state";
 import { toDropped } from "../../domain/view";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";
@@ -52,24 +52,21 @@ export interface LineAt {
   readonly shown: readonly CoveredRange[];
 }
 
-/** The line that ends at `to`, as the model would read it. A question at its end is shown, whoever answers it. */
+/** The line that ends at `to`, as the model would read it. A question that may be answered from there is shown: at its end, or by a retry. */
 export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
   const newest = past.newestUpTo(to);
-  const mustShow = newest?.kind === "user" ? newest.position : null;
+  const last_turn = newest?.turn && newest.kind !== "user" ? (past.turn(newest.turn)?.last ?? null) : null;
+  const isAsked = newest?.kind === "user" || isAnswerOwed({ turn: null, last_turn });
+  const mustShow = isAsked ? (past.newestQuestionUpTo(to)?.position ?? null) : null;
   const { overlays, reduced, shown, continues } = viewAt({ state, to, elsewhere, earlier: past.earlierViews(to), mustShow });
   const left = rangesWithin(state.branch.elsewhere, { from: to + 1, to: last });
-  const ended = newest?.turn ? past.turn(newest.turn) : null;
   const taken_back = upTo(state.branch.taken_back, to);
   const at = { branch: state.branch.count + 1, elsewhere, taken_back, messages: state.messages - past.countMessages(left) };
   const seen = { overlays, reduced };
   const wanted = past.itemsAt(shown);
-  return toLine(
-    { ...at, last_turn: newest?.kind === "user" ? null : (ended?.last ?? null), continues },
-    { ...seen, wanted },
-    { state, past },
-  );
+  return toLine({ ...at, last_turn, continues }, { ...seen, wanted }, { state, past });
 }
 
 const upTo = (ranges: readonly CoveredRange[], last: number): readonly CoveredRange[] =>

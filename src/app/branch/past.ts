@@ -29,6 +29,8 @@ export interface BranchPast {
   everyItemAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /** The newest item of the present branch up to `position`. */
   newestUpTo(position: number): ItemMeta | null;
+  /** The newest message of the user on the present branch up to `position`: what a retry from there would answer. */
+  newestQuestionUpTo(position: number): ItemMeta | null;
   /** The first one behind it. */
   nextAfter(position: number): ItemMeta | null;
   /** Views of the past, the newest first, and at last the one of when `to` was the newest position. */

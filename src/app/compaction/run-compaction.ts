@@ -17,14 +17,14 @@ export interface CompactionPorts extends SummarizePorts {
 /** Leases at most, whatever the policy's attempts: a bound on this loop, not a rule of the protocol. */
 const LEASES_PER_JOB = 5;
 
-/**
- * A consumer has 15 minutes. A fold whose next part may not end within them is given back, and goes on with the next delivery, which is no
- * further attempt.
- */
+/** A consumer has 15 minutes. A fold whose next part may not end within them is given back, and goes on with a job of its own, which is no further attempt. */
 export const JOB_MS = 14 * 60_000;
 
-/** What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease and a fold that is not at its end. */
-export type JobOutcome = { readonly kind: "done" } | { readonly kind: "again"; readonly at: number };
+/**
+ * What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease (`again`) and a fold that is not at its end
+ * (`unfinished`: parts were kept, and the lease is free).
+ */
+export type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
 
 export async function runCompaction(job: CompactionJob, ports: CompactionPorts): Promise<JobOutcome> {
   const waiting = { efforts: new Efforts(), most: PATIENCE_MS, signal: new AbortController().signal };
@@ -35,7 +35,7 @@ export async function runCompaction(job: CompactionJob, ports: CompactionPorts):
     if (lease.value.kind === "held") return { kind: "again", at: lease.value.until };
     if (lease.value.kind === "nothing") return { kind: "done" };
     const failed = await workOff(job, { lease: lease.value, until }, ports);
-    if (failed === "later") return { kind: "again", at: ports.clock() };
+    if (failed === "later") return { kind: "unfinished" };
     if (!failed) return { kind: "done" };
     await waitAfter(failed, waiting, ports);
   }

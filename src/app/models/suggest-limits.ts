@@ -1,9 +1,26 @@
 /** What a provider's refusal teaches of a model's limits is told to the registry, beside the call and never in its way. */
+import type { TenantId } from "../../domain/ids";
 import type { SuggestedLimit } from "../model-entry";
-import type { ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../ports";
+import type { ChatModel, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
+import type { TenantApi } from "../tenant-api";
 
 /** Tells the tenant's registry of a limit. It does not throw, and nobody waits for it. */
 export type SuggestLimit = (suggested: SuggestedLimit) => void;
+
+interface SuggestionPorts {
+  readonly tenant: TenantId;
+  readonly stub: Pick<TenantApi, "suggestLimit">;
+  readonly log: Log;
+}
+
+/** Sends a suggestion to the tenant's object. Never rejects: one that does not arrive is logged, and made again by the next refusal. */
+export async function sendSuggestion(suggested: SuggestedLimit, { tenant, stub, log }: SuggestionPorts): Promise<void> {
+  try {
+    await stub.suggestLimit(suggested);
+  } catch (error) {
+    log.warn("limit.not_suggested", { tenant, model: suggested.model, error });
+  }
+}
 
 /** Null: the failure names no limit, or not one of the model's. */
 function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: ModelFailure): SuggestedLimit | null {

@@ -22,6 +22,7 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
     itemsAt: (ranges) => itemsAt(sql, ranges, taken_back),
     everyItemAt: (ranges) => readRanges(sql, ranges),
     newestUpTo: (position) => one({ from: 1, to: position, order: "desc" }),
+    newestQuestionUpTo: (position) => findNewest({ sql, elsewhere, from: position }, ({ kind }) => kind === "user"),
     nextAfter: (position) => one({ from: position + 1, to: ALL_POSITIONS, order: "asc" }),
     *earlierViews(to) {
       const lineage = readLineage(sql, number);

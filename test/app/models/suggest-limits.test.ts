@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { SuggestedLimit } from "../../../src/app/model-entry";
-import { withSuggestions } from "../../../src/app/models/suggest-limits";
+import { sendSuggestion, withSuggestions } from "../../../src/app/models/suggest-limits";
 import type { ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../../../src/app/ports";
+import { id } from "../../support/builders";
 
 const request: ModelRequest = {
   model: {
@@ -65,4 +66,16 @@ describe("a limit in a provider's refusal", () => {
   it("is none where the call ended well", async () => {
     expect(await heard({ type: "text", text: "a" }, { type: "finish", finish: "stop", usage: null })).toEqual([]);
   });
+});
+
+it("a suggestion that does not arrive is logged with its tenant and model, and nothing is thrown", async () => {
+  const lines: unknown[] = [];
+  const note = (event: string, fields?: object): void => void lines.push([event, fields]);
+  const away = new Error("out of reach");
+  const stub = { suggestLimit: () => Promise.reject(away) };
+  const log = { info: note, warn: note, error: note };
+
+  await sendSuggestion({ model: "m", context_window: 4_000, source: "provider_error" }, { tenant: id("ten", 1), stub, log });
+
+  expect(lines).toEqual([["limit.not_suggested", { tenant: id("ten", 1), model: "m", error: away }]]);
 });
