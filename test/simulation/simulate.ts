@@ -66,6 +66,7 @@ async function act({ world, log }: Run): Promise<void> {
     if (!(await scheduler.step())) return;
     if (random.chance(profile.crash)) world.crash();
     if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
+    if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
     if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
     log.afterStep();
   }
