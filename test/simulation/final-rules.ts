@@ -3,9 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { buildRequest } from "../../src/app/compaction/build-request";
 import type { DisplayItem } from "../../src/app/session-views";
-import type { ItemId } from "../../src/domain/ids";
+import type { ItemId, TenantId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";
 import { createRebuildRows } from "../../src/read-model/rebuild";
+import { scratchOf } from "../../src/read-model/store";
 import { ALL_POSITIONS, readItems } from "../../src/session/log/log-tables";
 import { readRows, rebuildSession } from "../read-model/rows";
 import { checkEvaluation } from "./evaluation-rules";
@@ -191,9 +192,10 @@ export async function checkErased({ world, users }: Run): Promise<void> {
   );
   const bodies = sql.all("SELECT id FROM bodies").length + sql.all("SELECT position FROM items").length;
   violations.check(bodies === 0, "I17", () => `${bodies} bodies and items are left`);
-  const rows = Object.entries(await readRows(d1.direct, CALLER)).flatMap(([table, found]) =>
-    Object.keys(found).map((key) => `${table} ${key}`),
-  );
+  const kept = [CALLER, { ...CALLER, tenant: scratchOf(CALLER.tenant) as TenantId }].map((at) => readRows(d1.direct, at));
+  const rows = (await Promise.all(kept))
+    .flatMap(Object.entries)
+    .flatMap(([table, found]) => Object.keys(found).map((key) => `${table} ${key}`));
   violations.check(rows.length === 0, "I17", () => `rows are left: ${rows}`);
   await checkErasedUsage(world);
   const asked = {
