@@ -3,6 +3,22 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const summaries: readonly Mutant[] = [
   {
+    name: "a system message that stays is taken for what a summary will read",
+    breaks: "design §5: what is planned counts what a summary reads, and what goes",
+    file: "src/context/proposal.ts",
+    find: "const source = tokens - chain - kept - standing;",
+    replace: "const source = tokens - chain - kept;",
+    tests: ["test/context/standing.test.ts"],
+  },
+  {
+    name: "a summary's share is learned of what it did not read",
+    breaks: "policy: a summary's share is that of its source",
+    file: "src/domain/evolve-compaction.ts",
+    find: ' && !(kind === "system" && op.keeps.includes(position))',
+    replace: "",
+    tests: ["test/domain/compaction-outcome.test.ts"],
+  },
+  {
     name: "the lab takes whatever a summariser says for a summary",
     breaks: "policy.md, the lab: the real check applies",
     file: "src/evaluate/summary-attempts.ts",
@@ -14,8 +30,8 @@ export const summaries: readonly Mutant[] = [
     name: "a summary of the lab that failed is not asked for again",
     breaks: "policy.md, the lab: attempts apply",
     file: "src/evaluate/summary-attempts.ts",
-    find: "const { attempts } = this.#work.ports.policy.summary;",
-    replace: "const attempts = Math.min(1, this.#work.ports.policy.summary.attempts);",
+    find: "const attempts = this.#attempts;",
+    replace: "const attempts = Math.min(1, this.#attempts);",
     tests: ["test/scripts/lab-summaries.test.ts"],
   },
   {
@@ -213,6 +229,14 @@ export const summaries: readonly Mutant[] = [
     find: "const opens = counts && failures >= FAILURES_TO_OPEN;",
     replace: "const opens = counts && failures < 0;",
     tests: DOMAIN,
+  },
+  {
+    name: "a breaker's probe is repeated as any compaction is",
+    breaks: "I21: one attempt until a compaction gains something",
+    file: "src/domain/breaker.ts",
+    find: "(breaker === null ? attempts : 1)",
+    replace: "(breaker === null ? attempts : Math.max(1, attempts))",
+    tests: ["test/session/breaker.test.ts"],
   },
   {
     name: "a breaker that opens again asks for no more than the first time",

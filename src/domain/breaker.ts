@@ -39,6 +39,9 @@ export const growBreaker = (breaker: Breaker | null, tokens: number): Breaker | 
 
 export const isBreakerOpen = ({ breaker }: Pick<BreakerState, "breaker">): boolean => breaker !== null && breaker.appended < breaker.needed;
 
+/** A compaction after the breaker has opened is a probe, of one call that may fail, until one gains something. `attempts`: of any other. */
+export const attemptsUnder = ({ breaker }: Pick<BreakerState, "breaker">, attempts: number): number => (breaker === null ? attempts : 1);
+
 /** The breaker as the API shows it. */
 export interface BreakerView extends Pick<BreakerState, "failures" | "fruitless"> {
   readonly open: boolean;

@@ -11,6 +11,7 @@ import { planCompaction } from "../context/planner";
 import { summaryCap } from "../context/proposal";
 import { type AcceptedSummary, checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
+import { attemptsUnder } from "../domain/breaker";
 import type { EpochDraft } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import { err, ok, type Result } from "../lib/result";
@@ -46,7 +47,7 @@ export class SummaryAttempts {
   }
 
   run(first: SummarizeRung): Carried {
-    const { attempts } = this.#work.ports.policy.summary;
+    const attempts = this.#attempts;
     let rung = first;
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const leased = lease(rung, this.#work);
@@ -105,11 +106,11 @@ export class SummaryAttempts {
 
   #fail(failure: CompactionFailure, { token }: Lease, isLast: boolean): Carried["change"] {
     const { compaction, ports } = this.#work;
-    const { session, policy } = ports;
+    const { session } = ports;
     const inside = insideOf(session.state.turn);
     const fallback = isLast ? this.#fallback() : null;
-    const { attempts: attemptLimit } = policy.summary;
-    session.execute({ at: session.now, type: "FailCompaction", compaction, token, failure, attemptLimit, call: null, fallback, inside });
+    const failed = { compaction, token, failure, attemptLimit: this.#attempts, call: null, fallback, inside };
+    session.execute({ at: session.now, type: "FailCompaction", ...failed });
     return fallback ? "drop" : "none";
   }
 
@@ -128,6 +129,11 @@ export class SummaryAttempts {
     session.keepSummary(overlay, { tokens: estimateTokens(text), range: note.plan.range, text });
     const summary = { text, tokens: estimateTokens(text) };
     return draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
+  }
+
+  get #attempts(): number {
+    const { session, policy } = this.#work.ports;
+    return attemptsUnder(session.state.compaction, policy.summary.attempts);
   }
 
   get #ratio(): number {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { runCompaction } from "../../src/app/compaction/run-compaction";
 import { estimateTokens } from "../../src/context/tokens";
+import { FAILURES_TO_OPEN } from "../../src/domain/breaker";
 import type { CompactionId } from "../../src/domain/ids";
 import { long, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
@@ -137,6 +138,29 @@ describe("a summariser that is dead, under a policy that drops instead", () => {
       await work(life, fails);
     }
   }
+
+  test.each([
+    ["that the policy repeats", { attempts: 3, models: [] }, [SPEC.id]],
+    ["that go through several models, which take turns", { attempts: 1, models: ["one", "two", "three"] }, ["one", "two", "three"]],
+  ])("is asked once each time that the breaker has closed, after compactions %s", async (_, summary, names) => {
+    const life = new Life();
+    life.models = { resolve: async (id) => ({ ...SPEC, id }) };
+    await life.open({ ...STUBBORN, on_failure: "drop", summary });
+
+    await talkOn(life, 120);
+
+    const failed = life.events().flatMap((event) => (event.type === "CompactionFailed" ? [event] : []));
+    const ATTEMPTS = 3;
+    const probes = failed.slice(FAILURES_TO_OPEN * ATTEMPTS);
+    expect(failed.slice(0, -probes.length).filter(({ final }) => final)).toHaveLength(FAILURES_TO_OPEN);
+    expect(probes.length).toBeGreaterThan(1);
+    expect(probes).toEqual(probes.map(() => expect.objectContaining({ attempt: 1, final: true })));
+    expect(summaries(life)).toBe(failed.length);
+    const calls = life
+      .events()
+      .flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "compaction" ? [event.model] : []));
+    expect(calls.slice(-probes.length)).toEqual(probes.map((_each, n) => names[n % names.length]));
+  });
 
   test("is asked by the logarithm of what is said, not once a fifth of a view", async () => {
     const life = new Life();

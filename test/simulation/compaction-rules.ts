@@ -131,6 +131,7 @@ export class CompactionRules {
     const { needed, appended } = this.#breaker;
     const open = needed !== null && appended < needed;
     violations.check(!open, "I21", () => `a model is asked while the breaker is open: ${appended} tokens came, ${needed} are needed`);
+    violations.check(needed === null || event.attempt === 1, "I21", () => `a probe of the breaker is repeated: attempt ${event.attempt}`);
   }
 
   #progressed(event: Extract<StoredEvent, { type: "CompactionProgressed" }>, { compaction }: SessionState): void {

@@ -3,14 +3,14 @@ import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
-import type { Policy } from "../../context/policy";
 import { renderEntry } from "../../context/prompts";
 import { summaryCap } from "../../context/proposal";
 import { estimateTokens } from "../../context/tokens";
+import { attemptsUnder } from "../../domain/breaker";
 import type { CompactionPlanRef } from "../../domain/commands";
 import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
-import type { RequestedCompaction } from "../../domain/state";
+import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import type { LeaseOutcome } from "../session-api";
 import { policyUnderWay } from "./asked-policy";
@@ -20,7 +20,7 @@ import { draftNote } from "./draft-note";
 import { leaseUntil } from "./lease-until";
 import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
 import { recordFailure } from "./record-failure";
-import { attemptsOf, type Cast, summarizerAt } from "./summarizers";
+import { attemptsOf, type Cast, nextSummarizer } from "./summarizers";
 import { allowedOutput } from "./summary-cap";
 import { buildSummaryPart } from "./summary-request";
 
@@ -42,12 +42,12 @@ export function leaseCompaction(
   if (lease && lease.expires_at > clock() && !inline) return { kind: "held", until: lease.expires_at };
   const policy = policyUnderWay(writer.state);
   if (!cast || !isAskedOf(requested, cast)) return giveUp(compaction, "unknown_model", ports);
-  if (!inline && isSpent(requested, policy, cast)) return failLast(compaction, cast, ports);
-  const summarizer = summarizerAt(requested.attempts + 1, cast);
+  if (!inline && isSpent(requested, writer.state, cast)) return failLast(compaction, cast, ports);
+  const summarizer = nextSummarizer(requested, writer.state, cast);
   const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
-  const attemptLimit = inline ? requested.attempts + 1 : attemptsOf(policy, cast);
+  const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : attemptsOf(writer.state, cast);
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
   const leased = writer.execute({
     type: "LeaseCompaction",
@@ -176,7 +176,7 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-const isSpent = ({ attempts }: RequestedCompaction, policy: Policy, cast: Cast): boolean => attempts >= attemptsOf(policy, cast);
+const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, cast: Cast): boolean => attempts >= attemptsOf(state, cast);
 
 /** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
 function failLast(compaction: CompactionId, cast: Cast, ports: CompactionPorts): LeaseOutcome {
@@ -190,5 +190,5 @@ export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
   if (!requested || (lease && lease.expires_at > ports.clock())) return;
-  if (isSpent(requested, policyUnderWay(state), cast)) failLast(requested.id, cast, ports);
+  if (isSpent(requested, state, cast)) failLast(requested.id, cast, ports);
 }

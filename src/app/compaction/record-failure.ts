@@ -9,7 +9,6 @@ import type { CompactionId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
 import type { SettleOutcome } from "../session-api";
 import type { BodyText } from "../session-ports";
-import { policyUnderWay } from "./asked-policy";
 import { limitsOf } from "./build-request";
 import { draftInput } from "./draft-input";
 import { draftNote, type Noting } from "./draft-note";
@@ -28,7 +27,7 @@ interface Failed {
 /** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
 export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
-  const attemptLimit = attemptsOf(policyUnderWay(writer.state), cast);
+  const attemptLimit = attemptsOf(writer.state, cast);
   const { change, bodies } = fallbackOf(failed, cast.spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";

@@ -3,6 +3,8 @@
 import { limitOf, PADDING } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import type { Policy } from "../../context/policy";
+import { attemptsUnder } from "../../domain/breaker";
+import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
 import { policyUnderWay } from "./asked-policy";
@@ -45,13 +47,20 @@ export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): bool
   return limit === null || (limit - capFor(model, spec, policy)) / PADDING >= LEAST_TO_READ;
 }
 
+/** The model of the next attempt. A breaker's probes take turns: one of several models may be well again. */
+export function nextSummarizer({ attempts }: RequestedCompaction, { compaction }: SessionState, cast: Cast): ModelSpec {
+  const { breaker, failures } = compaction;
+  return summarizerAt(breaker === null ? attempts + 1 : (failures % cast.summarizers.length) + 1, cast);
+}
+
 /** Each attempt asks the next one; the last one is asked again. `attempt`: from 1. */
-export const summarizerAt = (attempt: number, { summarizers }: Cast): ModelSpec =>
+const summarizerAt = (attempt: number, { summarizers }: Cast): ModelSpec =>
   summarizers[Math.min(attempt, summarizers.length) - 1] ?? summarizers[0];
 
 /** Who goes on with a fold: whoever made its last part. */
 export const summarizerNamed = (id: string, attempt: number, cast: Cast): ModelSpec =>
   cast.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, cast);
 
-/** Attempts of one compaction: as many as the policy says, and one of each model that it names. */
-export const attemptsOf = ({ summary }: Policy, { summarizers }: Cast): number => Math.max(summary.attempts, summarizers.length);
+/** Attempts of the compaction under way: as many as the policy says, and one of each model that it names; of a breaker's probe one. */
+export const attemptsOf = (state: SessionState, { summarizers }: Cast): number =>
+  attemptsUnder(state.compaction, Math.max(policyUnderWay(state).summary.attempts, summarizers.length));
