@@ -3,6 +3,7 @@ import { rebuildStep } from "../../src/app/projection/rebuild";
 import type { RebuildProgress, RebuildStep } from "../../src/app/projection/rebuild-ports";
 import type { Outcome } from "../../src/app/session-api";
 import { createRebuildRows } from "../../src/read-model/rebuild";
+import { readEvents } from "../../src/session/log/event-log";
 import { Scope } from "./scheduler";
 import { CALLER, type World } from "./world";
 
@@ -40,6 +41,7 @@ export class Rebuilder {
     const budget = random.pick([5, 40, 400]);
     let from: RebuildProgress | null = null;
     for (let failures = 0; failures < PATIENCE; ) {
+      const before = await createRebuildRows(this.world.d1.direct).stand(CALLER);
       const step: Outcome<RebuildStep> | null = await this.#step(from, budget).catch(() => null);
       if (!step?.ok) {
         failures++;
@@ -48,7 +50,8 @@ export class Rebuilder {
         continue;
       }
       const { differences, repaired, next } = step.value;
-      violations.check(mayDiffer || differences.length === 0, "I16", () => `a rebuild differs: ${JSON.stringify(differences.slice(0, 3))}`);
+      const lags = mayDiffer || this.#hasRedactedAfter(before.live);
+      violations.check(lags || differences.length === 0, "I16", () => `a rebuild differs: ${JSON.stringify(differences.slice(0, 3))}`);
       if (!next) {
         stats.count(`rebuilds: ${repaired ? "equal" : "not repaired"}`);
         return;
@@ -56,6 +59,12 @@ export class Rebuilder {
       from = JSON.parse(JSON.stringify(next)) as RebuildProgress;
     }
     stats.count("rebuilds: given up");
+  }
+
+  /** A redaction takes the content out of the record at once, and out of the rows with its event. Until then a rebuild finds less in the record. */
+  #hasRedactedAfter(seq: number): boolean {
+    const { sql } = this.world;
+    return readEvents(sql, seq, Number.MAX_SAFE_INTEGER).some(({ type }) => type === "MessageRedacted");
   }
 
   /** One worker dies in the middle of its step; what it had sent to D1 may still arrive. */
