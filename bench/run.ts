@@ -11,6 +11,7 @@ import { benchAppends } from "./appends.ts";
 import { benchContext } from "./context.ts";
 import { benchEvaluate } from "./evaluate.ts";
 import { benchHistory } from "./history.ts";
+import { benchImport } from "./import.ts";
 import { benchMemory } from "./memory.ts";
 import { benchMicro } from "./micro.ts";
 import { benchPast } from "./past.ts";
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, (rig: Rig) => BenchResult | Promise<Bench
   history: benchHistory,
   wake: benchWake,
   recall: benchRecall,
+  import: benchImport,
   memory: benchMemory,
   past: benchPast,
   evaluate: benchEvaluate,

@@ -65,6 +65,14 @@ export const branches: readonly Mutant[] = [
     tests: ["test/session/retry-after-rewind.test.ts"],
   },
   {
+    name: "a rebuild that was cut off keeps what is redacted afterwards",
+    breaks: "I31: what was redacted is in no row",
+    file: "src/read-model/writer.ts",
+    find: "const isRedacted = key === tenant && events",
+    replace: "const isRedacted = key !== tenant && events",
+    tests: ["test/read-model/rebuild-cut-off.test.ts"],
+  },
+  {
     name: "what was said since a branch was left is taken for its own",
     breaks: "a branch is gone on with as it was left",
     file: "src/app/branch/switch-branch.ts",

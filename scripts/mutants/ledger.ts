@@ -102,4 +102,20 @@ export const ledger: readonly Mutant[] = [
     replace: 'const isOwn = by === "tenant" ||',
     tests: ["test/tenant/registry.test.ts"],
   },
+  {
+    name: "a summary that waits for the turn's end is not in the sums of an erased session",
+    breaks: "I17: an erased session's calls stay in the sums",
+    file: "src/session/calls/lifecycle-calls.ts",
+    find: "takeOutcomes(sql, () => true)",
+    replace: "takeOutcomes(sql, () => false)",
+    tests: ["test/session/runtime.test.ts"],
+  },
+  {
+    name: "a title's call is not in the sums of a session that is erased over it",
+    breaks: "I17: an erased session's calls stay in the sums",
+    file: "src/session/calls/lifecycle-calls.ts",
+    find: "runtime.titler.cutShort();",
+    replace: "",
+    tests: ["test/session/title.test.ts"],
+  },
 ];

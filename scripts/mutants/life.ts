@@ -151,6 +151,22 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/full-disk.test.ts"],
   },
   {
+    name: "a large snapshot is written as often as a small one",
+    breaks: "storage: snapshots together grow with the log",
+    file: "src/session/log/snapshots.ts",
+    find: "Math.max(SNAPSHOT_EVERY_EVENTS, newest.units / UNITS_AN_EVENT)",
+    replace: "SNAPSHOT_EVERY_EVENTS",
+    tests: ["test/session/snapshots.test.ts"],
+  },
+  {
+    name: "a wake forgets where the last snapshot was",
+    breaks: "storage: a wake folds a bounded number of events",
+    file: "src/session/log/snapshots.ts",
+    find: "snapshot: { seq: start.seq, units: text.length }",
+    replace: "snapshot: { seq: state.seq, units: text.length }",
+    tests: ["test/session/snapshots.test.ts"],
+  },
+  {
     name: "a first turn on a long view lets nothing through",
     breaks: "design §9: long work is done in steps",
     file: "src/app/turn/make-room.ts",

@@ -3,6 +3,22 @@ import type { Mutant } from "./mutant.ts";
 
 export const room: readonly Mutant[] = [
   {
+    name: "the session's id in memory_query weighs nothing",
+    breaks: "design §9: no request weighs more than it is counted for",
+    file: "src/domain/state.ts",
+    find: "(settings.recall_names_session ? SESSION_ID_TOKENS : 0)",
+    replace: "0",
+    tests: ["test/context/recall-weight.test.ts"],
+  },
+  {
+    name: "the model of a fork is not told the fork's id",
+    breaks: "design §5, never lost: memory_query names the session",
+    file: "src/session/calls/fork-calls.ts",
+    find: ", recall_names_session: true }",
+    replace: " }",
+    tests: ["test/session/forks.test.ts"],
+  },
+  {
     name: "a redaction does not note that its bytes are to be overwritten",
     breaks: "storage, redaction: a life that dies in the overwriting leaves it to the next one",
     file: "src/session/calls/redact-call.ts",

@@ -3,6 +3,22 @@ import { CONTEXT, DOMAIN, type Mutant, SIMULATION } from "./mutant.ts";
 
 export const summaries: readonly Mutant[] = [
   {
+    name: "a system message that stays is taken for what a summary will read",
+    breaks: "design §5: what is planned counts what a summary reads, and what goes",
+    file: "src/context/proposal.ts",
+    find: "const source = tokens - chain - kept - standing;",
+    replace: "const source = tokens - chain - kept;",
+    tests: ["test/context/standing.test.ts"],
+  },
+  {
+    name: "a summary's share is learned of what it did not read",
+    breaks: "policy: a summary's share is that of its source",
+    file: "src/domain/evolve-compaction.ts",
+    find: ' && !(kind === "system" && op.keeps.includes(position))',
+    replace: "",
+    tests: ["test/domain/compaction-outcome.test.ts"],
+  },
+  {
     name: "the lab takes whatever a summariser says for a summary",
     breaks: "policy.md, the lab: the real check applies",
     file: "src/evaluate/summary-attempts.ts",

@@ -2,7 +2,7 @@
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { savedByWords } from "./media";
@@ -59,6 +59,9 @@ export const rawViewTokens = (state: SessionState): number => fixedTokens(state)
 /** The same of what the view shows: overlays, items, and what stands for results that are missing. */
 export const viewTokens = (state: SessionState): number => state.view.tokens - savedByWords(state).total;
 
+/** Raw estimate of the system messages that the view shows. */
+export const systemTokens = (state: SessionState): number => state.view.system - savedByWords(state).system;
+
 /** Characters that a result shows when the guard must shorten it, both ends together. */
 export const SHORTENED_CHARS = 1_000;
 /** What its notice weighs at most, with the way to have all of it, which an execution's id makes dense. */
@@ -68,7 +71,7 @@ export const SHORTENED_TOKENS = SHORTENED_CHARS + NOTICE_TOKENS;
 
 /** Raw tokens that the first change of the view adds to whatever it leaves: from then on `memory_query` is offered. */
 export const recallToCome = (state: SessionState): number =>
-  state.settings.recall === false || isRecallOffered(state) ? 0 : RECALL_TOOL_TOKENS;
+  state.settings.recall === false || isRecallOffered(state) ? 0 : recallToolTokens(state);
 
 const weights = new WeakMap<readonly Reduced[], ReadonlyMap<number, number>>();
 

@@ -26,8 +26,10 @@ export interface ViewSizes {
   /** System prompt, tools, pins. */
   readonly fixed: number;
   readonly chain: number;
-  /** What lies between the chain and the cut. */
+  /** What lies between the chain and the cut, and goes into the summary. */
   readonly source: number;
+  /** What lies there and stays: system messages, by policy. No summary reads them. */
+  readonly standing: number;
   readonly tail: number;
   /** What a transcript holds beside the source: the chain that is merged, what was only trimmed, or all that left the view when it is made again. */
   readonly beside: number;
@@ -39,9 +41,9 @@ export interface ViewSizes {
   readonly offer: number;
 }
 
-export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain + sizes.source + sizes.tail;
+export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain + sizes.source + sizes.standing + sizes.tail;
 export const tokensAfter = (sizes: ViewSizes): number =>
-  sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.tail;
+  sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.standing + sizes.tail;
 /** Gains below 0 count as 0. */
 export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
@@ -74,10 +76,10 @@ export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pr
   const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
   // Tools stand at a request's head: where one is added, nothing behind it is in the cache any more.
   const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;
-  const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.tail + sizes.summary) : 0;
+  const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.standing + sizes.tail + sizes.summary) : 0;
   const read = sizes.source + sizes.beside;
   const parts = Math.max(1, Math.ceil(read / room));
   const transcript = prices.input * (read + (parts - 1) * sizes.summary) + parts * written + rewrite;
-  const prefix = prices.cached * (sizes.fixed + sizes.chain + sizes.source) + written + rewrite;
+  const prefix = prices.cached * (sizes.fixed + sizes.chain + sizes.source + sizes.standing) + written + rewrite;
   return samePrefix && warm && prefix < transcript ? { mode: "same_prefix", price: prefix } : { mode: "transcript", price: transcript };
 }

@@ -46,24 +46,31 @@ interface Saved {
   readonly reader: MediaReader;
   readonly byPosition: ReadonlyMap<number, number>;
   readonly total: number;
+  /** On system messages. */
+  readonly system: number;
 }
 
-const NOTHING: Pick<Saved, "byPosition" | "total"> = { byPosition: new Map(), total: 0 };
+const NOTHING: Omit<Saved, "reader"> = { byPosition: new Map(), total: 0, system: 0 };
 
 /** Views do not change: of each it is found once, as long as the model is the same. */
 const known = new WeakMap<View, Saved>();
 
 /** What the view weighs less for the model that is to read it than was recorded, item by item; what is shown as less is weighed as that already. */
-export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Pick<Saved, "byPosition" | "total"> {
-  if (!reader) return NOTHING;
+export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Omit<Saved, "reader"> {
+  if (!reader || view.media === 0) return NOTHING;
   const found = known.get(view);
   if (found?.reader === reader) return found;
   const reduced = new Set(view.reduced.map(({ position }) => position));
-  const saved = view.items.flatMap((item): [number, number][] => {
+  const byPosition = new Map<number, number>();
+  let [total, system] = [0, 0];
+  for (const item of view.items) {
     const tokens = item.attached && !reduced.has(item.position) ? savedOf(item, reader) : 0;
-    return tokens === 0 ? [] : [[item.position, tokens]];
-  });
-  const made = { reader, byPosition: new Map(saved), total: saved.reduce((sum, [, tokens]) => sum + tokens, 0) };
+    if (tokens === 0) continue;
+    byPosition.set(item.position, tokens);
+    total += tokens;
+    if (item.kind === "system") system += tokens;
+  }
+  const made = { reader, byPosition, total, system };
   known.set(view, made);
   return made;
 }

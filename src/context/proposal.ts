@@ -3,7 +3,7 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, limitOf, type ModelLimits, ratioOf, recallToCome, viewTokens } from "./budget";
+import { assumeWindow, itemTokens, limitOf, type ModelLimits, ratioOf, recallToCome, systemTokens, viewTokens } from "./budget";
 import { findTail, keptTokens, messagesOf, weigh } from "./cut";
 import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
@@ -59,7 +59,8 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const kept = sum(tail, (group) => weigh(state, group));
   const upTo = items[end - 1]?.position ?? 0;
   const cap = summaryCap(limits, policy);
-  const { sizes, reread } = sizesOf(input, { summaries, kept, upTo, cap });
+  const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => systemTokensOf(state, group)) : 0;
+  const { sizes, reread } = sizesOf(input, { summaries, kept, standing, upTo, cap });
   const warm = isWarm(state, input.now);
   const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
@@ -84,19 +85,21 @@ interface Cut {
   readonly summaries: readonly SummaryOverlay[];
   /** Raw tokens of the tail. */
   readonly kept: number;
+  /** Raw tokens of the system messages before the cut that stay. */
+  readonly standing: number;
   /** The last position before the cut. */
   readonly upTo: number;
   readonly cap: number;
 }
 
-function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly reread: number } {
+function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut): { readonly sizes: ViewSizes; readonly reread: number } {
   const { state, limits } = input;
   const { items, overlays } = state.view;
   const tokens = viewTokens(state);
   const ratio = ratioOf(state, limits.model);
   const chain = overlayTokens(overlays);
   // What is left of the running sum: the length of the source costs nothing.
-  const source = tokens - chain - kept;
+  const source = tokens - chain - kept - standing;
   const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
   // The state has no weight of what left the view: it knows how many items that were, and each counts as the average of those shown.
   const mean = (tokens - chain) / items.length;
@@ -110,6 +113,7 @@ function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { reado
     fixed: fixedTokens(state) * ratio,
     chain: chain * ratio,
     source: source * ratio,
+    standing: standing * ratio,
     tail: kept * ratio,
     beside: (folded + trimmed + reread) * ratio,
     summary: Math.min(cap, (source + folded) * share) * ratio,
@@ -122,6 +126,9 @@ function sizesOf(input: PlanInput, { summaries, kept, upTo, cap }: Cut): { reado
 /** The cache holds the turns' prefix for the session's model alone: where another writes the summary, or answered last, there is none to read. */
 const isReadItself = ({ state, policy, limits }: PlanInput): boolean =>
   (policy.summary.models[0] ?? limits.model) === limits.model && state.anchor?.model === limits.model;
+
+const systemTokensOf = (state: SessionState, { items }: Group): number =>
+  sum(items, (item) => (item.kind === "system" ? itemTokens(state, item) : 0));
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
@@ -185,7 +192,7 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     generation: merge ? generationOf(summaries) + 1 : 0,
     split: splitAt(older, tail, policy.keep.split_turn_messages),
     items: sum(covered, (overlay) => overlay.items) + leaving,
-    tokens: sum(older, (group) => weigh(state, group)),
+    tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? systemTokensOf(state, group) : 0)),
     expected: Math.ceil(sizes.summary / ratioOf(state, input.limits.model)),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
     mode: policy.summary.mode === "cheaper" ? proposal.priced.mode : "transcript",

@@ -1,21 +1,32 @@
 /** `memory_query` as the model is offered it, where something is out of its view (OdinCode plan; docs/design.md §5, never lost). */
 import type { ToolDefinition } from "../domain/message";
+import type { SessionState } from "../domain/state";
 
+const properties = {
+  query: { type: "string" },
+  execution_id: { type: "string" },
+  session_id: { type: "string" },
+  from: { type: "integer" },
+  to: { type: "integer" },
+  offset: { type: "integer", description: "characters to skip" },
+};
+
+/** As the sessions of older builds are offered it: without their id. */
 export const RECALL_TOOL: ToolDefinition = {
   name: "memory_query",
   description:
     "Looks up parts of this conversation that are no longer shown: by words, execution_id or message positions. Use it before you say that you do not know.",
   parameters: {
     type: "object",
-    properties: {
-      query: { type: "string" },
-      execution_id: { type: "string" },
-      session_id: { type: "string" },
-      from: { type: "integer" },
-      to: { type: "integer" },
-      offset: { type: "integer", description: "characters to skip" },
-    },
+    properties,
     additionalProperties: false,
   },
   runs: { by: "builtin" },
 };
+
+/** As a session's model is offered it: a placeholder asks for a `session_id`, and this says which (`recallToolTokens` has the weight). */
+export function recallTool({ settings, session }: Pick<SessionState, "settings" | "session">): ToolDefinition {
+  if (!settings.recall_names_session || session === null) return RECALL_TOOL;
+  const named = { ...properties.session_id, description: `this is ${session}` };
+  return { ...RECALL_TOOL, parameters: { ...RECALL_TOOL.parameters, properties: { ...properties, session_id: named } } };
+}

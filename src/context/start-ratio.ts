@@ -3,7 +3,6 @@
  * images and files. Only in what is measured, never in what is stored.
  */
 import type { MediaReader, SessionState } from "../domain/state";
-import { savedByWords } from "./media";
 
 export interface RatedModel extends MediaReader {
   readonly id: string;
@@ -21,11 +20,11 @@ export function measuredFor(state: SessionState, model: RatedModel | null): Sess
   if (known?.model === model) return known.state;
   const { id, ratio } = model;
   const isGiven = ratio !== undefined && !state.ratios.some((known) => known.model === id);
-  const isSaved = savedByWords({ view: state.view, reader: model }).total !== 0;
-  if (!isGiven && !isSaved && !state.reader) return state;
+  const isReader = state.view.media > 0;
+  if (!isGiven && !isReader && !state.reader) return state;
   const { reader: _, ...rest } = state;
   const ratios = isGiven ? [...state.ratios, { model: id, value: ratio, given: true as const }] : state.ratios;
-  const made = { ...rest, ratios, ...(isSaved && { reader: model }) };
+  const made = { ...rest, ratios, ...(isReader && { reader: model }) };
   started.set(state, { model, state: made });
   return made;
 }

@@ -5,7 +5,7 @@
 import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, type SessionState } from "../domain/state";
+import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
 import { assumeWindow, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
@@ -78,7 +78,7 @@ function comeBack({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
   let room = roomOf(state, limits, policy);
   let units = MAX_RESTORED_UNITS;
-  const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? RECALL_TOOL_TOKENS : 0;
+  const spare = isRecallOffered(state) && state.view.reduced.length === 0 ? recallToolTokens(state) : 0;
   const back: ItemMeta[] = [];
   let fitting = 0;
   let group: ItemMeta[] = [];

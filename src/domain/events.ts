@@ -21,6 +21,8 @@ export interface SessionSettings {
   readonly metadata: TextRef | null;
   /** Whether `memory_query` is offered where something is out of the view; absent: it is. */
   readonly recall?: boolean;
+  /** The definition of `memory_query` names the session; absent: an older build's session, whose requests hold the definition without it. */
+  readonly recall_names_session?: true;
 }
 
 /** A message that waits for its turn in the session's durable FIFO. */

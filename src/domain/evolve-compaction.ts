@@ -174,7 +174,7 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
   if (isRebuild(state, event)) return { failures: 0 };
   const fruitless = tokens_after > tokens_before * PROGRESS_RATIO ? compaction.fruitless + 1 : 0;
   const breaker = fruitless >= FRUITLESS_TO_OPEN ? openBreaker(compaction.breaker, view.tokens) : null;
-  const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isWithin(op, item.position)));
+  const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isRead(op, item)));
   const read = source.reduce((sum, item) => sum + item.tokens, 0);
   const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
   // Of what was trimmed before, or summarised, the view has no weight: such a source teaches nothing; nor do a person's words.
@@ -187,6 +187,10 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
 
 const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: Of<"EpochChanged">): boolean =>
   [requested, draft].some((known) => known?.id === compaction && known?.options?.rebuild === true);
+
+/** A system message that stays in the view is not read by the summary. */
+const isRead = (op: CoveredRange & { readonly keeps: readonly number[] }, { kind, position }: ItemMeta): boolean =>
+  isWithin(op, position) && !(kind === "system" && op.keeps.includes(position));
 
 const isWithin = (range: CoveredRange, position: number): boolean => position >= range.from && position <= range.to;
 

@@ -14,7 +14,7 @@ import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
 /** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
-export const STATE_VERSION = 17;
+export const STATE_VERSION = 19;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
@@ -70,6 +70,10 @@ export interface View {
   readonly tokens: number;
   /** The same by RFC-011's estimator, characters over 4. */
   readonly rough: number;
+  /** Raw estimate of its system messages: a running sum, too. */
+  readonly system: number;
+  /** How many items hold images or files, which weigh less for some models. */
+  readonly media: number;
 }
 
 /** The provider's own count of one request: `input` tokens for everything up to `up_to`, `output` for the reply. */
@@ -236,7 +240,7 @@ export const initialState: SessionState = {
   imported_calls: [],
   branch: FIRST_BRANCH,
   fork: null,
-  view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0 },
+  view: { epoch: 0, overlays: [], items: [], reduced: [], signed_from: 0, tokens: 0, rough: 0, media: 0, system: 0 },
   anchor: null,
   doubted: null,
   compaction: {
@@ -263,12 +267,17 @@ export const initialState: SessionState = {
 export function fixedTokens(state: SessionState): number {
   const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
-  const recall = isRecallOffered(state) ? RECALL_TOOL_TOKENS : 0;
+  const recall = isRecallOffered(state) ? recallToolTokens(state) : 0;
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
 }
 
-/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw. */
+/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw, and what it weighs more with the session's id in it. */
 export const RECALL_TOOL_TOKENS = 128;
+export const SESSION_ID_TOKENS = 28;
+
+/** What the definition of `memory_query` weighs in this session's requests, once it is offered. */
+export const recallToolTokens = ({ settings }: Pick<SessionState, "settings">): number =>
+  RECALL_TOOL_TOKENS + (settings.recall_names_session ? SESSION_ID_TOKENS : 0);
 
 /** Something is out of the model's view, or shown as less than it is: it may look it up. It changes with the epoch only. */
 export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>

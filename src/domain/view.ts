@@ -38,12 +38,16 @@ export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">
 }
 
 /** A view of exactly this, weighed anew and its overlays in order: for an epoch change, which touches all of it anyway. */
-export function viewOf(parts: Omit<View, "tokens" | "rough">): View {
+export function viewOf(parts: Omit<View, Sums>): View {
   const weights = reducedWeights(parts.reduced);
   const overlays = inOrder(parts.overlays);
   const weight = overlayTokens(overlays);
-  const empty: View = { ...parts, overlays, items: [], tokens: weight, rough: weight };
-  return appended(empty, parts.items, (item) => weights.get(item.position) ?? null);
+  const sums = plusItems(
+    { ...parts, tokens: weight, rough: weight, media: 0, system: 0 },
+    parts.items,
+    (item) => weights.get(item.position) ?? null,
+  );
+  return { ...parts, overlays, ...sums };
 }
 
 /** How overlays are ordered: by where they end, and what lies within another first. */
@@ -70,16 +74,60 @@ export const signedTokens = (
   { position, signed }: Pick<ItemMeta, "position" | "signed">,
 ): number => (signed && position >= signed_from ? signed.tokens : 0);
 
-/** The view with `items` at its end. */
-export const appendToView = (view: View, items: readonly ItemMeta[]): View => appended(view, items, () => null);
+/** The view with `items` at its end. It costs what they cost, however long the view is: an import of a long record appends as often as it has messages. */
+export function appendToView(view: View, items: readonly ItemMeta[]): View {
+  const sums = plusItems(view, items, () => null);
+  const known = grown.get(view);
+  // Whoever appended to this view before has taken the place behind it.
+  const isNewest = known !== undefined && known.length === known.all.length;
+  const all = isNewest ? known.all : [...view.items];
+  for (const item of items) all.push(item);
+  return growingView({ ...sums, epoch: view.epoch, overlays: view.overlays, reduced: view.reduced, signed_from: view.signed_from }, all);
+}
+
+/** Items that views have in common which came about by appending: each shows the first `length` of them, and only the newest adds to them. */
+interface Grown {
+  readonly all: ItemMeta[];
+  readonly length: number;
+}
+
+const grown = new WeakMap<View, Grown>();
+
+/** A view whose items are copied out when they are read, once. */
+function growingView({ epoch, overlays, reduced, signed_from, ...sums }: Omit<View, "items">, all: ItemMeta[]): View {
+  const { length } = all;
+  let items: readonly ItemMeta[] | null = null;
+  const view: View = {
+    epoch,
+    overlays,
+    get items() {
+      items ??= all.slice(0, length);
+      return items;
+    },
+    reduced,
+    signed_from,
+    ...sums,
+  };
+  grown.set(view, { all, length });
+  return view;
+}
+
+/** What a view knows of its items without looking at them again. */
+type Sums = "tokens" | "rough" | "media" | "system";
 
 /** `reduced`: what an item weighs that is shown as less than it is; null: it is shown as it is. */
-function appended(view: View, items: readonly ItemMeta[], reduced: (item: ItemMeta) => number | null): View {
-  let { tokens, rough } = view;
+function plusItems(
+  view: Pick<View, Sums | "signed_from">,
+  items: readonly ItemMeta[],
+  reduced: (item: ItemMeta) => number | null,
+): Pick<View, Sums> {
+  let { tokens, rough, media, system } = view;
   for (const item of items) {
+    if (item.kind === "system") system += reduced(item) ?? item.tokens;
     tokens += (reduced(item) ?? item.tokens) + signedTokens(view, item);
     rough += reduced(item) ?? item.rough ?? item.tokens;
+    media += item.attached ? 1 : 0;
   }
   const missing = missingResults(items) * NO_RESULT_TOKENS;
-  return { ...view, items: [...view.items, ...items], tokens: tokens + missing, rough: rough + missing };
+  return { tokens: tokens + missing, rough: rough + missing, media, system };
 }

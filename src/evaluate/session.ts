@@ -4,7 +4,7 @@ import type { SummaryText } from "../context/epoch-draft";
 import { estimateParts, estimateRough } from "../context/item-tokens";
 import { SUMMARY_JOIN } from "../context/placement";
 import type { Policy } from "../context/policy";
-import { RECALL_TOOL } from "../context/recall-tool";
+import { recallTool } from "../context/recall-tool";
 import { estimateTokens } from "../context/tokens";
 import { shortenToolResult } from "../context/tool-results";
 import { type BuiltView, buildView, type ViewEntry } from "../context/view";
@@ -65,7 +65,8 @@ export class LabSession implements Played {
     this.#system = by.system;
     this.#placement = by.policy.summary.placement;
     const system = by.system === null ? null : { body: this.newId("bod"), bytes: utf8Length(by.system), tokens: estimateTokens(by.system) };
-    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null, recall: by.recall };
+    const recall = { recall: by.recall, recall_names_session: true } as const;
+    const settings = { model: by.model, policy: by.policyText, system, tools: null, title: null, metadata: null, ...recall };
     this.execute({ at: this.now, type: "OpenSession", tenant: this.newId("ten"), session: this.newId("ses"), settings });
   }
 
@@ -156,7 +157,8 @@ export class LabSession implements Played {
 
   /** The next request as the provider reads it: what is offered, then the view. */
   request(upTo?: number): Segment[] {
-    const offered = isRecallOffered(this.state) ? [this.segments.of("system", JSON.stringify(TOLD_OF_RECALL))] : [];
+    const { runs: _, ...recall } = recallTool(this.state);
+    const offered = isRecallOffered(this.state) ? [this.segments.of("system", JSON.stringify(recall))] : [];
     return [...offered, ...this.segments.ofView(this.view(upTo))];
   }
 
@@ -167,8 +169,6 @@ export class LabSession implements Played {
 
 const shorten = (part: Part): Part =>
   part.type === "tool_result" ? { ...part, output: shortenToolResult(part.output, TRANSCRIPT_RESULT_CHARS) } : part;
-
-const { runs: _, ...TOLD_OF_RECALL } = RECALL_TOOL;
 
 const utf8 = new TextEncoder();
 const utf8Length = (text: string): number => utf8.encode(text).byteLength;

@@ -54,6 +54,10 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
 /** The tenant_id of rows that are made only to be compared. It is no tenant's: ids of tenants hold no slash. */
 export const scratchOf = (tenant: TenantId): string => `scratch/${tenant}`;
 
+/** A rebuild that was cut off leaves its scratch rows, in which no redaction takes place: they go with one, as with an erasure. */
+export const clearScratch = (db: D1Database, tenant: TenantId, session: SessionId): D1PreparedStatement[] =>
+  deletions(db, scratchOf(tenant), session);
+
 const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedStatement[] =>
   TABLES.map((table) => db.prepare(`DELETE FROM ${table.name} WHERE tenant_id = ?1 AND ${table.session} = ?2`).bind(key, session));
 
@@ -70,7 +74,7 @@ export async function eraseSession(
   const results = await db.batch([
     bury.bind(tenant, scratch, session, at),
     ...deletions(db, tenant, session),
-    ...deletions(db, scratch, session),
+    ...clearScratch(db, tenant, session),
     ...erasedUsageInserts(db, tenant, [{ session, usage }]),
   ]);
   const deleted = 2 * TABLES.length;

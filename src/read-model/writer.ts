@@ -10,7 +10,7 @@ import { type Pause, pause, withRetries } from "./d1-retry";
 import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
 import { finishSession, type Statement, toStatements } from "./statements";
-import { eraseSession, scratchOf } from "./store";
+import { clearScratch, eraseSession, scratchOf } from "./store";
 
 export interface WriterOptions {
   /** Writes the rows where `rebuild` compares them with the live ones; no list shows them. */
@@ -61,14 +61,16 @@ interface Commit extends ProjectionBatch {
 }
 
 async function commit(db: D1Database, batch: Commit): Promise<Standing> {
-  const { events, bodies, key, session } = batch;
+  const { events, bodies, key, tenant, session } = batch;
   const first = events[0];
   const last = events.at(-1);
   if (!first || !last) return { lastSeq: 0, erased: false };
   const ops = events.flatMap((event) => projectEvent(event, bodies));
   const statements = [...ops.flatMap(sqlOf), finishSession(ops, last)];
   const base = first.seq - 1;
+  const isRedacted = key === tenant && events.some((event) => event.type === "MessageRedacted");
   const results = await db.batch<Record<string, unknown>>([
+    ...(isRedacted ? clearScratch(db, tenant, session) : []),
     ...statements.map(({ sql, params }) => db.prepare(sql).bind(key, session, base, ...params)),
     standing(db, key, session),
   ]);

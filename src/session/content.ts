@@ -3,7 +3,7 @@
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { policyOf } from "../context/policy-choice";
-import { RECALL_TOOL } from "../context/recall-tool";
+import { RECALL_TOOL, recallTool } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { BodyId, ItemId } from "../domain/ids";
@@ -123,7 +123,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
 
 /** A tool of the same name that the session brings goes before ours. */
 const withRecall = (tools: readonly ToolDefinition[], state: SessionState): readonly ToolDefinition[] =>
-  isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, RECALL_TOOL] : tools;
+  isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, recallTool(state)] : tools;
 
 const summariesOf = ({ view }: SessionState, readText: (id: BodyId) => string | null): string[] =>
   view.overlays.flatMap((overlay) => (overlay.kind === "summary" ? [readText(overlay.id) ?? ""] : []));

@@ -28,9 +28,19 @@ export class Titler {
 
   /** The first thing a new life says of a call that an earlier one died over. */
   recover(): void {
+    this.#recordUnderWay("crashed");
+  }
+
+  /** The session ends over the call, which is recorded while it can be: its answer comes too late. */
+  cutShort(): void {
+    this.#recordUnderWay("aborted");
+  }
+
+  #recordUnderWay(outcome: "crashed" | "aborted"): void {
     const { state, deps } = this.runtime;
     const call = readTitleNote(deps.sql, state.title_tries);
-    if (call) this.runtime.execute({ type: "RecordTitle", at: deps.clock(), call, title: null, tries: state.title_tries });
+    if (!call) return;
+    this.runtime.execute({ type: "RecordTitle", at: deps.clock(), call: { ...call, outcome }, title: null, tries: state.title_tries });
   }
 
   /** Asked after every commit. What fails before a call was made is not tried again in this life. */

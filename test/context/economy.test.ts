@@ -18,7 +18,17 @@ import { id, viewing } from "../support/builders";
 import { behind, chat, counted, limitsOf, planUnder, summarizeOf, summaryOf, withoutRecall } from "./planning";
 
 /** 500 fixed, a chain of 300, 6,000 that would go, 2,000 that stay, a summary of 900. */
-const sizes: ViewSizes = { fixed: 500, chain: 300, source: 6_000, tail: 2_000, beside: 0, summary: 900, merge: false, offer: 0 };
+const sizes: ViewSizes = {
+  fixed: 500,
+  chain: 300,
+  source: 6_000,
+  standing: 0,
+  tail: 2_000,
+  beside: 0,
+  summary: 900,
+  merge: false,
+  offer: 0,
+};
 const prices = { input: 3, cache_write: 3.75, cached: 0.3, output: 15 };
 
 describe("what a compaction changes", () => {
@@ -32,6 +42,11 @@ describe("what a compaction changes", () => {
 
   test("a gain below nothing is nothing", () => {
     expect(gainOf({ ...sizes, source: 800 })).toBe(0);
+  });
+
+  test("what stands before the cut and stays is read, is written anew, and is no gain", () => {
+    const held = { ...sizes, source: 5_000, standing: 1_000 };
+    expect([tokensNow(held), tokensAfter(held), gainOf(held)]).toEqual([8_800, 4_700, 4_100]);
   });
 
   test("rent is the gain read once more from the cache", () => {

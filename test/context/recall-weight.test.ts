@@ -1,29 +1,71 @@
 /** `memory_query` comes with the first thing that leaves the view: whoever plans a change plans what stays with it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitOf, measureNext, PADDING, rawViewTokens } from "../../src/context/budget";
+import { limitOf, measureNext, PADDING, rawViewTokens, recallToCome } from "../../src/context/budget";
 import { priceOf, tokensAfter, UNKNOWN_PRICES } from "../../src/context/economy";
 import { planGuard } from "../../src/context/guard";
 import { keptPrefix } from "../../src/context/kept-prefix";
 import { policyOf } from "../../src/context/policy-choice";
 import { propose } from "../../src/context/proposal";
-import { RECALL_TOOL } from "../../src/context/recall-tool";
+import { recallTool } from "../../src/context/recall-tool";
 import { planResults } from "../../src/context/results-rung";
 import { stateAfter } from "../../src/context/state-after";
 import { resetOp } from "../../src/context/take-back";
 import { estimateTokens } from "../../src/context/tokens";
 import type { EpochOp } from "../../src/domain/compaction-events";
-import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS } from "../../src/domain/state";
+import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, recallToolTokens, type SessionState } from "../../src/domain/state";
 import { id, item, settings, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, MODEL, planUnder, rounds, summaryOf, withoutRecall } from "./planning";
 
 const guard = (state: ReturnType<typeof viewing>, window: number) =>
   planGuard({ state, limits: limitsOf(window), policy: policyOf("balanced") });
 
+/** A session whose requests name it, and one that an older build opened. */
+const naming = (session: SessionState["session"], state = viewing([])): SessionState => ({
+  ...state,
+  session,
+  settings: { ...state.settings, recall_names_session: true },
+});
+const sentOf = (state: SessionState): string => {
+  const { runs: _, ...sent } = recallTool(state);
+  return JSON.stringify(sent);
+};
+
 describe("the definition of memory_query", () => {
-  test("weighs no more than it is counted for", () => {
-    const { runs: _, ...told } = RECALL_TOOL;
-    expect(estimateTokens(JSON.stringify(told))).toBeLessThanOrEqual(RECALL_TOOL_TOKENS);
+  test("names the session, so that the model knows which session_id is meant", () => {
+    expect(recallTool(naming(id("ses", 7))).parameters.properties).toMatchObject({
+      session_id: { type: "string", description: `this is ${id("ses", 7)}` },
+    });
+  });
+
+  test("is for a session that an older build opened what that build sent, byte for byte", () => {
+    const text =
+      "Looks up parts of this conversation that are no longer shown: by words, execution_id or message positions. Use it before you say that you do not know.";
+    const numbers = '"from":{"type":"integer"},"to":{"type":"integer"},"offset":{"type":"integer","description":"characters to skip"}';
+    const properties = `"query":{"type":"string"},"execution_id":{"type":"string"},"session_id":{"type":"string"},${numbers}`;
+    const parameters = `{"type":"object","properties":{${properties}},"additionalProperties":false}`;
+    expect(sentOf(viewing([]))).toBe(`{"name":"memory_query","description":"${text}","parameters":${parameters}}`);
+  });
+
+  test("weighs no more than it is counted for, whatever the session's id", () => {
+    const ulid = fc.array(fc.constantFrom(..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"), { minLength: 25, maxLength: 25 });
+    // Letters and digits in turn are the heaviest.
+    const heaviest = naming(`ses_7${"A1".repeat(12)}A` as SessionState["session"]);
+    fc.assert(
+      fc.property(ulid, (rest) => {
+        const state = naming(`ses_0${rest.join("")}` as SessionState["session"]);
+        expect(estimateTokens(sentOf(state))).toBeLessThanOrEqual(recallToolTokens(state));
+      }),
+    );
+    for (const state of [viewing([]), heaviest]) expect(estimateTokens(sentOf(state))).toBeLessThanOrEqual(recallToolTokens(state));
+  });
+
+  test("with the id weighs wherever it is sent, and is planned for before it is", () => {
+    const cut = behind([summaryOf(1, 1, 10)], chat(4, 100, 11));
+    const [older, named] = [cut, naming(id("ses", 7), cut)].map((state) => fixedTokens(state));
+    expect(named).toBe(recallToolTokens(naming(id("ses", 7))));
+    expect(named).toBeGreaterThan(older ?? 0);
+    expect(recallToCome(naming(id("ses", 7)))).toBe(named);
   });
 
   test("weighs in the request as soon as something is out of the view or shown as less, and not before", () => {
@@ -110,9 +152,10 @@ describe("the provider's cache", () => {
 });
 
 describe("a reset that brings everything back", () => {
-  test("has the room that memory_query leaves", () => {
+  test.each([[false], [true]])("has the room that memory_query leaves; the session is named in it: %s", (isNamed) => {
     const items = chat(10, 100);
-    const state = behind([summaryOf(1, 1, 8, 300)], items.slice(8));
+    const cut = behind([summaryOf(1, 1, 8, 300)], items.slice(8));
+    const state = isNamed ? naming(id("ses", 7), cut) : cut;
     // Of the guard's target 1,000 raw tokens, which the messages fill.
     const limits = limitsOf(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
     const reset = () =>

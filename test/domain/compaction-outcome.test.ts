@@ -141,6 +141,17 @@ describe("what an accepted summary teaches", () => {
     expect(second.compaction.summary_share).toBeCloseTo(0.2 + 0.2 * (0.4 - 0.2));
   });
 
+  test("is its share of what it read: a system message that stays is none of its source, one that goes is", () => {
+    const [first, ...rest] = chat(10).view.items;
+    const state = viewing(first ? [{ ...first, kind: "system", tokens: 900 }, ...rest] : []);
+    const taught = (keeps: readonly number[]) =>
+      having(state, changed(state, [summarize(1, 3, { tokens: 40, keeps })])).compaction.summary_share;
+    expect(taught([1])).toBeCloseTo(40 / 200);
+    expect(taught([])).toBeCloseTo(40 / 1_100);
+    // A question that stays is read.
+    expect(taught([2])).toBeCloseTo(40 / 1_100);
+  });
+
   test("is nothing when it was merged with earlier ones, and nothing when no model wrote it", () => {
     const merged = having(chat(10), changed(chat(10), [summarize(1, 2, { generation: 1 })]));
     const noted = having(chat(10), changed(chat(10), [summarize(1, 2)], { trigger: "fallback" }));

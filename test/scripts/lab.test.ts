@@ -165,6 +165,8 @@ describe("what is measured of the memory", () => {
       signed_from: 0,
       tokens: 0,
       rough: 0,
+      system: 0,
+      media: 0,
       items: record.slice(1).map(({ meta }) => meta),
     };
     const on = (shown: SessionState["view"]) => ({ view: shown, branch: FIRST_BRANCH });

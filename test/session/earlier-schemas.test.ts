@@ -8,11 +8,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
+import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { fold } from "../../src/domain/evolve";
 import { STATE_VERSION } from "../../src/domain/state";
 import { readMeta } from "../../src/session/log/log-schema";
 import { id } from "../support/builders";
 import { CALLER, Life, SPEC } from "./life";
+import { past, watched } from "./sent";
 import { compact, newest, revert } from "./talk";
 
 const folder = join(import.meta.dirname, "..", "fixtures", "objects");
@@ -95,6 +97,19 @@ describe.each([
 
     expect(life.runtime.state.last_turn?.status).toBe("completed");
     expect(await textsOf(life)).toEqual([...record, "assistant: They lived happily."]);
+  });
+
+  test("sends memory_query as it did, without the session's id, and its requests are rebuilt as they were sent", async () => {
+    watched(life);
+    await life.service.describe(CALLER);
+    await life.advance(0);
+    expect(life.call.request.tools).toEqual([RECALL_TOOL]);
+    const turn = life.runtime.state.turn?.id ?? id("trn", 0);
+    await life.answer("They lived happily.");
+    await compact(life, 100);
+
+    const told = await past(life, turn);
+    expect([told.request.body, told.digest.matches]).toEqual([life.sent[0]?.body, true]);
   });
 
   test("lets every compaction be taken back, newest first, and be done again", async () => {

@@ -154,6 +154,18 @@ describe("a fork", () => {
     expect(overlay?.to).toBe((life.runtime.state.view.items[0]?.position ?? 0) - 1);
   });
 
+  test("is named by its own id where memory_query is offered", async () => {
+    const source = await newLife();
+    for (const n of [1, 2, 3]) await say(source, `question ${n}`, `reply ${n}`);
+    trim(source);
+
+    const { life } = await fork(source, null);
+    await ask(life, "in the fork");
+
+    const tools = JSON.stringify(life.call.request.tools);
+    expect([tools.includes(FORK), tools.includes(SESSION)]).toEqual([true, false]);
+  });
+
   test("has nothing of what a retry took back", async () => {
     const source = await newLife();
     await cutOff(source, "one", "half a");

@@ -22,6 +22,14 @@ test("is offered from the request on that something has left, and in none before
   expect(offered(await trimmed("offered"))).toEqual([RECALL_TOOL.name]);
 });
 
+test("a request names its session where it is offered, and in no other", async () => {
+  const named = ({ call: { request } }: Life): boolean =>
+    JSON.stringify([request.system, request.messages, request.tools]).includes(CALLER.session);
+  const whole = await nearlyFull({ preset: "oneclaw", trigger: { window_ratio: null }, summary: { form: "none" } });
+  await whole.send("short");
+  expect([named(whole), named(await trimmed("off")), named(await trimmed("offered"))]).toEqual([false, false, true]);
+});
+
 test("is never offered under a policy that says so, and is counted in no request", async () => {
   const life = await trimmed("off");
   expect(offered(life)).toEqual([]);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { SummaryOutcome } from "../../src/app/session-api";
+import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { ringAlarm } from "../../src/session/alarm";
 import { readEvents } from "../../src/session/log/event-log";
 import type { Sql } from "../../src/session/log/sql";
@@ -373,6 +374,20 @@ describe("an outcome that is held back", () => {
 
     expect(life.sql.all("SELECT compaction FROM pending_outcomes")).toEqual([]);
     expect(ledgerOf(life).at(-1)).toMatchObject({ purpose: "compaction", outcome: "stale", usage: summary.usage, lease: token });
+  });
+
+  test("is in the sums that outlive the session which is erased over it", async () => {
+    const life = await overThreshold();
+    const input = { compaction: requestedId(life), token: await lease(life), outcome: summary, part: 0, next: null };
+    await life.send("one more thing");
+    await life.service.recordCompaction(CALLER, input);
+    const handed: ErasedUsage[] = [];
+    life.usageArchive = { keep: async (_, usage) => handed.splice(0, handed.length, ...usage) };
+
+    await life.service.erase(CALLER);
+
+    const { input: read, output } = summary.usage ?? {};
+    expect(handed.filter(({ purpose }) => purpose === "compaction")).toMatchObject([{ calls: 1, input: read, output }]);
   });
 
   test("and that nobody waits for any more is not held: its call is recorded at once, and once", async () => {

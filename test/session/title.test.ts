@@ -1,6 +1,7 @@
 /** Titles by a cheap model: beside the turns, once, and never in the view. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
+import type { ErasedUsage } from "../../src/domain/erased-usage";
 import { id } from "../support/builders";
 import { CALLER, failure, Life, type ModelCall, SPEC, settle } from "./life";
 
@@ -59,6 +60,25 @@ describe("the first completed turn", () => {
     await answerTitle(life, "Finding Ulm\nIt lies on the Danube.");
     expect(await titleOf(life)).toBe("Finding Ulm");
     expect(ledgerOf(life)).toMatchObject([{ turn: null, model: "cheap", usage: USAGE, cost: 0.3, outcome: "stop" }]);
+  });
+
+  test("and is in the sums that outlive a session which is erased over it, once", async () => {
+    const life = await titled();
+    const handed: ErasedUsage[][] = [];
+    life.usageArchive = {
+      keep: async (_, usage) => {
+        handed.push([...usage]);
+        return usage;
+      },
+    };
+    await firstTurn(life);
+
+    await life.service.erase(CALLER);
+    await answerTitle(life, "Too late");
+
+    expect(handed.flat().filter(({ purpose }) => purpose === "title")).toMatchObject([
+      { model: "cheap", calls: 1, failed: 1, unpriced: 1 },
+    ]);
   });
 
   test("is waited for: one that failed or was stopped names nothing", async () => {

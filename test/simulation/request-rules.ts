@@ -2,7 +2,8 @@
 import { limitsOf } from "../../src/app/compaction/build-request";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
 import { limitOf } from "../../src/context/budget";
-import type { SessionState } from "../../src/domain/state";
+import { RECALL_TOOL } from "../../src/context/recall-tool";
+import { isRecallOffered, type SessionState } from "../../src/domain/state";
 import { countRequest } from "./count-tokens";
 import { SignedRules } from "./signed-rules";
 import type { Violations } from "./violation";
@@ -52,6 +53,7 @@ export class RequestRules {
     if (request.purpose === "turn" && owed) this.#checkOpening(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkGrowth(request, owed.state);
     if (request.purpose === "turn" && owed) this.#checkOwed(request, owed);
+    if (request.purpose === "turn" && owed) this.#checkRecall(request, owed.state);
     if (request.purpose === "turn" && owed) this.signed.check(request, owed.state);
     if (request.purpose === "compaction") this.#checkSamePrefix(request, epoch);
     return this.#checkWindow(request, owed?.state ?? null);
@@ -85,6 +87,17 @@ export class RequestRules {
       message.role === "user" && message.parts.some((part) => part.type === "text" && part.text === question);
     const asked = question === null || messages.some(asks);
     this.violations.check(asked, "I23", () => `the question is not in the request: ${question?.slice(0, 60)}`);
+  }
+
+  /** Where something is out of the view the model can look it up, and knows in which session. */
+  #checkRecall({ tools }: ModelRequest, state: SessionState): void {
+    const offered = tools.find(({ name }) => name === RECALL_TOOL.name);
+    const isNamed = JSON.stringify(offered ?? null).includes(state.session ?? "");
+    this.violations.check(
+      isRecallOffered(state) === isNamed,
+      "I11",
+      () => `memory_query is ${isNamed ? "" : "not "}offered by the session's id`,
+    );
   }
 
   /** I7: a summary by the turn's own prefix repeats the request before it, byte for byte, and asks at its end. */

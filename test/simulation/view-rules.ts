@@ -66,6 +66,8 @@ export class ViewRules {
     }
     const answered = new Set(view.items.filter((item) => item.kind === "tool_result").map((item) => item.tool?.execution));
     for (const item of view.items) if (item.kind === "tool_call" && !answered.has(item.tool?.execution)) tokens += NO_RESULT_TOKENS;
+    const system = view.items.reduce((sum, item) => sum + (item.kind === "system" ? (shown.get(item.position) ?? item.tokens) : 0), 0);
+    this.world.violations.check(system === view.system, "I24", () => `system messages weigh ${view.system} at seq ${seq}, truly ${system}`);
     this.world.violations.check(tokens === view.tokens, "I24", () => `the view says ${view.tokens} tokens at seq ${seq}, it has ${tokens}`);
   }
 

@@ -9,17 +9,11 @@ import type { Event } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { initialState } from "../../src/domain/state";
 import { readBodies } from "../../src/session/log/bodies";
-import {
-  appendEvents,
-  loadState,
-  readEvents,
-  readEventsBackwards,
-  SNAPSHOT_EVERY_EVENTS,
-  writeSnapshot,
-} from "../../src/session/log/event-log";
+import { appendEvents, readEvents, readEventsBackwards } from "../../src/session/log/event-log";
 import { remember } from "../../src/session/log/idempotency";
 import { hasSchema } from "../../src/session/log/log-schema";
 import { readItems } from "../../src/session/log/log-tables";
+import { loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "../../src/session/log/snapshots";
 import type { Sql } from "../../src/session/log/sql";
 import { SessionStore } from "../../src/session/log/store";
 import { draft, id, itemId, SESSION, settings, TENANT, turnId } from "./builders";
@@ -70,7 +64,7 @@ export function eventLogContract(withSql: WithSql): void {
 function logRules(withSql: WithSql): void {
   test("a look-up of a session that was never opened leaves no table behind", () =>
     withSql((sql) => {
-      expect(loadState(sql)).toEqual(initialState);
+      expect(loadState(sql).state).toEqual(initialState);
       expect(hasSchema(sql)).toBe(false);
     }));
 
@@ -213,7 +207,7 @@ function snapshotRules(withSql: WithSql): void {
       const store = opened(sql);
       for (let n = 1; n <= SNAPSHOT_EVERY_EVENTS + 20; n++) store.execute(append(n), [body(n)]);
 
-      const loaded = loadState(sql);
+      const loaded = loadState(sql).state;
 
       expect(sql.all("SELECT DISTINCT seq FROM snapshots")).toEqual([{ seq: SNAPSHOT_EVERY_EVENTS }]);
       expect(loaded).toEqual(fold(wholeLog(sql)));
@@ -225,11 +219,11 @@ function snapshotRules(withSql: WithSql): void {
       const store = opened(sql);
       store.execute(append(1), [body(1)]);
       writeSnapshot(sql, { ...store.state, messages: 999 });
-      expect(loadState(sql).messages).toBe(999);
+      expect(loadState(sql).state.messages).toBe(999);
 
       sql.all("UPDATE snapshots SET version = version + 1");
 
-      expect(loadState(sql)).toEqual(fold(wholeLog(sql)));
+      expect(loadState(sql).state).toEqual(fold(wholeLog(sql)));
     }));
 }
 

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/event-log";
+import { SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/snapshots";
 import { type Chat, migrate, newChat, textOf } from "./support";
 
 beforeAll(migrate);

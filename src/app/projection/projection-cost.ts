@@ -13,7 +13,8 @@ export function costOf(event: StoredEvent): number {
   if (event.type === "MessagesAppended") return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
   if (event.type === "ToolCalled") return 2;
   if (event.type === "ToolResultRecorded") return 2 + (event.ran?.artifacts.length ?? 0);
-  if (event.type === "MessageRedacted") return 6;
+  // Its own rows, and those of a rebuild that was cut off: one statement a table.
+  if (event.type === "MessageRedacted") return 6 + 7;
   if (event.type === "HistoryRewound" || event.type === "BranchSwitched") return 3;
   if (event.type === "SessionForked") return 1 + 2 * (event.view?.overlays.length ?? 0);
   if (event.type === "EpochChanged") return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);

@@ -127,7 +127,8 @@ export function beginFork(
   const pins = head.pins.map((pin) => draftText(pin, ids));
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
-  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...(head.recall ? {} : { recall: false }) };
+  const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;
+  const settings: SessionSettings = { model: head.model, policy: head.policy, ...named, ...recall };
   const bodies: NewBody[] = [...texts, metadata].flatMap((drafted) => drafted.bodies);
   const summaries = head.overlays.flatMap(({ overlay, text }) => (text === null ? [] : [{ id: overlay.id, text }]));
   const reads = head.overlays.flatMap(({ overlay, read }) => (read ? [{ overlay: overlay.id, ranges: read }] : []));

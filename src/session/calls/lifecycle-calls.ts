@@ -1,5 +1,6 @@
 /** A session's beginning, settings and end. */
 
+import { compactionCall } from "../../app/compaction/compaction-call";
 import { resolveModel } from "../../app/compaction/resolve-model";
 import { draftText, draftTools } from "../../app/drafts";
 import type { Ids } from "../../app/ports";
@@ -16,6 +17,7 @@ import { err, ok } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import { allCalls } from "../log/event-log";
+import { takeOutcomes } from "../log/held-outcomes";
 import { migrate, readMeta, writeMeta } from "../log/log-schema";
 import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
@@ -40,7 +42,8 @@ export async function openSession(
   const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
-  const settings: SessionSettings = { model, policy, ...texts, ...(offersRecall(policy) ? {} : { recall: false }) };
+  const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
+  const settings: SessionSettings = { model, policy, ...texts, ...recall };
   const bodies = [...system.bodies, ...tools.bodies, ...title.bodies, ...metadata.bodies];
   const opened = runtime.execute({ type: "OpenSession", at: clock(), ...caller, settings }, bodies);
   return opened.ok ? describeSession(runtime) : err(opened.error);
@@ -107,7 +110,7 @@ export async function eraseSession(runtime: SessionRuntime, caller: api.Caller):
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
     try {
-      endTurn(runtime);
+      endCalls(runtime);
       runtime.execute({ type: "EraseSession", at });
       runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
     } catch (error) {
@@ -128,13 +131,22 @@ export async function eraseSession(runtime: SessionRuntime, caller: api.Caller):
 const FINISH_ERASURE_MS = 10_000;
 const BURNT = "burnt_at";
 
-/** The call under way is paid for like any other, so it enters the ledger before that is handed over. */
-function endTurn(runtime: SessionRuntime): void {
+/**
+ * A call is paid for like any other when the session is erased over it, so it enters the ledger before that is handed over: the turn's, the
+ * title's, and a summary that waits for the turn's end.
+ */
+function endCalls(runtime: SessionRuntime): void {
   const { turn } = runtime.state;
+  const { clock, sql } = runtime.deps;
   if (turn) {
     const { cut, bodies } = runtime.runner.cutShort("aborted");
-    const command = { type: "StopTurn", at: runtime.deps.clock(), turn: turn.id, reason: "requested", ...cut, partial: null } as const;
+    const command = { type: "StopTurn", at: clock(), turn: turn.id, reason: "requested", ...cut, partial: null } as const;
     runtime.execute(command, bodies);
+  }
+  runtime.titler.cutShort();
+  for (const held of takeOutcomes(sql, () => true)) {
+    const call = compactionCall(held, runtime.state);
+    runtime.execute({ type: "RecordSpentCall", at: clock(), call, part: held.part });
   }
 }
 

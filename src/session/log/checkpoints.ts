@@ -1,33 +1,24 @@
 /**
- * States along the log, so that the state at any seq is a short fold away. Small: the view's items as ranges of positions, read back from
- * `items`. They only save time: all of them can be left out, and whoever folds past where one is missing leaves it behind.
+ * States along the log, so that the state at any seq is a short fold away. Small (`packed-state`). They only save time: all of them can be left out, and whoever folds past where one is missing leaves it behind.
  */
 import type { ViewBefore } from "../../context/take-back";
-import type { CoveredRange } from "../../domain/compaction-events";
 import { evolve, fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { readEvents } from "./event-log";
-import { readRanges } from "./log-tables";
+import { packState, unpackState } from "./packed-state";
 import type { Sql } from "./sql";
-import { rangesOf, viewBeforeOf } from "./views-before";
+import { viewBeforeOf } from "./views-before";
 
 /** So many events are folded at most behind a checkpoint, and those of one transaction. */
 export const CHECKPOINT_EVERY_EVENTS = 250;
 /** UTF-16 units: below a row's 2 MB (docs/platform-facts.md). A state that is larger has thousands of calls waiting, and goes without. */
 const MAX_UNITS = 500_000;
 
-interface Checkpoint {
-  /** Without the view's items. */
-  readonly state: SessionState;
-  readonly shown: readonly CoveredRange[];
-}
-
 export const isCheckpointDue = (before: SessionState, after: SessionState): boolean =>
   Math.floor(after.seq / CHECKPOINT_EVERY_EVENTS) > Math.floor(before.seq / CHECKPOINT_EVERY_EVENTS);
 
 export function writeCheckpoint(sql: Sql, state: SessionState): void {
-  const { view } = state;
-  const text = JSON.stringify({ state: { ...state, view: { ...view, items: [] } }, shown: rangesOf(view.items) } satisfies Checkpoint);
+  const text = packState(state);
   if (text.length > MAX_UNITS) return;
   sql.all("DELETE FROM checkpoints WHERE version <> ?", STATE_VERSION);
   sql.all("INSERT OR REPLACE INTO checkpoints (seq, version, text) VALUES (?, ?, ?)", state.seq, STATE_VERSION, text);
@@ -45,9 +36,7 @@ const readCheckpointBefore = (sql: Sql, position: number): SessionState | null =
 function readNewestWhere(sql: Sql, condition: string, param: number): SessionState | null {
   const query = `SELECT text FROM checkpoints WHERE ${condition} AND version = ? ORDER BY seq DESC LIMIT 1`;
   const row = sql.all<{ text: string }>(query, param, STATE_VERSION)[0];
-  if (!row) return null;
-  const { state, shown } = JSON.parse(row.text) as Checkpoint;
-  return { ...state, view: { ...state.view, items: readRanges(sql, shown) } };
+  return row ? unpackState(sql, row.text) : null;
 }
 
 /** The view when `position` was the newest, as the log tells it. */

@@ -1,14 +1,7 @@
-/** The session's append-only log, with snapshots of its fold. Everything here is synchronous and inside the caller's transaction. */
+/** The session's append-only log. Everything here is synchronous and inside the caller's transaction. */
 import { parseStoredEvent, type StoredRow, toStoredRow } from "../../domain/event-versions";
 import type { Event, StoredEvent } from "../../domain/events";
-import { fold } from "../../domain/evolve";
-import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
-import { chunksOf } from "./bodies";
-import { hasSchema } from "./log-schema";
 import type { Sql } from "./sql";
-
-/** Folding costs about 1.4 µs an event: so many are folded at most on a wake (docs/platform-facts.md). */
-export const SNAPSHOT_EVERY_EVENTS = 500;
 
 /** The events after `after` in order of seq, at most `limit`. */
 export function readEvents(sql: Sql, after: number, limit: number): StoredEvent[] {
@@ -70,19 +63,4 @@ export function appendEvents(sql: Sql, events: readonly Event[], from: { readonl
     sql.all("INSERT INTO events (seq, at, type, version, data) VALUES (?, ?, ?, ?, ?)", row.seq, row.at, row.type, row.version, row.data);
     return { ...event, seq: row.seq, at: row.at };
   });
-}
-
-/** The newest snapshot of this build's state version, and the events since. */
-export function loadState(sql: Sql): SessionState {
-  if (!hasSchema(sql)) return initialState;
-  const parts = sql.all<{ seq: number; text: string }>("SELECT seq, text FROM snapshots WHERE version = ? ORDER BY part", STATE_VERSION);
-  const start = parts.length > 0 ? (JSON.parse(parts.map((part) => part.text).join("")) as SessionState) : initialState;
-  return fold(readEvents(sql, start.seq, Number.MAX_SAFE_INTEGER), start);
-}
-
-export function writeSnapshot(sql: Sql, state: SessionState): void {
-  sql.all("DELETE FROM snapshots");
-  for (const [part, text] of chunksOf(JSON.stringify(state)).entries()) {
-    sql.all("INSERT INTO snapshots (part, version, seq, text) VALUES (?, ?, ?, ?)", part, STATE_VERSION, state.seq, text);
-  }
 }

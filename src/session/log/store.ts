@@ -11,9 +11,10 @@ import type { SessionState } from "../../domain/state";
 import { err, ok, type Result } from "../../lib/result";
 import { type NewBody, writeBody } from "./bodies";
 import { isCheckpointDue, writeCheckpoint } from "./checkpoints";
-import { appendEvents, loadState, SNAPSHOT_EVERY_EVENTS, writeSnapshot } from "./event-log";
+import { appendEvents } from "./event-log";
 import { hasSchema, migrate } from "./log-schema";
 import { applyToTables } from "./log-tables";
+import { isSnapshotDue, loadState, NO_SNAPSHOT, writeSnapshot } from "./snapshots";
 import type { Sql } from "./sql";
 
 export interface StoreHooks {
@@ -31,6 +32,7 @@ export interface Step {
 
 export class SessionStore {
   #state: SessionState | null = null;
+  #snapshot = NO_SNAPSHOT;
   #migrated = false;
 
   readonly sql: Sql;
@@ -44,7 +46,7 @@ export class SessionStore {
   get state(): SessionState {
     if (!this.#state) {
       if (hasSchema(this.sql)) migrate(this.sql); // an earlier build may have written it
-      this.#state = loadState(this.sql);
+      ({ state: this.#state, snapshot: this.#snapshot } = loadState(this.sql));
     }
     return this.#state;
   }
@@ -53,14 +55,17 @@ export class SessionStore {
   transact<T>(work: (step: Step) => T): T {
     const before = this.state;
     const unit = new Unit(this.sql, before, this.#migrated);
+    let snapshot = this.#snapshot;
     const result = this.sql.transaction(() => {
       const value = work(unit);
-      if (isSnapshotDue(before, unit)) writeSnapshot(this.sql, unit.state);
+      if (unit.appended.length === 0) return value;
+      if (movesEpoch(unit) || isSnapshotDue(unit.state, snapshot)) snapshot = writeSnapshot(this.sql, unit.state);
       if (isCheckpointDue(before, unit.state)) writeCheckpoint(this.sql, unit.state);
-      if (unit.appended.length > 0) this.hooks.onAppend(unit.appended, unit.state);
+      this.hooks.onAppend(unit.appended, unit.state);
       return value;
     });
     this.#state = unit.state;
+    this.#snapshot = snapshot;
     this.#migrated = unit.migrated;
     if (unit.appended.length > 0) this.hooks.onCommit(unit.appended, { before, after: unit.state });
     return result;
@@ -74,14 +79,13 @@ export class SessionStore {
   /** Forgets the cached state, after the database was emptied under it. */
   forget(): void {
     this.#state = null;
+    this.#snapshot = NO_SNAPSHOT;
     this.#migrated = false;
   }
 }
 
 /** An epoch change leaves most of a large view behind, which the next wake should not have to read. */
-const isSnapshotDue = (before: SessionState, { state, appended }: Unit): boolean =>
-  Math.floor(state.seq / SNAPSHOT_EVERY_EVENTS) > Math.floor(before.seq / SNAPSHOT_EVERY_EVENTS) ||
-  appended.some((event) => event.type === "EpochChanged");
+const movesEpoch = ({ appended }: Unit): boolean => appended.some((event) => event.type === "EpochChanged");
 
 /** What clients begin, and what brings content of theirs: refused where there is only room left for the end of what is under way. */
 const BEGINS: ReadonlySet<Command["type"]> = new Set([

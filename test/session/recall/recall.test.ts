@@ -4,7 +4,7 @@ import type { RecallInput, RecallReport } from "../../../src/app/recall-views";
 import { toPolicyText } from "../../../src/context/policy-choice";
 import { RECALL_TOOL } from "../../../src/context/recall-tool";
 import { estimateTokens } from "../../../src/context/tokens";
-import { isRecallOffered, RECALL_TOOL_TOKENS } from "../../../src/domain/state";
+import { fixedTokens, isRecallOffered } from "../../../src/domain/state";
 import { recallFor } from "../../../src/session/recall/recall";
 import { readWatermark } from "../../../src/session/recall/recall-index";
 import { CALLER, type Life, settle } from "../life";
@@ -34,9 +34,12 @@ beforeEach(async () => {
 const executionOf = (of: Life): string =>
   of.events().flatMap((event) => (event.type === "ToolCalled" && event.item.tool ? [event.item.tool.execution] : []))[0] ?? "";
 
-test("the definition weighs no more in a request than the state says", () => {
-  const { runs: _, ...told } = RECALL_TOOL;
-  expect(estimateTokens(JSON.stringify(told))).toBeLessThanOrEqual(RECALL_TOOL_TOKENS);
+test("the definition weighs no more in a request than the state says", async () => {
+  await life.send("Where was it?");
+  const [offered] = life.call.request.tools;
+  const { runs: _, ...sent } = offered ?? RECALL_TOOL;
+  expect(JSON.stringify(sent)).toContain(CALLER.session);
+  expect(estimateTokens(JSON.stringify(sent))).toBeLessThanOrEqual(fixedTokens(life.runtime.state));
 });
 
 describe("the model, by words", () => {

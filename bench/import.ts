@@ -1,0 +1,53 @@
+/** A long record that is imported message by message: what each costs, and what a wake behind it does, by how many there are. The code of the session's object over Node's SQLite, in this process. */
+import { loadState } from "../src/session/log/snapshots.ts";
+import { CALLER, Life } from "../test/session/life.ts";
+import { type BenchResult, type Figure, measured, ratio } from "./support/report.ts";
+import { timed } from "./support/timed.ts";
+
+const [FEW, MANY] = [5_000, 40_000];
+/** A message of the longer import against one of the shorter: linear is 1. */
+const GOAL = 1.5;
+
+const MESSAGE = { role: "user", run: false, onBusy: "queue", tools: null, idempotency: null } as const;
+
+/** Wall time of a message, in µs. */
+async function importInto(life: Life, messages: number): Promise<number> {
+  await life.open("balanced");
+  const startedAt = performance.now();
+  for (let n = 0; n < messages; n++)
+    await life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: `message ${n} of a long record` }] });
+  return ((performance.now() - startedAt) / messages) * 1_000;
+}
+
+const unitsOf = ({ sql }: Life, table: string, column: string): number =>
+  sql.all<{ units: number | null }>(`SELECT sum(length(${column})) AS units FROM ${table}`)[0]?.units ?? 0;
+
+async function benchSize(messages: number): Promise<{ readonly each: Figure; readonly wake: Figure; readonly kept: Figure }> {
+  const life = new Life();
+  const took = await importInto(life, messages);
+  const kept = (unitsOf(life, "snapshots", "text") + unitsOf(life, "checkpoints", "text")) / unitsOf(life, "events", "data");
+  return {
+    each: measured(`a message of an import of ${messages}`, "µs", [took]),
+    wake: timed(`read the state behind ${messages}, nothing compacted`, () => loadState(life.sql), { samples: 5, warmUp: 1 }),
+    kept: measured(`states kept of ${messages}, a character of their log`, "", [kept]),
+  };
+}
+
+export async function benchImport(): Promise<BenchResult> {
+  await importInto(new Life(), FEW); // compiled once
+  const [few, many] = [await benchSize(FEW), await benchSize(MANY)];
+  return {
+    title: "Import of a long record",
+    notes: ["Wall time in Node; no turn, nothing compacted: all of it is in the view. Linear is a ratio of 1 for a message."],
+    figures: [
+      few.each,
+      many.each,
+      ratio(`a message of ${MANY} against one of ${FEW}`, [many.each, few.each], GOAL),
+      few.wake,
+      many.wake,
+      ratio(`the state behind ${MANY} against ${FEW}`, [many.wake, few.wake]),
+      few.kept,
+      many.kept,
+    ],
+  };
+}

@@ -1,0 +1,51 @@
+/** The state as it was last kept, so that a wake folds only what came after. One at a time: each takes the place of the one before it. */
+import { fold } from "../../domain/evolve";
+import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
+import { chunksOf } from "./bodies";
+import { readEvents } from "./event-log";
+import { hasSchema } from "./log-schema";
+import { packState, unpackState } from "./packed-state";
+import type { Sql } from "./sql";
+
+/** Folding costs about 1.4 µs an event: so many are folded at most on a wake that finds a small snapshot (docs/platform-facts.md). */
+export const SNAPSHOT_EVERY_EVENTS = 500;
+/**
+ * A snapshot of so many UTF-16 units is worth folding one more event: one that is large is written less often. All of them together
+ * then grow with the log, and what a wake folds stays in proportion to what it reads.
+ */
+const UNITS_AN_EVENT = 100;
+
+/** Where the newest snapshot is, as far as it decides when the next one is due. */
+export interface SnapshotMark {
+  readonly seq: number;
+  readonly units: number;
+}
+
+export const NO_SNAPSHOT: SnapshotMark = { seq: 0, units: 0 };
+
+export interface Loaded {
+  readonly state: SessionState;
+  readonly snapshot: SnapshotMark;
+}
+
+/** The newest snapshot of this build's state version, and the events since. */
+export function loadState(sql: Sql): Loaded {
+  if (!hasSchema(sql)) return { state: initialState, snapshot: NO_SNAPSHOT };
+  const parts = sql.all<{ text: string }>("SELECT text FROM snapshots WHERE version = ? ORDER BY part", STATE_VERSION);
+  const text = parts.map((part) => part.text).join("");
+  const start = text === "" ? initialState : unpackState(sql, text);
+  const state = fold(readEvents(sql, start.seq, Number.MAX_SAFE_INTEGER), start);
+  return { state, snapshot: { seq: start.seq, units: text.length } };
+}
+
+export const isSnapshotDue = ({ seq }: SessionState, newest: SnapshotMark): boolean =>
+  seq - newest.seq >= Math.max(SNAPSHOT_EVERY_EVENTS, newest.units / UNITS_AN_EVENT);
+
+export function writeSnapshot(sql: Sql, state: SessionState): SnapshotMark {
+  const text = packState(state);
+  sql.all("DELETE FROM snapshots");
+  for (const [part, chunk] of chunksOf(text).entries()) {
+    sql.all("INSERT INTO snapshots (part, version, seq, text) VALUES (?, ?, ?, ?)", part, STATE_VERSION, state.seq, chunk);
+  }
+  return { seq: state.seq, units: text.length };
+}

@@ -1,0 +1,40 @@
+/** A rebuild whose worker dies leaves the rows that it had made to be compared: nothing of a message stays in them once it is redacted. */
+import { expect, test } from "vitest";
+import { rebuildStep } from "../../src/app/projection/rebuild";
+import type { RebuildPorts } from "../../src/app/projection/rebuild-ports";
+import { ok } from "../../src/lib/result";
+import { createRebuildRows } from "../../src/read-model/rebuild";
+import { createProjection } from "../../src/read-model/writer";
+import { SimD1 } from "../simulation/sim-d1";
+import { idOf, LogBuilder, SESSION, TENANT } from "./builders";
+import { rebuildSession } from "./rows";
+
+const AT = { tenant: TENANT, session: SESSION } as const;
+const PAGE = 3;
+
+/** Enough to write a page of rows, and not to compare it. */
+const CUT_OFF = 8;
+
+function portsOf(db: D1Database, log: LogBuilder): RebuildPorts {
+  const readLog: RebuildPorts["readLog"] = async (after) => {
+    const { events, bodies } = log.batch(after + 1, after + PAGE);
+    return ok({ events, bodies: [...bodies].map(([id, text]) => ({ id, text })), has_more: after + PAGE < log.events.length });
+  };
+  return { readLog, rows: createRebuildRows(db), now: () => 999 };
+}
+
+test("what a rebuild that was cut off has left goes with a redaction, and the next one finds no difference", async () => {
+  const db = new SimD1().direct;
+  const log = new LogBuilder().open().says("user", "a secret").says("assistant", "noted");
+  const projection = createProjection(db);
+  await projection.write(log.batch());
+  const found = () => db.prepare("SELECT count(*) AS n FROM messages WHERE content LIKE '%secret%'").first<number>("n");
+  await rebuildStep({ ...portsOf(db, log), budget: CUT_OFF }, AT, null);
+  expect(await found()).toBe(2);
+
+  log.event({ type: "MessageRedacted", item: idOf("msg", 1), position: 1 });
+  await projection.write(log.batch(log.events.length));
+
+  expect(await found()).toBe(0);
+  expect(await rebuildSession(portsOf(db, log), AT)).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
+});
