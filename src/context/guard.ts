@@ -48,8 +48,9 @@ export function planGuard(asked: GuardInput): Plan {
   const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
-  if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  return guardPlan({ state, limits }, { next, rungs: worked.rungs });
+  const rungs = worked.rungs();
+  if (rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
+  return guardPlan({ state, limits }, { next, rungs });
 }
 
 /** A change of the view that takes effect at once and asks no model. */
@@ -163,7 +164,8 @@ export function weighRequest(asked: GuardInput): FitReport | null {
 }
 
 interface WorkedOut {
-  readonly rungs: readonly Rung[];
+  /** Made when they are asked for: whether anything can help is asked more often. */
+  readonly rungs: () => readonly Rung[];
   /** Planned tokens that stay when every rung is taken, all of them estimated: no count of the provider's holds for what stays. */
   readonly floor: number;
   readonly report: (limit: number) => FitReport;
@@ -178,7 +180,6 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
-  const drops: Rung[] = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
   const gone = new Set(going);
   const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
@@ -186,12 +187,15 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
   const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * ratio), reason };
-  const rungs = items.length > 0 ? [...drops, shorten] : drops;
+  const rungs = (): readonly Rung[] => {
+    const drops = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
+    return items.length > 0 ? [...drops, shorten] : drops;
+  };
   // What frees less than the tool that it brings frees nothing.
   const helps = left - gain < raw;
   const floor = Math.ceil(Math.min(raw, left - gain) * scale);
   return {
-    rungs: helps ? rungs : [],
+    rungs: () => (helps ? rungs() : []),
     floor,
     report: (limit) => ({ floor, limit, biggest: biggestOf(state, staying, scale) }),
   };
@@ -199,7 +203,8 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
 
 /** What the policy keeps verbatim goes only when nothing else is left to go. */
 function keptLast(groups: readonly Group[], { keep }: Policy): readonly Group[] {
-  const isKept = ({ items }: Group): boolean => keep.system_messages && items.some((item) => item.kind === "system");
+  if (!keep.system_messages) return groups;
+  const isKept = ({ items }: Group): boolean => items.some((item) => item.kind === "system");
   return [...groups.filter((group) => !isKept(group)), ...groups.filter(isKept)];
 }
 
