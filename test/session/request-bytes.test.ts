@@ -11,6 +11,8 @@ import { CALLER, Life, SPEC, settle } from "./life";
 import { append } from "./talk";
 
 const MESSAGE = 500_000;
+/** About a token. */
+const WORD = "word ";
 const NEVER = { preset: "oneclaw", unknown_window: null, title_model: SPEC.id } as const satisfies PolicyChoice;
 /** Another model, for summaries alone. */
 const SUMMARIZER = "summarizer";
@@ -26,8 +28,9 @@ function provider(sent: Sent[]): ChatModel {
   let purpose: Sent["purpose"] = "turn";
   const fetch = async (_url: string, { body }: RequestInit) => {
     sent.push({ purpose, bytes: new TextEncoder().encode(String(body)).byteLength });
+    const usage = { prompt_tokens: Math.ceil(String(body).length / WORD.length), completion_tokens: 8, total_tokens: 8 };
     const delta = (content: object, finish_reason: string | null) => ({ choices: [{ index: 0, delta: content, finish_reason }] });
-    const events = [delta({ content: "## Goal\nA long record.\n" }, null), delta({}, "stop"), "data: [DONE]\n\n"];
+    const events = [delta({ content: "## Goal\nA long record.\n" }, null), delta({}, "stop"), { choices: [], usage }, "data: [DONE]\n\n"];
     return new Response(streamOf(events), { headers: { "content-type": "text/event-stream" } });
   };
   const model = createChatModel({ credentials: async () => null, estimate: () => 1, fetch });
@@ -91,7 +94,6 @@ test.each([
   ["a model of unknown window", null, { mode: "transcript", models: [SUMMARIZER] }, "word "],
   ["one that is shown long runs of one sign", null, { mode: "transcript", models: [SUMMARIZER] }, `word${" ".repeat(46)}`],
   ["a model of a hundred million tokens", 100_000_000, { mode: "transcript", models: [] }, "word "],
-  ["a model that might read the turn's own prefix", 100_000_000, { mode: "cheaper", models: [] }, "word "],
 ] as const)("a summary is asked of %s in parts that are within the bound", async (_, window, summary, words) => {
   const life = await lifeWith(100_000_000, { ...NEVER, title_model: null, summary: { ...summary, models: [...summary.models] } }, window);
   for (let n = 0; n < 30; n++) {
@@ -108,6 +110,24 @@ test.each([
   expect(largest("compaction")).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
   expect(life.events()).toContainEqual(expect.objectContaining({ type: "EpochChanged", trigger: "manual" }));
   expect(life.events()).not.toContainEqual(expect.objectContaining({ type: "CompactionFailed" }));
+});
+
+test.each([
+  [1, "reads the turn's own prefix", "same_prefix"],
+  [12, "reads a transcript, where the prefix has grown beyond the bound", "transcript"],
+] as const)("after %i messages more a summary %s", async (more, _, mode) => {
+  const life = await lifeWith(100_000_000, { ...NEVER, title_model: null, summary: { mode: "cheaper" } });
+  const text = WORD.repeat(MESSAGE / WORD.length);
+  for (let n = 0; n < 10; n++) await append(life, "user", [{ type: "text", text }]);
+  await life.send("go on");
+  await idle(life);
+  for (let n = 0; n < more; n++) await append(life, "user", [{ type: "text", text }]);
+
+  await life.service.compact(CALLER, { ...byHand, keepRecent: 1_000 });
+  await work(life);
+
+  expect(life.events().find((event) => event.type === "CompactionStarted")).toMatchObject({ mode });
+  expect(largest("compaction")).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
 });
 
 test("a message that no request has room for is refused with its bytes, and leaves before anything older does", async () => {
