@@ -3,13 +3,13 @@ import type { Row } from "../app/diff-rows";
 import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
 import { clearPart, keyOf, scratchOf, selectPage, TABLES, tableOf } from "./store";
-import { createProjection } from "./writer";
+import { createProjection, type WriterOptions } from "./writer";
 
-export function createRebuildRows(db: D1Database): RebuildRows {
+export function createRebuildRows(db: D1Database, options: Pick<WriterOptions, "pause"> = {}): RebuildRows {
   const [first, ...rest] = TABLES;
   return {
-    live: createProjection(db),
-    scratch: createProjection(db, { scratch: true }),
+    live: createProjection(db, options),
+    scratch: createProjection(db, { ...options, scratch: true }),
     tables: [first.name, ...rest.map((table) => table.name)],
     stand: async (at) => toStanding((await selectStanding(db, at).all<Row>()).results[0]),
     readPage: (at, place) => readPage(db, at, place),

@@ -38,3 +38,21 @@ test("what a rebuild that was cut off has left goes with a redaction, and the ne
   expect(await found()).toBe(0);
   expect(await rebuildSession(portsOf(db, log), AT)).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
 });
+
+test("a rebuild whose rows another one clears takes nothing away from those that are shown", async () => {
+  const db = new SimD1().direct;
+  const log = new LogBuilder().open().says("user", "one").says("assistant", "two");
+  await createProjection(db).write(log.batch());
+  const ports = portsOf(db, log);
+  const { rows } = ports;
+  let clears = 2;
+  const write: typeof rows.scratch.write = async (batch) => {
+    await rows.scratch.write(batch);
+    if (clears-- > 0) await rows.clearScratch(AT);
+  };
+
+  const rebuilt = await rebuildSession({ ...ports, rows: { ...rows, scratch: { ...rows.scratch, write } } }, AT);
+
+  expect(rebuilt).toMatchObject({ ok: true, value: { differences: [], repaired: true } });
+  expect(await db.prepare("SELECT count(*) AS n FROM messages").first<number>("n")).toBe(2);
+});

@@ -9,6 +9,8 @@ export interface Profile {
   /** Chances: per step, or per thing that can go wrong. */
   crash: number;
   consumerCrash: number;
+  /** Per step, if a rebuild of the rows is under way: its worker dies. */
+  rebuildCrash: number;
   /** The object dies behind the wipe of an erasure. */
   wipeCuts: number;
   /** So slow that leases run out under them. */
@@ -141,6 +143,7 @@ export function drawProfile(random: Random): Profile {
   return {
     crash: random.pick([0, 0, 0, 0.005, 0.02, 0.04]),
     consumerCrash: random.pick([0, 0, 0.02]),
+    rebuildCrash: random.pick([0, 0.005, 0.03]),
     wipeCuts: 0,
     slowConsumers: random.chance(0.2),
     d1Fails: random.pick([0, 0, 0.1, 0.5]),
@@ -184,6 +187,7 @@ export function calm(profile: Profile): void {
   const off = {
     crash: 0,
     consumerCrash: 0,
+    rebuildCrash: 0,
     d1Fails: 0,
     writeFails: 0,
     diskFills: 0,

@@ -66,6 +66,7 @@ async function act({ world, log }: Run): Promise<void> {
     if (!(await scheduler.step())) return;
     if (random.chance(profile.crash)) world.crash();
     if (random.chance(profile.consumerCrash)) world.queue.crashConsumer();
+    if (random.chance(profile.rebuildCrash)) world.rebuilder.crash();
     if (random.chance(world.diskIsFull ? DISK_CLEARS : profile.diskFills)) world.diskIsFull = !world.diskIsFull;
     log.afterStep();
   }
@@ -117,9 +118,15 @@ async function erase(run: Run): Promise<void> {
   if (random.chance(0.5)) profile.d1Fails = 0.7;
   profile.wipeCuts = 0.5;
   const crash = random.chance(0.5) ? 0.1 : 0;
+  const cut = random.pick([0, 0.05]);
+  if (random.chance(0.5)) {
+    world.stats.count("rebuilds during an erasure");
+    void world.rebuilder.begin(true);
+  }
   for (let step = 0; world.hasNoViolation; step++) {
     if (!(await world.scheduler.step())) break;
     if (step <= 30 && random.chance(crash)) world.crash();
+    if (random.chance(cut)) world.rebuilder.crash();
     if (step > 30) {
       profile.d1Fails = 0;
       profile.wipeCuts = 0;

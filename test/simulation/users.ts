@@ -35,6 +35,7 @@ const ORDINARY = {
   switch: 0.5,
   again: 0.5,
   redact: 0.8,
+  rebuild: 0.5,
 };
 const TYPIST: typeof ORDINARY = {
   send: 20,
@@ -57,6 +58,7 @@ const TYPIST: typeof ORDINARY = {
   switch: 0,
   again: 0,
   redact: 0,
+  rebuild: 0,
 };
 
 export class Users {
@@ -139,6 +141,8 @@ export class Users {
         return answerAgain(this.world);
       case "redact":
         return redact(this.world);
+      case "rebuild":
+        return this.world.rebuilder.begin();
       case "draft":
         return handleDraft(this.world);
       case "revert":

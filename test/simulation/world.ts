@@ -19,6 +19,7 @@ import { createFaultySql, DiskFullError, WriteFailedError } from "../support/fau
 import { LogRules } from "./log-rules";
 import { drawProfile, MODELS, type Profile } from "./profile";
 import { Random } from "./random";
+import { Rebuilder } from "./rebuilder";
 import type { Owed } from "./request-rules";
 import { Scheduler, Scope } from "./scheduler";
 import { SimArchive } from "./sim-archive";
@@ -69,6 +70,7 @@ export class World {
   readonly tools = new SimTools(this);
   readonly queue: SimQueue;
   readonly archive = new SimArchive(this);
+  readonly rebuilder = new Rebuilder(this);
   readonly clients = new Scope("clients");
   readonly book = new SummaryBook();
   readonly log: LogRules;
@@ -236,6 +238,8 @@ export class World {
     if (!fails) return null;
     this.failedAt = this.scheduler.now;
     this.stats.count(this.diskIsFull ? "writes on a full disk" : "writes failed");
+    const state = this.life?.runtime.state;
+    if (state?.turn === null && state.queue.length > 0) this.stats.count("failures to write between two turns");
     return this.diskIsFull ? new DiskFullError() : new WriteFailedError();
   }
 
