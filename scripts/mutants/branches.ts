@@ -2,7 +2,6 @@
 import { DOMAIN, type Mutant } from "./mutant.ts";
 
 const BRANCHES = ["test/session/branches.test.ts"];
-const ANY = ["test/session/any-branching.test.ts"];
 const FORKS = ["test/session/forks.test.ts"];
 const REDACTION = ["test/session/redaction.test.ts"];
 const SOURCES = ["test/session/redaction-sources.test.ts"];
@@ -150,7 +149,7 @@ export const branches: readonly Mutant[] = [
     file: "src/session/content.ts",
     find: 'if (!tool || (kind !== "tool_call" && kind !== "tool_result"))',
     replace: "if (tool || !tool)",
-    tests: ANY,
+    tests: ["test/session/redaction.test.ts"],
   },
   {
     name: "a page of a copy that comes twice is taken twice",

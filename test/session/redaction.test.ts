@@ -209,6 +209,24 @@ describe("a redacted message", () => {
     expect(requestOf(life)).not.toContain(SECRET);
   });
 
+  test("a tool's result, or its call, keeps its place: the request has both", async () => {
+    for (const text of [SECRET, "look_up"]) {
+      const life = await newLife();
+      await useTools(life, "look", [`the key is ${SECRET}`]);
+      await redact(life, text);
+
+      await life.send("and then?");
+
+      const parts = life.call.request.messages.flatMap(({ parts }) => parts);
+      const redacted = text === SECRET ? { type: "tool_result", output: "[redacted]" } : { type: "tool_call", arguments: "{}" };
+      expect(parts.filter(({ type }) => type.startsWith("tool_"))).toEqual([
+        expect.objectContaining({ type: "tool_call", call_id: "call_0", name: "look_up" }),
+        expect.objectContaining({ type: "tool_result", call_id: "call_0", name: "look_up" }),
+      ]);
+      expect(parts).toContainEqual(expect.objectContaining(redacted));
+    }
+  });
+
   test("of the turn under way is refused; of a turn before it, it goes at once", async () => {
     const life = await newLife();
     await say(life, `my password is ${SECRET}`, "noted");
