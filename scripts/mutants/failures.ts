@@ -5,7 +5,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a provider's time is not waited for",
     breaks: "I26: no model is asked again before the time that it named",
-    file: "src/app/retry.ts",
+    file: "src/app/request/retry.ts",
     find: "if (asked !== null) return",
     replace: "if (asked === -1) return",
     tests: ["test/session/retries.test.ts"],
@@ -13,7 +13,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "the same is asked again however long the calls in vain took",
     breaks: "design §5: when a call fails",
-    file: "src/app/retry.ts",
+    file: "src/app/request/retry.ts",
     find: "this.tookMs >= FAILED_MS || ",
     replace: "",
     tests: ["test/session/deadlines.test.ts"],
@@ -21,7 +21,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a growing request asks Anthropic for the model's most",
     breaks: "design §9: request and reply stay within the window",
-    file: "src/app/reply-caps.ts",
+    file: "src/app/request/reply-caps.ts",
     find: "if (cap === null || spec",
     replace: "if (found === null || spec",
     tests: ["test/session/reply-length.test.ts"],
@@ -29,7 +29,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "one answer asks without an end",
     breaks: "I26: at most eight calls fail for one answer",
-    file: "src/app/retry.ts",
+    file: "src/app/request/retry.ts",
     find: "this.calls >= FAILED_CALLS || ",
     replace: "",
     tests: ["test/app/retry.test.ts"],
@@ -70,7 +70,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a cap that was found is not asked for",
     breaks: "I26: no model is asked for a longer reply than it was found to take",
-    file: "src/app/reply-caps.ts",
+    file: "src/app/request/reply-caps.ts",
     find: "if (cap === null || spec.context_window === null) return cap;",
     replace: "if (cap !== -1) return null;",
     tests: ["test/session/retries.test.ts"],
@@ -78,7 +78,7 @@ export const failures: readonly Mutant[] = [
   {
     name: "a named length goes beyond the window",
     breaks: "I6: request and reply together are within the window",
-    file: "src/app/reply-caps.ts",
+    file: "src/app/request/reply-caps.ts",
     find: "Math.min(cap, spec.context_window - plannedNext(state, spec.id))",
     replace: "cap",
     tests: ["test/session/retries.test.ts"],

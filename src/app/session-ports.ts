@@ -8,7 +8,6 @@ import type { Rejection } from "../domain/rejection";
 import type { SessionState } from "../domain/state";
 import type { Result } from "../lib/result";
 import type { ChatModel, Clock, Ids, Log, ModelDirectory, ToolOutcome, ToolRunner } from "./ports";
-import type { ReplyCaps } from "./reply-caps";
 
 /** A text that an event introduces. */
 export interface BodyText {
@@ -72,6 +71,9 @@ export interface Deadlines {
 
 /** Runs `work` after `ms`; the result cancels it. */
 export type Schedule = (ms: number, work: () => void) => () => void;
+
+/** Tokens of a reply by the model's id. */
+export type ReplyCaps = Map<string, number>;
 
 export interface SessionPorts {
   /** Keeps the call under way durably, should the object die in the middle of it. Throws where it cannot. */

@@ -1,8 +1,9 @@
 /** A session's log is read in pages and let go of: the session goes on meanwhile, and what it says after the first look is not evaluated. */
-import { limitsOf } from "../app/compaction/build-request";
+
 import type { WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
 import type { ModelSpec } from "../app/ports";
+import { limitsOf } from "../app/request/build-request";
 import type { Caller, Outcome, PageInput, SessionError } from "../app/session-api";
 import type { Page, SessionDescription } from "../app/session-views";
 import type { Prices } from "../context/economy";

@@ -4,12 +4,11 @@
  */
 
 import { freeDeadLease } from "../app/compaction/give-back";
-import { draftItem } from "../app/drafts";
 import { withNames } from "../app/named-log";
 import type { ModelDirectory, ModelSpec } from "../app/ports";
-import type { ReplyCaps } from "../app/reply-caps";
+import { draftItem } from "../app/request/drafts";
 import type { Settled } from "../app/session-api";
-import type { BodyText } from "../app/session-ports";
+import type { BodyText, ReplyCaps } from "../app/session-ports";
 import { draftLost } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import { measuredFor } from "../context/start-ratio";

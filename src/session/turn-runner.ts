@@ -2,8 +2,9 @@
  * The turn that runs in this life of the object, one answer at a time. Where its story comes to grief the turn fails, and where not even that can be
  * written, as on a full disk, its end is kept and written when there is room: until then no model is asked.
  */
-import { draftItem } from "../app/drafts";
+
 import type { Clock, Ids, Log } from "../app/ports";
+import { draftItem } from "../app/request/drafts";
 import type { BodyText, SessionWriter } from "../app/session-ports";
 import { draftLost, runTools } from "../app/tools/run-tools";
 import type { AfterTurnPorts } from "../app/turn/after-turn";

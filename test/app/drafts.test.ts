@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { draftTools } from "../../src/app/drafts";
 import { newId } from "../../src/app/new-id";
+import { draftTools } from "../../src/app/request/drafts";
 import type { ToolDefinition } from "../../src/domain/message";
 
 it("tools weigh what the model is told of them, whoever runs them, and are stored whole", () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { limitsOf } from "../../src/app/compaction/build-request";
 import type { ModelSpec } from "../../src/app/ports";
+import { limitsOf } from "../../src/app/request/build-request";
 
 const spec: ModelSpec = {
   id: "m",

@@ -1,6 +1,6 @@
 /** What is left to do after a call that failed: again, elsewhere, or nothing. */
 import { describe, expect, test } from "vitest";
-import { shrinkCap } from "../../src/app/reply-caps";
+import { shrinkCap } from "../../src/app/request/reply-caps";
 import {
   CALLS_OF_ONE_MODEL,
   Efforts,
@@ -10,7 +10,7 @@ import {
   mayHelpAgain,
   mayHelpElsewhere,
   PATIENCE_MS,
-} from "../../src/app/retry";
+} from "../../src/app/request/retry";
 import { LiveTurn } from "../../src/app/turn/live-turn";
 import { waitFor } from "../../src/app/wait";
 import type { TurnFailureKind } from "../../src/domain/events";

@@ -1,7 +1,7 @@
 /** Forgetting the summaries: what fits of the messages comes back, the rest waits for the next summary. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { buildRequest } from "../../src/app/compaction/build-request";
+import { buildRequest } from "../../src/app/request/build-request";
 import { scaleOf } from "../../src/context/budget";
 import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";

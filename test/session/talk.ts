@@ -1,7 +1,8 @@
 /** A conversation as a script, played to a life of a session: turns, tools, cut-off replies, and compactions in between. */
-import { applyRungs, buildRequest, limitsOf } from "../../src/app/compaction/build-request";
+
 import type { CompactInput, CompactOutcome } from "../../src/app/control-views";
 import type { ModelSpec } from "../../src/app/ports";
+import { applyRungs, buildRequest, limitsOf } from "../../src/app/request/build-request";
 import { viewGroups } from "../../src/context/cut";
 import { dropRungs } from "../../src/context/drop";
 import type { CompactionId } from "../../src/domain/ids";

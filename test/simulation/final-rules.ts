@@ -1,7 +1,7 @@
 /** What must hold when nothing is left to happen (docs/invariants.md). */
 
 import { isDeepStrictEqual } from "node:util";
-import { buildRequest } from "../../src/app/compaction/build-request";
+import { buildRequest } from "../../src/app/request/build-request";
 import type { DisplayItem } from "../../src/app/session-views";
 import type { ItemId, TenantId } from "../../src/domain/ids";
 import type { Part } from "../../src/domain/message";

@@ -1,8 +1,8 @@
 /** A copy of the whole session, made when nothing is left to happen: it reads what its source reads, and its log tells the same. */
 import { isDeepStrictEqual } from "node:util";
 import { copySession } from "../../src/app/branch/copy-session";
-import { buildRequest } from "../../src/app/compaction/build-request";
 import type { WholeSessionApi } from "../../src/app/control-api";
+import { buildRequest } from "../../src/app/request/build-request";
 import { fold } from "../../src/domain/evolve";
 import { Life } from "../session/life";
 import { countingIds, id } from "../support/builders";

@@ -1,7 +1,7 @@
 /** I8, I9 for the past: what is told of a request is what was sent, and a state along the log is the fold to there, whatever it is read from. */
 import { isDeepStrictEqual } from "node:util";
 import { toModelSpec } from "../../src/app/asked-model";
-import { buildRequest } from "../../src/app/compaction/build-request";
+import { buildRequest } from "../../src/app/request/build-request";
 import type { StoredEvent } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { findRequest } from "../../src/session/calls/past-request";

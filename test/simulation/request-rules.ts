@@ -1,6 +1,7 @@
 /** What every request to a model must be (docs/invariants.md): whole exchanges, within the window, growing at its end. */
-import { limitsOf } from "../../src/app/compaction/build-request";
+
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
+import { limitsOf } from "../../src/app/request/build-request";
 import { limitOf } from "../../src/context/budget";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { isRecallOffered, type SessionState } from "../../src/domain/state";

@@ -10,8 +10,7 @@ import type { AnsweredQuestion, AskedQuestion, SummaryAnswer } from "../comparis
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
-import { toCallOutcome } from "./compaction-call";
-import { summarize } from "./summarize";
+import { summarize, toCallOutcome } from "./summarize";
 
 export const MOST_QUESTIONS = 20;
 /** Calls at a time. */

@@ -5,10 +5,8 @@ import type { EpochDraft } from "../../domain/commands";
 import type { CompactionOptions, CompactionTrigger, EpochOp, SummaryPlan } from "../../domain/compaction-events";
 import type { OverlayId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
-import { askedPolicy } from "./asked-policy";
-import { limitsOf, windowOf } from "./build-request";
-import { type DraftPorts, draftInput } from "./draft-input";
-import { planSession } from "./plan-session";
+import { type DraftPorts, draftInput, limitsOf, windowOf } from "../request/build-request";
+import { askedPolicy, planSession } from "./plan-session";
 
 export interface MadeSummary {
   readonly summary: SummaryText;

@@ -5,11 +5,11 @@ import type { CompactionOptions } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { CompactInput, ShownPlan } from "../control-views";
-import { draftText } from "../drafts";
 import type { ModelSpec } from "../ports";
+import { applyRungs, limitsOf } from "../request/build-request";
+import { draftText } from "../request/drafts";
 import type { Outcome } from "../session-api";
 import type { BodyText } from "../session-ports";
-import { applyRungs, limitsOf } from "./build-request";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
 
 export type ByHand =

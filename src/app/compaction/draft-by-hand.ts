@@ -4,12 +4,12 @@ import { estimateTokens } from "../../context/tokens";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { DraftEdit } from "../draft-api";
-import { draftText } from "../drafts";
 import type { ModelSpec } from "../ports";
+import type { DraftPorts } from "../request/build-request";
+import { draftText } from "../request/drafts";
 import type { Outcome } from "../session-api";
 import { changeFromSummary, type SummaryChange } from "./change-from-summary";
-import type { DraftPorts } from "./draft-input";
-import { capOf } from "./summary-cap";
+import { capOf } from "./summarizers";
 
 /** UTF-16 units that an edited summary may have, whatever the policy's cap: what a person writes is no model's excess. */
 const EDITED_UNITS = 64_000;

@@ -2,8 +2,8 @@
 import type { CompactionCommand } from "../../domain/commands";
 import type { CompactionId } from "../../domain/ids";
 import type { SummaryOutcome } from "../session-api";
-import { compactionCall } from "./compaction-call";
 import type { CompactionPorts } from "./plan-session";
+import { compactionCall } from "./summarize";
 
 type Ports = Pick<CompactionPorts, "writer" | "clock">;
 

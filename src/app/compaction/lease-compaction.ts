@@ -13,16 +13,12 @@ import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/co
 import type { CompactionId } from "../../domain/ids";
 import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
+import { applyRungs, draftInput, limitsOf, windowOf } from "../request/build-request";
 import type { LeaseOutcome } from "../session-api";
-import { policyUnderWay } from "./asked-policy";
-import { applyRungs, limitsOf, windowOf } from "./build-request";
-import { draftInput } from "./draft-input";
 import { draftNote } from "./draft-note";
-import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, optionsFor, planSession } from "./plan-session";
+import { type CompactionPorts, optionsFor, planSession, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
-import { attemptsOf, type Cast, nextSummarizer } from "./summarizers";
-import { allowedOutput } from "./summary-cap";
+import { allowedOutput, attemptsOf, type Cast, nextSummarizer } from "./summarizers";
 import { buildSummaryPart } from "./summary-request";
 
 /** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
@@ -194,3 +190,9 @@ export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   if (!requested || (lease && lease.expires_at > ports.clock())) return;
   if (isSpent(requested, state, cast)) failLast(requested.id, cast, ports);
 }
+
+/** A lease outlives the call it is for by this much, so that a result in time is never late. */
+const LEASE_MARGIN_MS = 15_000;
+
+/** When a lease for a call of `timeoutMs` ends, in epoch milliseconds. */
+export const leaseUntil = (now: number, timeoutMs: number): number => now + timeoutMs + LEASE_MARGIN_MS;

@@ -7,13 +7,11 @@ import type { EpochDraft, ModelCall, TurnRun } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
+import { draftInput, limitsOf, summarizerOf } from "../request/build-request";
 import type { SettleOutcome } from "../session-api";
 import type { BodyText } from "../session-ports";
-import { limitsOf } from "./build-request";
-import { draftInput } from "./draft-input";
 import { draftNote, type Noting } from "./draft-note";
 import { type CompactionPorts, planSession } from "./plan-session";
-import { summarizerOf } from "./summarizer-of";
 import { attemptsOf, type Cast } from "./summarizers";
 
 interface Failed {

@@ -3,10 +3,9 @@
  * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
  */
 import type { CompactionJob } from "../ports";
-import { Efforts, PATIENCE_MS } from "../retry";
+import { Efforts, PATIENCE_MS } from "../request/retry";
 import type { SessionApi, SummaryOutcome } from "../session-api";
-import { type SummarizePorts, summarize } from "./summarize";
-import { waitAfter } from "./summary-wait";
+import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
 export interface CompactionPorts extends SummarizePorts {
   readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;

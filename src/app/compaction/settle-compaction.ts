@@ -12,20 +12,18 @@ import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CompactionFailure, FoldedPart } from "../../domain/compaction-events";
 import type { OverlayId } from "../../domain/ids";
 import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
-import { draftText } from "../drafts";
+import { summarizerOf } from "../request/build-request";
+import { draftText } from "../request/drafts";
 import type { Settled, SettleOutcome, SummaryOutcome } from "../session-api";
 import type { FoldNext } from "../summary-part";
-import { policyUnderWay } from "./asked-policy";
 import { changeFromSummary } from "./change-from-summary";
-import { compactionCall } from "./compaction-call";
+import { filesOf } from "./draft-note";
 import { giveBack } from "./give-back";
-import { leaseUntil } from "./lease-until";
-import { type CompactionPorts, optionsFor } from "./plan-session";
+import { leaseUntil } from "./lease-compaction";
+import { type CompactionPorts, optionsFor, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
-import { summarizerOf } from "./summarizer-of";
-import { type Cast, summarizerNamed } from "./summarizers";
-import { answerCapOf, capOf } from "./summary-cap";
-import { filesOf } from "./summary-files";
+import { compactionCall } from "./summarize";
+import { answerCapOf, type Cast, capOf, summarizerNamed } from "./summarizers";
 import { buildSummaryPart, partsDone } from "./summary-request";
 
 /** The turn that waits for it. */

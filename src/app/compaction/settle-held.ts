@@ -1,9 +1,17 @@
 /** What background workers brought while it could not take effect is judged now, each once. */
+
+import type { Settled } from "../session-api";
 import { giveBack } from "./give-back";
-import type { HeldOutcomes } from "./held-outcomes";
 import type { CompactionPorts } from "./plan-session";
 import { type Inside, isCurrentLease, settleCompaction } from "./settle-compaction";
 import type { Cast } from "./summarizers";
+
+export interface HeldOutcomes {
+  /** Those of them that are wanted, which are then held no more. */
+  take(isWanted: (held: Settled) => boolean): Settled[];
+  /** Resolves when one has arrived, or after `ms`. */
+  arrival(ms: number): Promise<void>;
+}
 
 export interface HeldPorts extends CompactionPorts {
   readonly held: HeldOutcomes;

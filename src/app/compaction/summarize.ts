@@ -2,13 +2,18 @@
 import { costField } from "../../context/cost";
 import { estimateParts } from "../../context/item-tokens";
 import { estimateTokens } from "../../context/tokens";
+import type { ModelCall } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CallUsage, FinishReason } from "../../domain/model-call";
+import { FAILURE_KINDS, type FailureKind } from "../../domain/model-call";
+import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { believedUsage } from "../believed-usage";
 import type { ChatModel, Clock, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
-import type { SummaryOutcome } from "../session-api";
+import type { Efforts } from "../request/retry";
+import type { Settled, SummaryOutcome } from "../session-api";
 import type { Schedule } from "../session-ports";
+import { waitFor } from "../wait";
 
 export interface SummarizePorts {
   readonly model: ChatModel;
@@ -112,3 +117,53 @@ function take(chunk: ModelChunk, heard: Heard): void {
       assertNever(chunk);
   }
 }
+
+export interface WaitPorts {
+  readonly schedule: Schedule;
+  readonly random: () => number;
+}
+
+export interface Waiting {
+  readonly efforts: Efforts;
+  /** Milliseconds that anybody waits. */
+  readonly most: number;
+  /** Ends the wait: nobody wants the summary any more. */
+  readonly signal: AbortSignal;
+}
+
+/** At once where it would be longer than anybody waits: the next attempt may ask another model. */
+export async function waitAfter(
+  outcome: SummaryOutcome,
+  { efforts, most, signal }: Waiting,
+  { schedule, random }: WaitPorts,
+): Promise<void> {
+  if (outcome.ok || (outcome.failure !== "rate_limit" && outcome.failure !== "unavailable")) return;
+  efforts.failed(outcome.estimate, outcome.ms);
+  const { failure: kind, retry_after_ms } = outcome;
+  const failure = { kind, status: null, ...(retry_after_ms === undefined ? {} : { retry_after_ms }) };
+  const ms = efforts.nextWait(failure, { calls: efforts.calls, random });
+  if (ms !== null && ms > 0 && ms <= most) await waitFor(ms, signal, schedule);
+}
+
+export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "token">, state: SessionState): ModelCall {
+  const { model, estimate, usage, ms, cost } = outcome;
+  return {
+    turn: null,
+    purpose: "compaction",
+    model,
+    epoch: state.view.epoch,
+    up_to: state.next_position - 1,
+    usage,
+    estimate,
+    request_digest: null,
+    outcome: outcome.ok ? outcome.finish : toCallOutcome(outcome.failure),
+    ms,
+    lease: token,
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+/** A call that was never judged by the provider is recorded as ours. */
+export const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
+
+const isModelFailure = (failure: CompactionFailure): failure is FailureKind => FAILURE_KINDS.some((kind) => kind === failure);

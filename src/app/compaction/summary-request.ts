@@ -21,11 +21,11 @@ import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
 import { type Run, unreadRuns } from "../../domain/view";
 import type { ModelRequest, ModelSpec } from "../ports";
+import { readRequest, windowOf } from "../request/build-request";
 import type { SessionContent } from "../session-ports";
 import type { FoldNext, SummaryPart } from "../summary-part";
-import { policyUnderWay } from "./asked-policy";
-import { readRequest, windowOf } from "./build-request";
-import { allowedOutput, answerCapOf } from "./summary-cap";
+import { policyUnderWay } from "./plan-session";
+import { allowedOutput, answerCapOf } from "./summarizers";
 
 export interface PartInput {
   readonly plan: SummaryPlan;

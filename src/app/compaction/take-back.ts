@@ -7,9 +7,8 @@ import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { ModelSpec } from "../ports";
+import { draftInput, limitsOf } from "../request/build-request";
 import type { Outcome } from "../session-api";
-import { limitsOf } from "./build-request";
-import { draftInput } from "./draft-input";
 import type { CompactionPorts } from "./plan-session";
 
 /** What the object remembers of the conversation beyond the view. What a retry took back is in none of it. */

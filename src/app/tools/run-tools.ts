@@ -10,8 +10,8 @@ import type { ExecutionId } from "../../domain/ids";
 import type { ToolCallPart } from "../../domain/message";
 import { type OpenCall, runsHere } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
-import { draftToolResult } from "../drafts";
 import type { ToolArtifact, ToolOutcome } from "../ports";
+import { draftToolResult } from "../request/drafts";
 import type { BodyText, SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "./judge-call";
 

@@ -4,8 +4,8 @@ import { policyOf } from "../../context/policy-choice";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
-import { windowOf } from "../compaction/build-request";
 import type { ModelSpec } from "../ports";
+import { windowOf } from "../request/build-request";
 
 export interface Candidate {
   readonly id: string;

@@ -5,7 +5,7 @@ import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CallOutcome } from "../../domain/events";
 import type { Part } from "../../domain/message";
 import type { CallUsage } from "../../domain/model-call";
-import type { VainSpend } from "../retry";
+import type { VainSpend } from "../request/retry";
 import { Spoken } from "./spoken";
 
 /** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */

@@ -7,11 +7,10 @@ import { policyOf } from "../../context/policy-choice";
 import { buildTitlePrompt, parseTitle, TITLE_MAX_OUTPUT, TITLE_SYSTEM } from "../../context/title";
 import type { ModelCall } from "../../domain/commands";
 import { MAX_TITLE_TRIES, type SessionState } from "../../domain/state";
-import { toCallOutcome } from "../compaction/compaction-call";
-import { resolveModel } from "../compaction/resolve-model";
-import { estimateRequest, summarize } from "../compaction/summarize";
-import { draftText } from "../drafts";
+import { estimateRequest, summarize, toCallOutcome } from "../compaction/summarize";
 import type { ModelRequest, ModelSpec } from "../ports";
+import { draftText } from "../request/drafts";
+import { resolveModel } from "../request/resolve-model";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionContent, SessionPorts } from "../session-ports";
 

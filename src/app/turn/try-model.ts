@@ -5,10 +5,10 @@
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
-import { resolveModel } from "../compaction/resolve-model";
 import type { ModelSpec } from "../ports";
-import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../reply-caps";
-import type { Efforts } from "../retry";
+import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../request/reply-caps";
+import { resolveModel } from "../request/resolve-model";
+import type { Efforts } from "../request/retry";
 import { waitFor } from "../wait";
 import { askModel } from "./ask-model";
 import { type Candidate, fitsCandidate } from "./candidates";

@@ -3,7 +3,7 @@ import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
 import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
-import { draftItem, draftTools } from "../../app/drafts";
+import { draftItem, draftTools } from "../../app/request/drafts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { commonTo, rangesWithin } from "../../domain/branch";

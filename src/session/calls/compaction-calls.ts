@@ -1,10 +1,10 @@
 /** A compaction worker's two calls: the plan under a lease, and what came of it. */
 
 import { leaseCompaction } from "../../app/compaction/lease-compaction";
-import { resolveModel } from "../../app/compaction/resolve-model";
 import { isCurrentLease, isPartDone, settleCompaction } from "../../app/compaction/settle-compaction";
 import { settleHeld } from "../../app/compaction/settle-held";
 import { type Cast, resolveCast } from "../../app/compaction/summarizers";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";

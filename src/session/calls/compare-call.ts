@@ -1,8 +1,8 @@
 /** Two summaries of the session, compared. Model calls are made beside its turns, never in a transaction. */
 import { askSummaries } from "../../app/compaction/ask-summaries";
 import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
-import { resolveModel } from "../../app/compaction/resolve-model";
 import type { CompareInput, SummaryComparison, SummaryRef } from "../../app/comparison-views";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { SUMMARY_JOIN } from "../../context/placement";
 import { estimateTokens } from "../../context/tokens";

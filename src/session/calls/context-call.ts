@@ -1,8 +1,8 @@
 /** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
 
-import { buildRequest } from "../../app/compaction/build-request";
-import { draftItem } from "../../app/drafts";
-import { askedLength } from "../../app/reply-caps";
+import { buildRequest } from "../../app/request/build-request";
+import { draftItem } from "../../app/request/drafts";
+import { askedLength } from "../../app/request/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";

@@ -1,7 +1,8 @@
 /** What a request may weigh and what its parts do, of the next one and of those that were sent. */
-import { windowOf } from "../../app/compaction/build-request";
+
 import type { ContextWeights } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
+import { windowOf } from "../../app/request/build-request";
 import type * as views from "../../app/session-views";
 import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
 import { policyOf } from "../../context/policy-choice";

@@ -1,12 +1,12 @@
 /** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
-import { resolveModel } from "../../app/compaction/resolve-model";
 import { canRead } from "../../app/compaction/summarizers";
 import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/take-back";
 import type { ControlApi } from "../../app/control-api";
 import type { CompactInput, CompactionView, CompactOutcome } from "../../app/control-views";
-import { draftText } from "../../app/drafts";
 import type { ModelSpec } from "../../app/ports";
+import { draftText } from "../../app/request/drafts";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { mergeChoices, parsePolicyText, policyOf } from "../../context/policy-choice";

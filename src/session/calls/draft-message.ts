@@ -1,5 +1,5 @@
 /** What a client sends, made ready for a command: items with their bodies, and results cut to what is recorded of them. */
-import { type DraftedItem, draftItem, draftToolResult } from "../../app/drafts";
+import { type DraftedItem, draftItem, draftToolResult } from "../../app/request/drafts";
 import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
 import { draftArtifacts } from "../../app/tools/run-tools";

@@ -1,7 +1,7 @@
 /** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
-import { draftText, draftTools } from "../../app/drafts";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
+import { draftText, draftTools } from "../../app/request/drafts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";

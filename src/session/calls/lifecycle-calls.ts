@@ -1,10 +1,10 @@
 /** A session's beginning, settings and end. */
 
-import { compactionCall } from "../../app/compaction/compaction-call";
-import { resolveModel } from "../../app/compaction/resolve-model";
-import { draftText, draftTools } from "../../app/drafts";
+import { compactionCall } from "../../app/compaction/summarize";
 import type { Ids } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
+import { draftText, draftTools } from "../../app/request/drafts";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { findPolicyFault } from "../../context/policy-check";

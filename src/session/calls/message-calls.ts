@@ -1,6 +1,6 @@
 /** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
 
-import { draftTools } from "../../app/drafts";
+import { draftTools } from "../../app/request/drafts";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import type { Command, ToolResultDraft } from "../../domain/commands";

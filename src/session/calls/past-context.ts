@@ -1,10 +1,10 @@
 /** What the model saw: a turn's request, made again by the code that sends, and compared with the digest of what was sent. */
 import { toModelSpec } from "../../app/asked-model";
-import { buildRequest } from "../../app/compaction/build-request";
-import { resolveModel } from "../../app/compaction/resolve-model";
 import type { DigestCheck, PastContext } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
-import { askedLength } from "../../app/reply-caps";
+import { buildRequest } from "../../app/request/build-request";
+import { askedLength } from "../../app/request/reply-caps";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import { shownAddress } from "../../app/shown-address";
 import { parsePolicyText } from "../../context/policy-choice";

@@ -1,7 +1,7 @@
 /** One session, read strongly consistently from its object. */
 
-import { resolveModel } from "../../app/compaction/resolve-model";
 import type { CompactionView } from "../../app/control-views";
+import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { shownEvent } from "../../app/shown-address";

@@ -1,6 +1,7 @@
 /** What every request carries, whatever is compacted, must leave room for a conversation. */
-import { windowOf } from "../../app/compaction/build-request";
+
 import type { ModelSpec } from "../../app/ports";
+import { windowOf } from "../../app/request/build-request";
 import type { Outcome } from "../../app/session-api";
 import { limitOf, PADDING } from "../../context/budget";
 import { policyOf } from "../../context/policy-choice";

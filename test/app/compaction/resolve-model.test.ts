@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { resolveModel } from "../../../src/app/compaction/resolve-model";
 import type { Log, ModelDirectory, ModelSpec } from "../../../src/app/ports";
+import { resolveModel } from "../../../src/app/request/resolve-model";
 
 const silent: Log = { info() {}, warn() {}, error() {} };
 const spec: ModelSpec = {

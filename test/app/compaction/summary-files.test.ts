@@ -1,6 +1,6 @@
 /** What of the record is read for the lists of files under a summary: what is new, and of that only the calls. */
 import { expect, test } from "vitest";
-import { filesOf } from "../../../src/app/compaction/summary-files";
+import { filesOf } from "../../../src/app/compaction/draft-note";
 import type { SessionContent } from "../../../src/app/session-ports";
 import { withFileOps } from "../../../src/context/file-ops";
 import type { Overlay } from "../../../src/domain/compaction-events";

@@ -1,5 +1,6 @@
 /** The next request of a session: the view as it stands, for the model as the registry knows it. */
 import { assumeWindow, limitOf, type ModelLimits, plannedNext } from "../../context/budget";
+import type { DraftInput } from "../../context/epoch-draft";
 import { draftFromRungs } from "../../context/epoch-draft";
 import { planGuard } from "../../context/guard";
 import type { Plan } from "../../context/plan";
@@ -7,14 +8,15 @@ import type { Policy } from "../../context/policy";
 import { policyOf } from "../../context/policy-choice";
 import { planResults } from "../../context/results-rung";
 import { buildView } from "../../context/view";
+import type { ModelCall } from "../../domain/commands";
 import type { CompactionTrigger } from "../../domain/compaction-events";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
+import { addCall } from "../../domain/spent";
+import type { SessionState } from "../../domain/state";
 import { err, ok, type Result } from "../../lib/result";
 import type { ModelRequest, ModelSpec } from "../ports";
-import type { SessionContent } from "../session-ports";
-import { type DraftPorts, draftInput } from "./draft-input";
-import { summarizerOf } from "./summarizer-of";
+import type { SessionContent, SessionPorts } from "../session-ports";
 
 export const limitsOf = (spec: ModelSpec): ModelLimits => ({
   model: spec.id,
@@ -75,4 +77,29 @@ export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean
   const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
   const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy: plan.economy }, ports));
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
+}
+
+export interface Drafting extends Pick<DraftInput, "limits" | "trigger"> {
+  readonly summarizer?: DraftInput["summarizer"];
+  readonly economy?: DraftInput["economy"];
+}
+
+export type DraftPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
+
+export const draftInput = (by: Drafting, { writer, content, clock, ids }: DraftPorts): DraftInput => ({
+  state: writer.state,
+  limits: by.limits,
+  trigger: by.trigger,
+  newOverlay: () => ids.newId("ovl"),
+  read: (item) => content.readParts(item),
+  summarizer: by.summarizer ?? null,
+  economy: by.economy ?? null,
+  now: clock(),
+});
+
+/** `call`: the one that is being judged, which the ledger gets in the same step. Null: no model was asked. */
+export function summarizerOf({ compaction: { requested } }: SessionState, call: ModelCall | null): DraftInput["summarizer"] {
+  if (!requested) return null;
+  const spent = call ? addCall(requested.spent, call) : requested.spent;
+  return requested.attempts > 0 || spent.model !== null ? { ...spent, attempts: requested.attempts } : null;
 }

@@ -1,11 +1,11 @@
 /** Items before they have a place: content, ids and estimates made ready for a command. */
-import { estimateParts, estimateRough, estimateThinking } from "../context/item-tokens";
-import { mediaOf } from "../context/media";
-import { estimateTokens } from "../context/tokens";
-import type { TurnId } from "../domain/ids";
-import type { ItemDraft, ItemKind, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../domain/message";
-import type { Ids } from "./ports";
-import type { BodyText } from "./session-ports";
+import { estimateParts, estimateRough, estimateThinking } from "../../context/item-tokens";
+import { mediaOf } from "../../context/media";
+import { estimateTokens } from "../../context/tokens";
+import type { TurnId } from "../../domain/ids";
+import type { ItemDraft, ItemKind, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
+import type { Ids } from "../ports";
+import type { BodyText } from "../session-ports";
 
 const utf8 = new TextEncoder();
 

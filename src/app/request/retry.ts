@@ -2,7 +2,7 @@
  * What a call that failed leaves to do: the same again after a while, another model, or nothing. Only where nothing was heard of the
  * answer. Pure: the time, the chance and what was spent so far are given.
  */
-import type { TurnFailure, TurnFailureKind } from "../domain/events";
+import type { TurnFailure, TurnFailureKind } from "../../domain/events";
 
 interface Remedy {
   /** The same request may succeed a little later. */

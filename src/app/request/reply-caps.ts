@@ -2,12 +2,9 @@
  * What a model was found to take as the length of a reply, where the registry says more: the cap shrinks, never the history. Kept for
  * the life of the object; a cap that only this request's size leaves room for is kept for this answer.
  */
-import { plannedNext } from "../context/budget";
-import type { SessionState } from "../domain/state";
-import type { ModelFailure, ModelSpec, Provider } from "./ports";
-
-/** Tokens of a reply by the model's id. */
-export type ReplyCaps = Map<string, number>;
+import { plannedNext } from "../../context/budget";
+import type { SessionState } from "../../domain/state";
+import type { ModelFailure, ModelSpec, Provider } from "../ports";
 
 /** How often a cap is made smaller for one answer. */
 export const SHRINKS = 3;
