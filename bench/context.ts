@@ -57,6 +57,13 @@ function benchLadder(size: number): Figure {
   return timed(`plan a compaction, balanced, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
 
+/** A first turn behind an import, in a window that holds little of it: one block, in which the object serves no other request. */
+function benchRoom(size: number): Figure {
+  const asked = inputOf(buildConversation({ shown: size, compacted: 0 }), "balanced");
+  const input = { ...asked, limits: { ...asked.limits, window: 128_000 }, trigger: "inline" } as const;
+  return timed(`plan room in a window of 128,000, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
+}
+
 const ODINCODE = policyOf("odincode");
 
 /** OdinCode's rule as it finds a view that was never cleared: all but three of its results go, and the view is weighed anew. */
@@ -140,7 +147,7 @@ function withGrowth(figures: readonly Figure[]): Figure[] {
 
 export function benchContext(): BenchResult {
   const plans = ["oneclaw", "balanced"].flatMap((policy) => withGrowth(withRatio(SIZES.map((size) => benchPlan(size, policy)))));
-  const ladders = withGrowth(SIZES.map(benchLadder));
+  const ladders = [benchLadder, benchRoom].flatMap((bench) => withGrowth(withRatio(SIZES.map(bench))));
   const clearing = [benchClear, benchClearAgain].flatMap((bench) => withGrowth(SIZES.map(bench)));
   const views = SIZES.map(benchView);
   return {

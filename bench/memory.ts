@@ -1,7 +1,10 @@
 /** What sessions hold of the heap: the code of the session's object over Node's SQLite, in this process. An isolate has 128 MB for all of its objects. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { CALLER, Life, settle } from "../test/session/life.ts";
+import type { ChatModel } from "../src/app/ports.ts";
+import { MAX_REQUEST_BYTES } from "../src/context/request-bytes.ts";
+import { createChatModel } from "../src/model/chat-model.ts";
+import { CALLER, Life, SPEC, settle } from "../test/session/life.ts";
 import { type BenchResult, type Figure, measured } from "./support/report.ts";
 
 const SESSIONS = 40;
@@ -9,8 +12,10 @@ const LONG = 10_000;
 /** Characters that a stream says before it is looked at. */
 const SAID = 400_000;
 const PIECE = 2_000;
+/** Turns of a session that is never compacted, and characters of each: 50 MB. */
+const LARGE = { turns: 200, characters: 250_000 } as const;
 /** Kilobytes: 128 MB are a thousand of them, beside what the program takes. */
-const GOAL = { idle: 100, streaming: 4_000, stalled: 4_000, long: 16_000 } as const;
+const GOAL = { idle: 100, streaming: 4_000, stalled: 4_000, long: 16_000, large: 48_000 } as const;
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -63,6 +68,34 @@ async function long(): Promise<Life> {
   return life;
 }
 
+/** Bytes of the largest request so far. */
+let largest = 0;
+
+function provider(): ChatModel {
+  const fetch = async (_url: string, { body }: RequestInit): Promise<Response> => {
+    largest = Math.max(largest, new TextEncoder().encode(String(body)).byteLength);
+    const choice = { index: 0, delta: { content: "noted" }, finish_reason: "stop" };
+    return new Response(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`, {
+      headers: { "content-type": "text/event-stream" },
+    });
+  };
+  return createChatModel({ credentials: async () => null, estimate: () => 1, fetch });
+}
+
+/** With a window that nobody knows and a policy that never compacts. */
+async function large(): Promise<Life> {
+  const life = new Life();
+  const spec = { ...SPEC, provider: "openai-compatible", base_url: "http://127.0.0.1:9/v1", context_window: null } as const;
+  life.models = { resolve: async () => spec };
+  life.chat = provider();
+  await life.open({ preset: "oneclaw", unknown_window: null });
+  for (let n = 0; n < LARGE.turns; n++) {
+    await life.send(`${n} ${"word ".repeat(LARGE.characters / 5)}`);
+    while (life.runtime.state.turn) await settle();
+  }
+  return life;
+}
+
 /** What the figures are of must not be collected before it is measured. */
 const held: unknown[] = [];
 
@@ -83,6 +116,13 @@ export async function benchMemory(): Promise<BenchResult> {
     measured(`a session that streams ${SAID} characters`, "kB", [await each(4, () => streaming(true))], GOAL.streaming),
     measured("the same, with a reader that does not read", "kB", [await each(4, () => streaming(false))], GOAL.stalled),
     measured(`a session of ${LONG} messages, after a turn`, "kB", [await each(1, long)], GOAL.long),
+    measured(
+      `a session of ${LARGE.turns} turns of ${LARGE.characters} characters, never compacted`,
+      "kB",
+      [await each(1, large)],
+      GOAL.large,
+    ),
+    measured("its largest request", "bytes", [largest], MAX_REQUEST_BYTES),
   ];
   const notes = ["Heap in use after a full collection. The database's pages are not in it: on the platform they are the storage's."];
   return { title: "Heap of a session", notes, figures };

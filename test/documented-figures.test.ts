@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { MAX_OFFERED_TOOLS } from "../src/app/tool-entry";
 import { MAX_REPLY_UNITS } from "../src/app/turn/ask-model";
-import { MAX_VIEW_BYTES } from "../src/context/budget";
 import { policySchema } from "../src/context/policy";
 import { presets } from "../src/context/presets";
+import { MAX_CONTENT_BYTES, MAX_REQUEST_BYTES } from "../src/context/request-bytes";
 import { TOOL_RESULT_MAX_CHARS } from "../src/context/tool-results";
 import { BODY_LIMIT } from "../src/http/body";
 import { httpToolInput, MAX_TIMEOUT_MS, MAX_TOOL_ANSWER_BYTES } from "../src/http/schemas/server-tool";
@@ -31,7 +31,7 @@ test.each([
   `its reply at most ${inWords(MAX_REPLY_UNITS)} characters`,
   `A turn has at most ${presets.balanced.tools.max_rounds} rounds of tools (\`tools.max_rounds\`: up to ${inWords(MOST_ROUNDS)})`,
   `One answer holds at most about ${MAX_ANSWER_BYTES / 1_000_000} MB of content`,
-  `A request to a model holds at most ${inWords(MAX_VIEW_BYTES)} bytes of content`,
+  `A request to a model holds at most ${inWords(MAX_CONTENT_BYTES)} bytes of content, ${inWords(MAX_REQUEST_BYTES)} in all`,
   `A next request of more than ${inWords(MAX_SHOWN_CHARS)} characters is not shown`,
   `A tenant has at most ${MAX_MODELS} models, ${MAX_CREDENTIALS} credentials, ${MAX_TOOLS} HTTP tools and ${MAX_MCP_SERVERS} MCP servers of its own, a session ${MAX_OFFERED_TOOLS} tools`,
   `a tool's answer is at most ${MAX_TOOL_ANSWER_BYTES / MIB} MiB and ${MAX_TIMEOUT_MS / 60_000} minutes (${tool.max_bytes / 1_000_000} MB and ${tool.timeout_ms / 1_000} seconds by default)`,

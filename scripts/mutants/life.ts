@@ -167,6 +167,14 @@ export const life: readonly Mutant[] = [
     tests: ["test/session/snapshots.test.ts"],
   },
   {
+    name: "each plan weighs every placeholder anew",
+    breaks: "design §9: a plan of a long view is short",
+    file: "src/context/reductions.ts",
+    find: "  cleared.set(item, tokens);\n",
+    replace: "",
+    tests: ["test/context/long-view.test.ts"],
+  },
+  {
     name: "a first turn on a long view lets nothing through",
     breaks: "design §9: long work is done in steps",
     file: "src/app/turn/make-room.ts",

@@ -1,7 +1,7 @@
 /** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
 import type { Prices } from "../context/economy";
 import type { ErasedUsage } from "../domain/erased-usage";
-import type { StoredEvent } from "../domain/events";
+import type { ByteFit, StoredEvent } from "../domain/events";
 import type { BodyId, CompactionId, ExecutionId, NewId, SessionId, TenantId } from "../domain/ids";
 import type { Part, ProviderMetadata, ServerTool, ToolCallPart, ToolDefinition } from "../domain/message";
 import type { CallPurpose, CallUsage, FailureKind, FinishReason } from "../domain/model-call";
@@ -86,6 +86,8 @@ export interface ModelFailure {
   readonly status: number | null;
   /** Milliseconds that the provider asks to wait; absent: it did not say. */
   readonly retry_after_ms?: number;
+  /** The request's body, which was not sent because it was larger than any may be; absent: that was not the reason. */
+  readonly bytes?: ByteFit;
   /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
   readonly limit?: number;
   /** The whole window, where `limit` is only what this request left of it to its reply: of the model it says nothing else. */

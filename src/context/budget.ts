@@ -2,7 +2,7 @@
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
-import { fixedTokens, isRecallOffered, offeredTools, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
+import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState, type UsageAnchor } from "../domain/state";
 import { NO_RESULT_TOKENS, reducedWeights, signedTokens } from "../domain/view";
 import type { Prices } from "./economy";
 import { savedByWords } from "./media";
@@ -16,26 +16,6 @@ const RESERVE_WINDOW_SHARE = 16;
 export const PADDING = 1.25;
 /** And so many tokens, however little that is: a short text is further off than its share. */
 const LEAST_ERROR_TOKENS = 8;
-
-/** UTF-16 units of a request's body, whatever the window and the policy: it is held in memory whole, which 128 MB of an isolate share. */
-export const MAX_REQUEST_CHARS = 8_000_000;
-/** Of that, what the view's content may take, in bytes: the rest is what frames it. */
-const CONTENT_SHARE = 7 / 8;
-export const MAX_VIEW_BYTES = MAX_REQUEST_CHARS * CONTENT_SHARE;
-/** A token is seldom more. */
-const BYTES_PER_TOKEN = 8;
-
-/** Bytes of an item as it is shown. */
-export const itemBytes = (state: SessionState, item: ItemMeta): number =>
-  isReduced(state, item) ? Math.min(item.bytes, itemTokens(state, item) * BYTES_PER_TOKEN) : item.bytes;
-
-/** Bytes of what the next request holds. */
-export function contentBytes(state: SessionState): number {
-  const { items, overlays } = state.view;
-  const fixed = [state.settings.system, offeredTools(state), ...state.pins].reduce((sum, text) => sum + (text?.bytes ?? 0), 0);
-  const summaries = overlays.reduce((sum, { tokens }) => sum + tokens * BYTES_PER_TOKEN, 0);
-  return items.reduce((sum, item) => sum + itemBytes(state, item), fixed + summaries);
-}
 
 export interface ModelLimits {
   readonly model: string;

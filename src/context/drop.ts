@@ -1,18 +1,19 @@
 /** Dropping: groups leave the view without a summary. They stay in the record and go into the next summary. */
-import type { CoveredRange } from "../domain/compaction-events";
 import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { weigh } from "./cut";
 import type { Group } from "./groups";
 import type { DropRung } from "./plan";
 
-/** What leaves or has left the view already, as one stretch of positions. */
-interface Stretch extends CoveredRange {
-  readonly replaces: readonly OverlayId[];
-  readonly items: number;
-  readonly tokens: number;
+/** What leaves or has left the view already, as one stretch of positions. It grows while it is put together: a long view has a group for every two messages. */
+interface Stretch {
+  readonly from: number;
+  to: number;
+  readonly replaces: OverlayId[];
+  items: number;
+  tokens: number;
   /** Something of it is still in the view. */
-  readonly leaves: boolean;
+  leaves: boolean;
 }
 
 /** One drop for each stretch of neighbouring positions; trimmed ranges that lie next to or between groups become part of it. */
@@ -31,7 +32,7 @@ export function dropRungs(
   const stretches: Stretch[] = [];
   for (const next of [...going, ...gone].sort((a, b) => a.from - b.from)) {
     const last = stretches.at(-1);
-    if (last && last.to >= next.from - 1) stretches[stretches.length - 1] = join(last, next);
+    if (last && last.to >= next.from - 1) extend(last, next);
     else stretches.push(next);
   }
   return stretches
@@ -39,11 +40,10 @@ export function dropRungs(
     .map(({ leaves: _, tokens, ...stretch }) => ({ rung: "drop", ...stretch, gain: Math.floor(tokens * by.ratio), reason: by.reason }));
 }
 
-const join = (left: Stretch, right: Stretch): Stretch => ({
-  from: left.from,
-  to: Math.max(left.to, right.to),
-  replaces: [...left.replaces, ...right.replaces],
-  items: left.items + right.items,
-  tokens: left.tokens + right.tokens,
-  leaves: left.leaves || right.leaves,
-});
+function extend(stretch: Stretch, next: Stretch): void {
+  stretch.to = Math.max(stretch.to, next.to);
+  stretch.replaces.push(...next.replaces);
+  stretch.items += next.items;
+  stretch.tokens += next.tokens;
+  stretch.leaves ||= next.leaves;
+}

@@ -7,7 +7,7 @@
 import type { ItemMeta } from "../domain/message";
 import { startsGroup } from "./groups";
 import { renderEntry, type TranscriptEntry } from "./prompts";
-import { estimateTokens } from "./tokens";
+import { BYTES_PER_TOKEN, weighText } from "./request-bytes";
 import { headOf } from "./tool-results";
 
 /** Everything before `position` was read, and `chars` characters of the entry at it. */
@@ -31,7 +31,7 @@ interface Taken {
   readonly tokens: number;
 }
 
-/** Reads one part of at most `room` raw tokens, from `start` on. `entries` begin at `start.position`, in order. */
+/** Reads one part of at most `room` raw tokens by `weighText`, from `start` on. `entries` begin at `start.position`, in order. */
 export function takeChunk(entries: Iterable<TranscriptEntry>, start: FoldPoint, room: number): FoldChunk {
   const taken: Taken[] = [];
   let used = 0;
@@ -60,7 +60,7 @@ function endBefore({ meta, beginning, skipped }: Following, taken: readonly Take
   const left = room - weightOf(taken);
   if (taken.length > 0 && left <= room * (1 - LEAST_FILL)) return endAfter(taken, meta);
   const head = headWithin(beginning, left);
-  if (taken.length > 0 && estimateTokens(head) > left) return endAfter(taken, meta);
+  if (taken.length > 0 && weighText(head) > left) return endAfter(taken, meta);
   return { lines: [...linesOf(taken), head], next: { position: meta.position, chars: skipped + head.length } };
 }
 
@@ -70,14 +70,14 @@ const linesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ lin
 
 const weightOf = (taken: readonly Taken[]): number => taken.reduce((sum, { tokens }) => sum + tokens, 0);
 
-/** More characters than nearly any text packs into a token. */
-const MANY_CHARS_PER_TOKEN = 8;
+/** UTF-16 units of one character, at most. */
+const CHARACTER = 2;
 
 /** `beginning`: as much of `line` as it took to know that it is larger than `room`, or all of it. A giant is not read whole for each of its parts. */
 function weigh(line: string, room: number): { readonly tokens: number; readonly beginning: string } {
-  const beginning = headOf(line, room * MANY_CHARS_PER_TOKEN);
-  const tokens = estimateTokens(beginning);
-  return tokens > room || beginning === line ? { tokens, beginning } : { tokens: estimateTokens(line), beginning: line };
+  const beginning = headOf(line, Math.ceil(room * BYTES_PER_TOKEN) + CHARACTER);
+  const tokens = weighText(beginning);
+  return tokens > room || beginning === line ? { tokens, beginning } : { tokens: weighText(line), beginning: line };
 }
 
 /** Without the group that the entry that did not fit belongs to. */
@@ -97,7 +97,7 @@ const LEAST_CHARS = 200;
 /** The longest start of `text` that weighs at most `room`, found by halving the error: density varies within a text. */
 function headWithin(text: string, room: number): string {
   let head = text;
-  for (let tokens = estimateTokens(head); tokens > room && head.length > LEAST_CHARS; tokens = estimateTokens(head)) {
+  for (let tokens = weighText(head); tokens > room && head.length > LEAST_CHARS; tokens = weighText(head)) {
     head = headOf(head, Math.max(LEAST_CHARS, Math.floor((head.length * room * 0.95) / tokens)));
   }
   return head;

@@ -37,10 +37,14 @@ const toGroup = (items: readonly [ItemMeta, ...ItemMeta[]], openCalls: ReadonlyS
 /** `items` in order of position, cut into groups. `openCalls`: executions whose results are still owed. */
 export function groupItems(items: readonly ItemMeta[], openCalls: ReadonlySet<string>): Group[] {
   const runs: [ItemMeta, ...ItemMeta[]][] = [];
-  for (const [index, item] of items.entries()) {
-    const run = runs.at(-1);
-    if (!run || startsGroup(item, items[index - 1])) runs.push([item]);
-    else run.push(item);
+  let run: [ItemMeta, ...ItemMeta[]] | null = null;
+  let previous: ItemMeta | undefined;
+  for (const item of items) {
+    if (!run || startsGroup(item, previous)) {
+      run = [item];
+      runs.push(run);
+    } else run.push(item);
+    previous = item;
   }
   return runs.map((run) => toGroup(run, openCalls));
 }

@@ -5,16 +5,14 @@
  * A provider's count makes the guard act, and never refuse: it holds for the view as it stands and not for what would stay of it.
  */
 import { isBreakerOpen } from "../domain/breaker";
+import type { Reduction } from "../domain/compaction-events";
 import type { FitReport } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import {
   assumeWindow,
-  contentBytes,
-  itemBytes,
   itemTokens,
   limitOf,
-  MAX_VIEW_BYTES,
   type Measure,
   measureNext,
   measureWithout,
@@ -33,6 +31,7 @@ import { gainFrom } from "./ladder";
 import type { CompactPlan, Plan, PlanInput, Rung } from "./plan";
 import type { Policy } from "./policy";
 import { longest, reductionGain } from "./reductions";
+import { contentBytes, fixedBytes, itemBytes, MAX_CONTENT_BYTES, reducedBytes } from "./request-bytes";
 
 type GuardInput = Omit<PlanInput, "trigger" | "now" | "options">;
 
@@ -41,16 +40,17 @@ export function planGuard(asked: GuardInput): Plan {
   const limits = assumeWindow(asked.limits, policy);
   const next = measureNext(state, limits.model);
   const limit = limitOf(limits);
-  const bytes = contentBytes(state);
-  if (bytes > MAX_VIEW_BYTES) return planBytes({ state, limits, policy }, { next, bytes });
+  const bySize = planBytes({ state, limits, policy }, next);
+  if (bySize) return bySize;
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
   const tokens = mostOf(next);
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
   // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
-  if (worked.rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
-  return guardPlan({ state, limits }, { next, rungs: worked.rungs });
+  const rungs = worked.rungs();
+  if (rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
+  return guardPlan({ state, limits }, { next, rungs });
 }
 
 /** A change of the view that takes effect at once and asks no model. */
@@ -71,24 +71,69 @@ export function guardPlan(
   };
 }
 
-/** A window that is unknown, or larger than what is held in memory, is no reason to send without an end: the oldest closed groups go. */
-function planBytes({ state, limits, policy }: GuardInput, { next, bytes }: { readonly next: Measure; readonly bytes: number }): Plan {
+/** A window that is unknown, or larger than what is held in memory, is no reason to send without an end: the oldest closed groups go. Null: it is small enough. */
+function planBytes({ state, limits, policy }: GuardInput, next: Measure): Plan | null {
+  const worked = workOutBytes({ state, limits, policy });
+  if (!worked) return null;
+  return worked.fit ? { kind: "cannot_fit", fit: worked.fit } : guardPlan({ state, limits }, { next, rungs: worked.rungs });
+}
+
+const TOO_LARGE = "the next request would be larger than any may be";
+
+interface WorkedOutBytes {
+  readonly rungs: readonly Rung[];
+  /** What stays is too large when every rung is taken; null: it is not. */
+  readonly fit: FitReport | null;
+}
+
+/** Null: the request is within the bound in bytes as it stands. */
+function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | null {
+  let left = contentBytes(state);
+  if (left <= MAX_CONTENT_BYTES) return null;
   const ratio = ratioOf(state, limits.model);
-  const going: Group[] = [];
-  let left = bytes;
-  for (const group of keptLast(mayGo(viewGroups(state)), policy)) {
-    if (left <= MAX_VIEW_BYTES * policy.guard_target_ratio) break;
-    going.push(group);
+  const groups = viewGroups(state);
+  const going = new Set<Group>();
+  for (const group of keptLast(mayGo(groups), policy)) {
+    if (left <= MAX_CONTENT_BYTES * policy.guard_target_ratio) break;
+    going.add(group);
     left -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
   }
-  if (left > MAX_VIEW_BYTES) {
-    // What of it fits, by its own density.
-    const floor = mostOf(next);
-    const biggest = biggestOf(state, state.view.items, scaleOf(state, limits.model));
-    return { kind: "cannot_fit", fit: { floor, limit: Math.floor((floor * MAX_VIEW_BYTES) / bytes), biggest } };
+  const staying = groups.filter((group) => !going.has(group)).flatMap((group) => group.items);
+  const shortened: Reduction[] = [];
+  for (const each of longestResults(state, staying)) {
+    if (left <= MAX_CONTENT_BYTES) break;
+    shortened.push(each.reduction);
+    left -= itemBytes(state, each.item) - reducedBytes(each.item, each.reduction.tokens);
   }
-  const rungs = dropRungs(state, going, { ratio, reason: "the next request would be larger than any may be" });
-  return guardPlan({ state, limits }, { next, rungs });
+  const drops = dropRungs(state, [...going], { ratio, reason: TOO_LARGE });
+  const gain = reductionGain(state, shortened);
+  const shorten: Rung = {
+    rung: "shorten",
+    items: shortened,
+    chars: SHORTENED_CHARS,
+    gain: Math.floor(gain * ratio),
+    reason: TOO_LARGE,
+  };
+  const rungs = shortened.length > 0 ? [...drops, shorten] : drops;
+  if (left <= MAX_CONTENT_BYTES) return { rungs, fit: null };
+  const scale = scaleOf(state, limits.model);
+  const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
+  // As many tokens as so many bytes are here.
+  const limit = Math.floor((floor * MAX_CONTENT_BYTES) / left);
+  return { rungs, fit: { floor, limit, biggest: largestOf(state, staying, scale), bytes: { floor: left, limit: MAX_CONTENT_BYTES } } };
+}
+
+interface ShortenedResult {
+  readonly item: ItemMeta;
+  readonly reduction: Reduction;
+}
+
+function longestResults(state: SessionState, items: readonly ItemMeta[]): readonly ShortenedResult[] {
+  const results = new Map(items.filter(({ kind }) => kind === "tool_result").map((item) => [item.position, item]));
+  return longest(state, [...results.values()], Number.POSITIVE_INFINITY).flatMap((reduction) => {
+    const item = results.get(reduction.position);
+    return item ? [{ item, reduction }] : [];
+  });
 }
 
 /** The last message of the user and the newest group stay, and what is still open. */
@@ -101,6 +146,8 @@ function mayGo(groups: readonly Group[]): readonly Group[] {
 export function fitReport(asked: GuardInput): FitReport | null {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
+  const fit = workOutBytes({ state, limits, policy })?.fit;
+  if (fit) return fit;
   const limit = limitOf(limits);
   if (limit === null) return null;
   const worked = workOut({ state, limits, policy }, { limit, tokens: plannedNext(state, limits.model) });
@@ -117,7 +164,8 @@ export function weighRequest(asked: GuardInput): FitReport | null {
 }
 
 interface WorkedOut {
-  readonly rungs: readonly Rung[];
+  /** Made when they are asked for: whether anything can help is asked more often. */
+  readonly rungs: () => readonly Rung[];
   /** Planned tokens that stay when every rung is taken, all of them estimated: no count of the provider's holds for what stays. */
   readonly floor: number;
   readonly report: (limit: number) => FitReport;
@@ -132,7 +180,6 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);
-  const drops: Rung[] = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
   const gone = new Set(going);
   const staying = groups.filter((group) => !gone.has(group)).flatMap((group) => group.items);
   const results = staying.filter((item) => item.kind === "tool_result");
@@ -140,12 +187,15 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const gain = reductionGain(state, items);
   const reason = "results alone are too large";
   const shorten: Rung = { rung: "shorten", items, chars: SHORTENED_CHARS, gain: Math.floor(gain * ratio), reason };
-  const rungs = items.length > 0 ? [...drops, shorten] : drops;
+  const rungs = (): readonly Rung[] => {
+    const drops = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
+    return items.length > 0 ? [...drops, shorten] : drops;
+  };
   // What frees less than the tool that it brings frees nothing.
   const helps = left - gain < raw;
   const floor = Math.ceil(Math.min(raw, left - gain) * scale);
   return {
-    rungs: helps ? rungs : [],
+    rungs: () => (helps ? rungs() : []),
     floor,
     report: (limit) => ({ floor, limit, biggest: biggestOf(state, staying, scale) }),
   };
@@ -153,7 +203,8 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
 
 /** What the policy keeps verbatim goes only when nothing else is left to go. */
 function keptLast(groups: readonly Group[], { keep }: Policy): readonly Group[] {
-  const isKept = ({ items }: Group): boolean => keep.system_messages && items.some((item) => item.kind === "system");
+  if (!keep.system_messages) return groups;
+  const isKept = ({ items }: Group): boolean => items.some((item) => item.kind === "system");
   return [...groups.filter((group) => !isKept(group)), ...groups.filter(isKept)];
 }
 
@@ -169,11 +220,33 @@ function oldest(state: SessionState, groups: readonly Group[], excess: number): 
 
 const BIGGEST = 5;
 
-function biggestOf(state: SessionState, items: readonly ItemMeta[], scale: number): FitReport["biggest"] {
-  const fixed = { what: "system prompt and tools", tokens: Math.ceil(fixedTokens(state) * scale) };
+type Biggest = FitReport["biggest"];
+
+function biggestOf(state: SessionState, items: readonly ItemMeta[], scale: number): Biggest {
+  return weighed(state, items, scale)
+    .sort((a, b) => b.tokens - a.tokens)
+    .map(({ what, tokens }) => ({ what, tokens }))
+    .slice(0, BIGGEST);
+}
+
+/** By their bytes. */
+const largestOf = (state: SessionState, items: readonly ItemMeta[], scale: number): Biggest =>
+  weighed(state, items, scale)
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, BIGGEST);
+
+interface Weighed {
+  readonly what: string;
+  readonly tokens: number;
+  readonly bytes: number;
+}
+
+function weighed(state: SessionState, items: readonly ItemMeta[], scale: number): Weighed[] {
+  const fixed = { what: "system prompt and tools", tokens: Math.ceil(fixedTokens(state) * scale), bytes: fixedBytes(state) };
   const rest = items.map((item) => ({
     what: `${item.kind} at position ${item.position}`,
     tokens: Math.ceil(itemTokens(state, item) * scale),
+    bytes: itemBytes(state, item),
   }));
-  return [fixed, ...rest].sort((a, b) => b.tokens - a.tokens).slice(0, BIGGEST);
+  return [fixed, ...rest];
 }

@@ -98,9 +98,9 @@ function withSummary(input: PlanInput, { trigger }: Foot, proposal: Proposal): R
 function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   const { state, policy } = input;
   const scale = ratioOf(state, input.limits.model);
-  const older = proposal.older.flatMap((group) => group.items);
-  const results = policy.results.clear === "never" ? [] : clearable(state, older, policy.results);
-  const media = policy.results.clear === "at_epoch" ? evictable(state, older) : [];
+  const { olderItems } = proposal;
+  const results = policy.results.clear === "never" ? [] : clearable(state, olderItems, policy.results);
+  const media = policy.results.clear === "at_epoch" ? evictable(state, olderItems) : [];
   const gainOf = (items: Parameters<typeof reductionGain>[1]): number => Math.floor(reductionGain(state, items) * scale);
   const rungs: Rung[] = [];
   if (results.length > 0)

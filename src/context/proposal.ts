@@ -24,6 +24,8 @@ const LEAST_PART_TOKENS = 200;
 export interface Proposal {
   /** Groups that leave the view, oldest first; all of them closed. Found when they are asked for: most calls weigh and go on. */
   readonly older: readonly Group[];
+  /** The items of these. */
+  readonly olderItems: readonly ItemMeta[];
   readonly tail: readonly Group[];
   /** The chain, oldest first. */
   readonly summaries: readonly SummaryOverlay[];
@@ -66,10 +68,15 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
   const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;
+  let olderItems: readonly ItemMeta[] | null = null;
   return {
     get older() {
-      older ??= groupItems(items.slice(0, end), NO_OPEN_CALLS);
+      older ??= groupItems(this.olderItems, NO_OPEN_CALLS);
       return older;
+    },
+    get olderItems() {
+      olderItems ??= items.slice(0, end);
+      return olderItems;
     },
     tail,
     summaries,
@@ -179,7 +186,7 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
   const { covered, range, source } = coverage(state, proposal, { last, stays: new Set(kept) });
   const staying = tail.flatMap((group) => group.items).filter((item) => item.position <= range.to);
   const keeps = [...kept, ...staying.map((item) => item.position)];
-  const leaving = sum(older, (group) => group.items.length) - kept.length;
+  const leaving = proposal.olderItems.length - kept.length;
   if (leaving === 0 && !covered.some((overlay) => overlay.kind === "dropped")) return null;
   return {
     rung: "summarize",
@@ -230,11 +237,11 @@ function coverage({ view }: SessionState, { older, summaries, merge }: Proposal,
 }
 
 /** The question that is being answered, or would be by a retry, stays as it was asked, and, by policy, system messages do. */
-export function keptPositions({ state, policy }: PlanInput, { older, tail }: Proposal): number[] {
-  const items = older.flatMap((group) => group.items);
-  const asked = isAnswerOwed(state) && !tail.some((group) => group.isUser) ? items.findLast((item) => item.kind === "user") : undefined;
+export function keptPositions({ state, policy }: PlanInput, { olderItems, tail }: Proposal): number[] {
+  const isAsked = isAnswerOwed(state) && !tail.some((group) => group.isUser);
+  const asked = isAsked ? olderItems.findLast((item) => item.kind === "user") : undefined;
   const stays = (item: ItemMeta): boolean => item === asked || (policy.keep.system_messages && item.kind === "system");
-  return items.filter(stays).map((item) => item.position);
+  return olderItems.filter(stays).map((item) => item.position);
 }
 
 /** Opal compaction, split turns: the cut goes through a turn whose beginning is long enough to be worth a summary of its own. */

@@ -23,8 +23,19 @@ const idTokens = ({ tool }: ItemMeta): number => Math.max(0, estimateTokens(tool
 /** The most that it can weigh: images and files beside a shortened text stay. */
 const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + (item.media ?? 0) * IMAGE_TOKENS;
 
+/** Items do not change, and each plan of a view asks for all of its results: the text is estimated once. */
+const cleared = new WeakMap<ItemMeta, number>();
+
 /** What a cleared result weighs: its placeholder, where it says how to have the content back, which is longer than where it does not. */
-export function clearedTokens({ tool }: ItemMeta): number {
+export function clearedTokens(item: ItemMeta): number {
+  const known = cleared.get(item);
+  if (known !== undefined) return known;
+  const tokens = estimateCleared(item);
+  cleared.set(item, tokens);
+  return tokens;
+}
+
+function estimateCleared({ tool }: ItemMeta): number {
   const { name = "", call_id = "", is_error = false, execution = null } = tool ?? {};
   const output = clearedToolResult({ name, is_error }, execution, true);
   return estimateParts([{ type: "tool_result", call_id, name, output, is_error }]);
@@ -58,15 +69,15 @@ export const olderResults = (state: SessionState, items: readonly ItemMeta[], po
 
 function findOlder(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): readonly ItemMeta[] {
   const kept = keptResults(state.view.items, policy.keep_full, policy);
-  const cleared = new Set(state.view.reduced.flatMap((entry) => (entry.how === "cleared" ? [entry.position] : [])));
-  return items.filter(({ kind, position }) => kind === "tool_result" && !kept.has(position) && !cleared.has(position));
+  const already = new Set(state.view.reduced.flatMap((entry) => (entry.how === "cleared" ? [entry.position] : [])));
+  return items.filter(({ kind, position }) => kind === "tool_result" && !kept.has(position) && !already.has(position));
 }
 
 /** Those of them that a placeholder makes smaller. */
 export function clearable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
   return findOlder(state, items, policy).flatMap((item) => {
-    const cleared = toCleared(item);
-    return itemTokens(state, item) > cleared.tokens ? [cleared] : [];
+    const less = toCleared(item);
+    return itemTokens(state, item) > less.tokens ? [less] : [];
   });
 }
 
@@ -92,11 +103,11 @@ function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number
 
 /** Messages and results that carry images or files, where their names weigh less than what is sent. */
 export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
-  const weights = new Map(items.map((item) => [item.position, itemTokens(state, item)]));
-  return items
-    .filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item))
-    .map((item) => ({ position: item.position, tokens: item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS) }))
-    .filter(({ position, tokens }) => tokens < (weights.get(position) ?? 0));
+  const media = items.filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item));
+  return media.flatMap((item) => {
+    const tokens = item.tokens - (item.media ?? 0) * (IMAGE_TOKENS - EVICTED_TOKENS);
+    return tokens < itemTokens(state, item) ? [{ position: item.position, tokens }] : [];
+  });
 }
 
 /** The longest among `items`, as many as it takes to gain `excess` raw tokens; each then weighs at most `shortenedTokens`. */
@@ -117,8 +128,10 @@ export function longest(state: SessionState, items: readonly ItemMeta[], excess:
 export function reductionGain(state: SessionState, reductions: readonly Reduction[]): number {
   if (reductions.length === 0) return 0;
   const then = new Map(reductions.map(({ position, tokens }) => [position, tokens]));
-  return state.view.items.reduce(
-    (sum, item) => sum + Math.max(0, itemTokens(state, item) - (then.get(item.position) ?? Number.POSITIVE_INFINITY)),
-    0,
-  );
+  let gain = 0;
+  for (const item of state.view.items) {
+    const tokens = then.get(item.position);
+    if (tokens !== undefined) gain += Math.max(0, itemTokens(state, item) - tokens);
+  }
+  return gain;
 }

@@ -9,32 +9,43 @@ import { dropRungs } from "./drop";
 import type { Group } from "./groups";
 import { guardPlan } from "./guard";
 import type { Plan, PlanInput } from "./plan";
+import { contentBytes, itemBytes, MAX_CONTENT_BYTES } from "./request-bytes";
 
 export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
   const limits = assumeWindow(asked, policy);
   const next = measureNext(state, limits.model);
-  const limit = limitOf(limits);
-  if (limit === null) return { kind: "none", reason: "unknown_window", next };
-  if (mostOf(next) <= limit) return { kind: "none", reason: "fits", next };
-  const going = refusedGroups(state, (mostOf(next) - limit) / scaleOf(state, limits.model));
+  const limit = limitOf(limits) ?? Number.POSITIVE_INFINITY;
+  const excess = {
+    tokens: (mostOf(next) - limit) / scaleOf(state, limits.model),
+    bytes: contentBytes(state) - MAX_CONTENT_BYTES,
+  };
+  if (excess.tokens <= 0 && excess.bytes <= 0) return { kind: "none", reason: "fits", next };
+  const going = refusedGroups(state, excess);
   if (going.length === 0) return { kind: "none", reason: "nothing_older", next };
   const rungs = dropRungs(state, going, { ratio: ratioOf(state, limits.model), reason: "it was refused, and never fitted" });
   return guardPlan({ state, limits }, { next, rungs });
 }
 
-/** The newest groups of the turn before, which could not be sent, that together weigh `excess` raw tokens; all of them if they weigh less. */
-function refusedGroups(state: SessionState, excess: number): readonly Group[] {
+/** Raw tokens, and bytes. */
+interface Excess {
+  readonly tokens: number;
+  readonly bytes: number;
+}
+
+/** The newest groups of the turn before, which could not be sent, that together weigh `excess`; all of them if they weigh less. */
+function refusedGroups(state: SessionState, excess: Excess): readonly Group[] {
   if (state.last_turn?.failure?.kind !== "cannot_fit") return [];
   const groups = viewGroups(state);
   const asked = groups.findLastIndex((group) => group.isUser);
   const refused = groups.findLastIndex((group, index) => index < asked && group.isUser && isOfTurn(group));
   if (refused < 0) return [];
   const going: Group[] = [];
-  let gained = 0;
+  let { tokens, bytes } = excess;
   for (const group of groups.slice(refused, asked).filter(isOfTurn).toReversed()) {
-    if (gained >= excess || !group.closed) break;
+    if ((tokens <= 0 && bytes <= 0) || !group.closed) break;
     going.unshift(group);
-    gained += weigh(state, group);
+    tokens -= weigh(state, group);
+    bytes -= group.items.reduce((sum, item) => sum + itemBytes(state, item), 0);
   }
   return going;
 }

@@ -39,17 +39,28 @@ export interface QueuedMessage {
 /** A failure that a turn can end with: the model's, or our own refusal to send. */
 export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
 
-/** Why an overflow was refused before sending: the floor, the limit, and what weighs most. */
+/** Bytes of a request, and the most that one may have. */
+export interface ByteFit {
+  readonly floor: number;
+  readonly limit: number;
+}
+
+/** Why an overflow was refused before sending: the floor, the limit, and what weighs most, in tokens. */
 export interface FitReport {
   readonly floor: number;
   readonly limit: number;
-  readonly biggest: readonly { readonly what: string; readonly tokens: number }[];
+  /** `bytes`: where they are the reason. */
+  readonly biggest: readonly { readonly what: string; readonly tokens: number; readonly bytes?: number | undefined }[];
+  /** Bytes are the reason, of content that must stay; absent: tokens are. */
+  readonly bytes?: ByteFit | undefined;
 }
 
 export interface TurnFailure {
   readonly kind: TurnFailureKind;
   readonly status: number | null;
   readonly fit?: FitReport;
+  /** The request's body, which was not sent because it was larger than any may be; absent: that was not the reason. */
+  readonly bytes?: ByteFit;
   /** Tokens that the provider says would fit: of the request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
   readonly limit?: number;
   /** Milliseconds that the provider asked to wait when it was last asked; absent: it did not say. */

@@ -14,7 +14,7 @@ import { type Answer, conflict, type FieldError, invalid, NOT_FOUND, retryLater,
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
-import { describeFailure } from "./turn-failure";
+import { describeFailure, tooLarge } from "./turn-failure";
 
 /** Why the door itself refuses. */
 export type RequestError =
@@ -129,8 +129,10 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   execution_not_found: () => unknown("execution"),
   cannot_fit: ({ fit }) => ({
     status: 422,
-    title: "Context window exceeded",
-    detail: `What no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
+    title: fit.bytes ? "Request too large" : "Context window exceeded",
+    detail: fit.bytes
+      ? tooLarge(fit.bytes)
+      : `What no compaction can remove takes about ${fit.floor} tokens; the model has room for ${fit.limit}.`,
     extra: { fit },
   }),
   context_too_large: ({ characters, limit }) => ({

@@ -1,5 +1,5 @@
 /** How a turn that failed looks to a client that waited for it: the class of the failure, never the provider's own words. */
-import type { TurnFailure, TurnFailureKind } from "../domain/events";
+import type { ByteFit, TurnFailure, TurnFailureKind } from "../domain/events";
 
 export type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
 
@@ -57,6 +57,15 @@ const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   unknown_model: "once the session has a model again, the turn can be retried",
 };
 
+/** Bytes are the reason: no window helps. */
+const SMALLER = "it fits only with less in the system prompt, tools, pins and this message";
+
+export const tooLarge = ({ floor, limit }: ByteFit): string =>
+  `What no compaction can remove takes about ${floor} bytes; a request to a model holds at most ${limit}.`;
+
+const notSent = ({ floor, limit }: ByteFit): string =>
+  `The request would be ${floor} bytes; at most ${limit} are sent to a model. It was not sent.`;
+
 export interface FailureAnswer {
   readonly status: FailureStatus;
   readonly detail: string;
@@ -69,9 +78,15 @@ export interface FailureAnswer {
 /** What the provider asked for, where it did. */
 const secondsOf = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
 
+function detailOf({ kind, status, fit, bytes }: TurnFailure): string {
+  if (bytes) return notSent(bytes);
+  if (fit?.bytes) return tooLarge(fit.bytes);
+  return kind === "auth" && status === null ? NO_KEY : details[kind];
+}
+
 export function describeFailure(failure: TurnFailure): FailureAnswer {
   const status = statuses[failure.kind];
-  const remedy = remedies[failure.kind] ?? "the turn can be retried";
-  const detail = failure.kind === "auth" && failure.status === null ? NO_KEY : details[failure.kind];
-  return { status, detail, remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
+  const isLarge = failure.bytes !== undefined || failure.fit?.bytes !== undefined;
+  const remedy = isLarge ? SMALLER : (remedies[failure.kind] ?? "the turn can be retried");
+  return { status, detail: detailOf(failure), remedy, retryAfter: status === 503 ? secondsOf(failure) : null };
 }

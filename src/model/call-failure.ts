@@ -3,6 +3,8 @@
  * thrown on the way. Nothing of an error leaves here but its class: its message may hold the prompt.
  */
 import type { MissingKey, ModelChunk, ModelFailure } from "../app/ports";
+import { MAX_REQUEST_BYTES } from "../context/request-bytes";
+import { MOST_BYTES_PER_UNIT, utf8Bytes } from "../lib/text-bytes";
 import { toModelFailure } from "./classify-failure";
 import { describeError, readErrorText } from "./error-body";
 import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
@@ -15,6 +17,13 @@ export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted"
 
 /** No key to call with: nothing was sent, and no provider said so. */
 const NO_KEY: ModelFailure = { kind: "auth", status: null };
+
+/** Why a request of that body is not sent: it is larger than any may be; null: it is not. Bytes are counted where it may be that many. */
+export function refuseLarge(body: string): ModelFailure | null {
+  if (body.length * MOST_BYTES_PER_UNIT <= MAX_REQUEST_BYTES) return null;
+  const floor = utf8Bytes(body);
+  return floor <= MAX_REQUEST_BYTES ? null : { kind: "payload", status: null, bytes: { floor, limit: MAX_REQUEST_BYTES } };
+}
 
 /** Hands the key on, or says why the model is not called; null: it may be. */
 export function withKey(key: string | MissingKey | null, set: (key: string | null) => void): ModelFailure | null {

@@ -3,7 +3,7 @@
  * request a call: retries, deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
-import { ABORTED, openStream, toThrownFailure } from "./call-failure";
+import { ABORTED, openStream, refuseLarge, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
 import { untilAborted } from "./until-aborted";
@@ -74,7 +74,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChun
 async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFailure> {
   call.signal.throwIfAborted();
   const built = await wire.build(request);
-  const refusal = await wire.authorize(built, request.model);
+  const refusal = refuseLarge(built.body) ?? (await wire.authorize(built, request.model));
   if (refusal) return refusal;
   call.signal.throwIfAborted();
   call.onRequest?.(built.body);

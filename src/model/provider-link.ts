@@ -4,7 +4,7 @@
  * and closes the socket when the call is aborted.
  */
 import type { ModelFailure } from "../app/ports";
-import { openStream } from "./call-failure";
+import { openStream, refuseLarge } from "./call-failure";
 import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -44,7 +44,7 @@ export class ProviderLink {
     const { url, headers, body } = readRequest(input, init);
     const { signal } = this.#options;
     signal.throwIfAborted();
-    this.refusal = await this.#options.authorize(headers);
+    this.refusal = refuseLarge(body) ?? (await this.#options.authorize(headers));
     if (this.refusal) throw new Refused();
     signal.throwIfAborted();
     if (!this.#told) this.#options.onRequest?.(body);

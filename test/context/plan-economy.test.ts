@@ -9,7 +9,7 @@ const limits = { model: "test-model", window: 16_000, maxOutput: 4_096, prices: 
 const state = viewing([1, 2, 3, 4].map((position) => item(position, "tool_result", { tokens: 1_000 })));
 const sizes = { fixed: 500, chain: 300, source: 3_000, standing: 0, tail: 1_000, beside: 0, summary: 450, merge: false, offer: 0 };
 const proposal = { sizes, priced: { mode: "transcript", price: 7_000 }, merge: false, warm: true } as const satisfies Partial<Proposal>;
-const whole: Proposal = { older: [], tail: [], summaries: [], reread: 0, ...proposal };
+const whole: Proposal = { older: [], olderItems: [], tail: [], summaries: [], reread: 0, ...proposal };
 const input = { state, limits, policy: policyOf("balanced"), trigger: "threshold", now: 0 } as const;
 const next = { tokens: 4_800, source: "reported", error_bound: 0 } as const;
 const clear: Rung = { rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 936, reason: "" };

@@ -1,9 +1,11 @@
 /** No request is larger than what is held in memory, whatever the window and the policy. */
-import { expect, test } from "vitest";
-import { contentBytes, MAX_VIEW_BYTES } from "../../src/context/budget";
+import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { policyOf } from "../../src/context/policy-choice";
-import { item, viewing } from "../support/builders";
+import { contentBytes, itemBytes, MAX_CONTENT_BYTES, MAX_REQUEST_BYTES, MAX_WEIGHT, weighText } from "../../src/context/request-bytes";
+import { MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
+import { utf8Bytes } from "../../src/lib/text-bytes";
+import { call, item, result, turnId, viewing } from "../support/builders";
 import { carriedOut, limitsOf } from "./planning";
 
 const large = (count: number, bytes: number) =>
@@ -11,25 +13,90 @@ const large = (count: number, bytes: number) =>
 const guard = (state: ReturnType<typeof large>, window: number | null) =>
   planGuard({ state, limits: limitsOf(window), policy: policyOf("oneclaw") });
 
+/** Of the record, with what frames it, exactly as much as may be. */
+const exactly = (count: number) => {
+  const frame = contentBytes(large(1, 0));
+  return large(count, MAX_CONTENT_BYTES / count - frame);
+};
+
 test.each([null, 100_000_000])("in a window of %s the oldest messages leave what is larger, and the newest stay", (window) => {
   const state = large(501, 100_000);
   const plan = guard(state, window);
   const after = carriedOut(state, plan, { limits: limitsOf(window) });
   expect(plan).toMatchObject({ kind: "compact", trigger: "guard", rungs: [{ rung: "drop", from: 1 }] });
-  expect(contentBytes(after)).toBeLessThanOrEqual(MAX_VIEW_BYTES);
-  expect(contentBytes(after)).toBeGreaterThan(MAX_VIEW_BYTES / 2);
+  expect(contentBytes(after)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+  expect(contentBytes(after)).toBeGreaterThan(MAX_CONTENT_BYTES / 2);
   expect(after.view.items.at(-1)).toMatchObject({ position: 501, kind: "user" });
 });
 
 test("exactly as much as may be is sent as it is", () => {
-  expect(guard(large(70, MAX_VIEW_BYTES / 70), null)).toMatchObject({ kind: "none", reason: "unknown_window" });
+  const state = exactly(70);
+  expect(contentBytes(state)).toBe(MAX_CONTENT_BYTES);
+  expect(guard(state, null)).toMatchObject({ kind: "none", reason: "unknown_window" });
 });
 
-test("what must stay and is larger by itself is refused, with what weighs most", () => {
-  const plan = guard(large(1, MAX_VIEW_BYTES + 4), null);
-  expect(plan).toMatchObject({
-    kind: "cannot_fit",
-    fit: { biggest: [{ what: "user at position 1" }, { what: "system prompt and tools" }] },
-  });
-  if (plan.kind === "cannot_fit") expect(plan.fit.limit).toBeLessThan(plan.fit.floor);
+test("so many short messages that their frames are most of a request are as large as their frames", () => {
+  const state = large(100_000, 30);
+  expect(contentBytes(state)).toBeGreaterThan(MAX_REQUEST_BYTES);
+  expect(guard(state, null)).toMatchObject({ kind: "compact", rungs: [{ rung: "drop" }] });
 });
+
+test("results of the newest group that are too large together are shown by their ends", () => {
+  const turn = turnId(1);
+  const calls = Array.from({ length: 400 }, (_, n) => call(2 + n, n, { turn, bytes: 100 }));
+  const results = calls.map((_, n) => result(402 + n, n, { turn, bytes: 30_000, tokens: 8_000 }));
+  const state = viewing([item(1, "user", { turn }), ...calls, ...results]);
+  expect(contentBytes(state)).toBeGreaterThan(MAX_CONTENT_BYTES);
+
+  const plan = guard(state, null);
+
+  expect(plan).toMatchObject({ kind: "compact", rungs: [{ rung: "shorten" }] });
+  expect(contentBytes(carriedOut(state, plan, { limits: limitsOf(null) }))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+});
+
+describe("what must stay and is larger by itself", () => {
+  const state = large(1, MAX_CONTENT_BYTES + 4);
+  const bytes = { floor: contentBytes(state), limit: MAX_CONTENT_BYTES };
+
+  test("is refused, and the report names its bytes, the most that may be, and what weighs most", () => {
+    const plan = guard(state, null);
+    expect(plan).toMatchObject({
+      kind: "cannot_fit",
+      fit: {
+        bytes,
+        biggest: [
+          { what: "user at position 1", bytes: bytes.floor },
+          { what: "system prompt and tools", bytes: 0 },
+        ],
+      },
+    });
+    if (plan.kind === "cannot_fit") expect(plan.fit.limit).toBeLessThan(plan.fit.floor);
+  });
+
+  test("is measured by what stays, not by what leaves as well", () => {
+    const older = item(1, "user", { bytes: 3_000_000 });
+    const state = viewing([older, item(2, "assistant"), item(3, "user", { bytes: MAX_CONTENT_BYTES })]);
+    const staying = contentBytes(state) - itemBytes(state, older);
+    const plan = guard(state, null);
+    if (plan.kind !== "cannot_fit") throw new Error(plan.kind);
+    expect(plan.fit.bytes?.floor).toBeLessThanOrEqual(staying);
+    expect(plan.fit.biggest.map(({ what }) => what)).not.toContain("user at position 1");
+  });
+
+  test("is refused for its tokens, and names no bytes, where they are the reason", () => {
+    const plan = guard(viewing([item(1, "user", { tokens: 20_000 - MESSAGE_OVERHEAD_TOKENS, bytes: 60_000 })]), 8_000);
+    expect(plan).toMatchObject({ kind: "cannot_fit" });
+    if (plan.kind !== "cannot_fit") return;
+    expect(plan.fit.bytes).toBeUndefined();
+    expect(plan.fit.biggest[0]).toEqual({ what: "user at position 1", tokens: expect.any(Number) });
+  });
+});
+
+test.each(["a ", " ", "\n", "\u0001", '"', "ü", "语", "𝒳", "x"])(
+  "texts of %j within the weight of a request are within its bytes",
+  (sign) => {
+    const text = sign.repeat(10_000);
+    const fitting = Math.floor(MAX_WEIGHT / weighText(text));
+    expect(fitting * utf8Bytes(JSON.stringify(text).slice(1, -1))).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+  },
+);

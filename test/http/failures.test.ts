@@ -194,6 +194,35 @@ describe("a turn that failed says what is left to do", () => {
   });
 });
 
+describe("a request that is too large in bytes", () => {
+  const bytes = { floor: 9_000_000, limit: 8_000_000 };
+  const large = { floor: 2_000_000, limit: 1_500_000, biggest: [], bytes };
+
+  it.each([
+    [
+      "cannot_fit",
+      { kind: "cannot_fit", status: null, fit: large },
+      "takes about 9000000 bytes; a request to a model holds at most 8000000.",
+    ],
+    ["payload", { kind: "payload", status: null, bytes }, "would be 9000000 bytes; at most 8000000 are sent to a model. It was not sent."],
+  ] as const)("says so where the turn failed as %s, and offers no larger window", async (_, failure, said) => {
+    const failed = turn({ status: "failed", failure });
+    const { call } = world({ session: { submit: async () => ok(accepted()), waitForTurn: async () => ok(failed) } });
+
+    const { detail } = await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+
+    expect(detail).toContain(said);
+    expect(detail).toContain("The message is kept; it fits only with less in the system prompt, tools, pins and this message");
+  });
+
+  it("says so where it was refused at once", async () => {
+    const { call } = world({ session: { submit: async () => err({ code: "cannot_fit", fit: large }) } });
+    const problem = await problemOf(await call("POST", `${base}/messages`, { body: { content: "x" } }));
+    expect(problem).toMatchObject({ title: "Request too large", fit: { bytes } });
+    expect(problem.detail).toContain("takes about 9000000 bytes");
+  });
+});
+
 describe("the request id", () => {
   it("is the client's, if it has the form of one", async () => {
     const response = await world().app.request("/healthz", { headers: { "x-request-id": "Abc-1._z" } });

@@ -145,7 +145,7 @@ export class LogRules {
   /** I6: no count of a provider's makes us refuse what fits by our estimate. */
   #checkRefusal(event: StoredEvent, before: SessionState): void {
     const fit = event.type === "TurnFailed" && event.failure.kind === "cannot_fit" ? event.failure.fit : null;
-    if (!fit) return;
+    if (!fit || fit.bytes) return;
     const tokens = rawViewTokens(before) * PADDING * Math.max(1, ...before.ratios.map(({ value }) => value));
     this.world.violations.check(tokens > fit.limit, "I6", () => `${tokens} tokens by our estimate were refused, the limit is ${fit.limit}`);
   }

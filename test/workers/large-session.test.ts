@@ -1,7 +1,7 @@
 /** A conversation of more content than RPC carries in one value. */
 import { beforeAll, expect, it } from "vitest";
 import type { ContextReport, DisplayItem, Page } from "../../src/app/session-views";
-import { MAX_REQUEST_CHARS } from "../../src/context/budget";
+import { MAX_REQUEST_BYTES } from "../../src/context/request-bytes";
 import { type Chat, migrate, newChat } from "./support";
 
 beforeAll(migrate);
@@ -29,6 +29,6 @@ it("is read in pages, and its next request holds as much of it as one may", asyn
   expect(positions).toEqual(Array.from({ length: MESSAGES }, (_, index) => index + 1));
 
   const { request } = await chat.read<ContextReport>("/context");
-  expect(request.body.length).toBeLessThanOrEqual(MAX_REQUEST_CHARS);
-  expect(request.body.length).toBeGreaterThan(MAX_REQUEST_CHARS / 2);
+  expect(request.body.length).toBeLessThanOrEqual(MAX_REQUEST_BYTES);
+  expect(request.body.length).toBeGreaterThan(MAX_REQUEST_BYTES / 2);
 }, 60_000);

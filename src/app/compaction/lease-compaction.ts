@@ -5,6 +5,7 @@ import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import { renderEntry } from "../../context/prompts";
 import { summaryCap } from "../../context/proposal";
+import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
 import type { CompactionPlanRef } from "../../domain/commands";
@@ -148,13 +149,14 @@ function withReread(plan: SummaryPlan, most: number, { writer, content }: Compac
   return { ...plan, source: { ...plan.source, from }, reread_from };
 }
 
-/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window; by the guard's own measure. */
+/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window and the bound in bytes; by the guard's own measure. */
 function fitsSamePrefix(
   { range }: SummarizeRung,
   { spec, asked }: { readonly spec: ModelSpec; readonly asked: number },
   { writer }: CompactionPorts,
 ): boolean {
   const { state } = writer;
+  if (contentBytes(state, range.to) > MAX_CONTENT_BYTES) return false;
   const policy = policyUnderWay(state);
   const limits = windowOf(spec, policy);
   const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));

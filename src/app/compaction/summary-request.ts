@@ -14,8 +14,8 @@ import {
   summarySystem,
   type TranscriptEntry,
 } from "../../context/prompts";
+import { MAX_WEIGHT, weighText } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
-import { estimateTokens } from "../../context/tokens";
 import { shortenToolResult } from "../../context/tool-results";
 import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
@@ -75,7 +75,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const maxOutput = allowedOutput(cap, summarizer);
   // What a turn keeps free for its reply is this request's `maxOutput`: it is taken off once.
   const window = windowOf(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
-  const whole = (window - maxOutput) / factorOf(state, summarizer);
+  const whole = Math.min((window - maxOutput) / factorOf(state, summarizer), MAX_WEIGHT);
   const { stage, start, to, ...stand } = standOf(input);
   // A chain that was written for a larger window must leave half of this one to what is new.
   const previous = shortenLongest(stand.previous, whole / 2);
@@ -83,7 +83,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const rereads = input.plan.reread_from !== undefined && stage === "history";
   const promptFor = (transcript: readonly string[]): string =>
     buildSummaryPrompt({ stage, previous, transcript, rereads, instructions: instructionsOf(input) });
-  const frame = estimateTokens(system) + estimateTokens(promptFor([])) + CHAT_FRAME_TOKENS;
+  const frame = weighText(system) + weighText(promptFor([])) + CHAT_FRAME_TOKENS;
   const unread = each(unreadBy(input, { from: start.position, to }), input.content.readForwards, readBy(input.plan));
   const chunk = takeChunk(unread, start, Math.max(LEAST_ROOM, whole - frame));
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
@@ -160,12 +160,12 @@ function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Ru
 
 /** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
 function shortenLongest(texts: readonly string[], most: number): string | null {
-  const level = levelOf(texts.map(estimateTokens), most);
+  const level = levelOf(texts.map(weighText), most);
   return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
 }
 
 function shortenToWithin(line: string, most: number): string {
-  const tokens = estimateTokens(line);
+  const tokens = weighText(line);
   return tokens <= most ? line : shortenToolResult(line, Math.max(LEAST_ROOM, Math.floor((line.length * most * 0.9) / tokens)));
 }
 

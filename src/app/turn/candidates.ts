@@ -1,6 +1,7 @@
 /** Which models are asked for an answer, in order: the session's own, then those that its policy names to fall back on. */
 import { limitOf, plannedNext } from "../../context/budget";
 import { policyOf } from "../../context/policy-choice";
+import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
 import { windowOf } from "../compaction/build-request";
@@ -29,8 +30,9 @@ function answererOf({ turn, anchor, view }: SessionState): string | null {
   return last?.turn === turn.id ? anchor.model : null;
 }
 
-/** Whether the next request as it stands is within the candidate's own window, by our measure. */
+/** Whether the next request as it stands is within the candidate's own window, by our measure, and within the bound in bytes. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
+  if (contentBytes(state) > MAX_CONTENT_BYTES) return false;
   const limit = limitOf(windowOf(spec, policyOf(state.settings.policy)));
   return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;
 }

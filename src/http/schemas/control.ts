@@ -8,6 +8,7 @@ import { documents } from "./documents";
 import { id } from "./ids";
 import { policyChoiceInput } from "./policy";
 import { tokenFigure } from "./session";
+import { fitReport } from "./turn";
 
 const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";
@@ -111,11 +112,7 @@ export const planView = documents<ShownPlan>()(
       }),
       z.object({
         kind: z.literal("cannot_fit"),
-        fit: z.object({
-          floor: z.number(),
-          limit: z.number(),
-          biggest: z.array(z.object({ what: z.string(), tokens: z.number() })).readonly(),
-        }),
+        fit: fitReport,
         breaker: breakerView,
       }),
     ])

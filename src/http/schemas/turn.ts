@@ -22,17 +22,29 @@ export const dollars = z.number().nullable();
 
 export const modelFailureKind = z.enum(FAILURE_KINDS);
 
+const byteFit = z.object({ floor: z.int(), limit: z.int() });
+
+export const fitReport = z.object({
+  floor: z.number().openapi({ description: "Tokens of what no compaction can remove" }),
+  limit: z.number().openapi({ description: "Tokens that the model has room for" }),
+  biggest: z
+    .array(z.object({ what: z.string(), tokens: z.number(), bytes: z.int().optional() }))
+    .readonly()
+    .openapi({ description: "What weighs most in it" }),
+  bytes: byteFit.optional().openapi({
+    description:
+      "Bytes of what no compaction can remove, and the most that a request may hold, where they are the reason; limit is then as many tokens",
+  }),
+});
+
 export const turnFailureView = documents<TurnFailure>()(
   z.object({
     kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal"]),
     status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
-    fit: z
-      .object({
-        floor: z.number(),
-        limit: z.number(),
-        biggest: z.array(z.object({ what: z.string(), tokens: z.number() })).readonly(),
-      })
-      .optional(),
+    fit: fitReport.optional(),
+    bytes: byteFit.optional().openapi({
+      description: "The request's body in bytes (floor), and the most that one may have (limit): it was larger, and was not sent",
+    }),
     limit: z
       .int()
       .optional()

@@ -8,8 +8,8 @@ import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
 import { shownAddress } from "../../app/shown-address";
 import { foreseeRoom } from "../../app/turn/make-room";
-import { MAX_REQUEST_CHARS } from "../../context/budget";
 import { parsePolicyText } from "../../context/policy-choice";
+import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import { decide } from "../../domain/decide";
 import type { Event } from "../../domain/events";
@@ -22,7 +22,7 @@ import { weighContext } from "./context-weights";
 import { resolveQuietly } from "./read-calls";
 
 /** A request's body as it is shown: no other is sent. */
-export const MAX_SHOWN_CHARS = MAX_REQUEST_CHARS;
+export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
 
 /**
  * With `content` that cannot fit there is no next request: the refusal that sending it would get. One that is too large
