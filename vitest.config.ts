@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { AnswersReporter } from "./test/support/answers-reporter.ts";
 import { SEEDED } from "./test/support/read-seed.ts";
 import { TEST_VARIABLES } from "./test/support/test-variables.ts";
 
@@ -8,6 +9,7 @@ const migrations = await readD1Migrations("./migrations");
 export default defineConfig({
   test: {
     silent: "passed-only",
+    reporters: ["default", new AnswersReporter("workers")],
     projects: [
       { test: { name: "node", ...SEEDED, include: ["test/**/*.test.ts"], exclude: ["test/workers/**"] } },
       {

@@ -92,3 +92,14 @@ it("a model, a tool and a server of tools are shown and removed", async () => {
     expect((await tenant.call("GET", path)).status).toBe(404);
   }
 });
+
+it("a model's window is asked of its provider", async () => {
+  const tenant = await newTenant();
+  const { baseUrl } = inject("standIn");
+  const model = { provider: "openai-compatible", base_url: baseUrl, upstream_id: "stand-in", context_window: 16_000, max_output: 1_000 };
+  await bodyOf(await tenant.call("PUT", "/v1/models/asked", model));
+
+  const asked = await bodyOf(await tenant.call("POST", "/v1/models/asked/probe"));
+
+  expect(asked).toMatchObject({ context_window: 16_000, suggestions: [{ figure: "context_window", tokens: 32_768 }] });
+});

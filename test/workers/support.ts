@@ -2,7 +2,7 @@
 import { applyD1Migrations } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulidx";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import type { WholeSessionApi } from "../../src/app/control-api";
 import { sessionObjectName } from "../../src/app/object-name";
 import type { Accepted, DisplayItem, Page, SessionDescription, TurnReport } from "../../src/app/session-views";
@@ -50,6 +50,13 @@ function documentedAnswers(): Promise<DocumentedAnswers> {
   })();
   return documented;
 }
+
+/** What the requests of a file met of the document goes to the reporter with the file (`answers-reporter`). */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern which fixtures are wanted.
+afterAll(async ({}, file) => {
+  const answers = await documented;
+  if (answers) file.meta.answers = { documented: [...answers.successes], met: [...answers.seen] };
+});
 
 /** The body of an answer that must have this status; `T` is what the OpenAPI document promises. */
 export async function bodyOf<T>(response: Response, status = 200): Promise<T> {

@@ -54,7 +54,7 @@ const toolResults = tenantRoute({
   scope: "sessions:write",
   summary: "Give back results of client tools; with the last one the turn goes on",
   request: { params: sessionPath, headers: turnHeaders, body: jsonBody(toolResultsInput) },
-  responses: { ...turnResponses, 201: json("Recorded; no turn goes on", acceptedView) },
+  responses: turnResponses,
 });
 
 const approvals = tenantRoute({

@@ -51,7 +51,10 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
     if (request.method === "POST" && request.url === "/v1/chat/completions") {
       desk.complete(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     } else if (request.method === "GET" && request.url === "/v1/models") {
-      sendJson(response, 200, { object: "list", data: [{ id: "stand-in", object: "model", created: 0, owned_by: "stand-in" }] });
+      sendJson(response, 200, {
+        object: "list",
+        data: [{ id: "stand-in", object: "model", created: 0, owned_by: "stand-in", max_model_len: 32_768 }],
+      });
     } else {
       sendJson(response, 404, { error: { message: `Unknown address ${request.url}.` } });
     }
