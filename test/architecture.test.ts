@@ -76,7 +76,8 @@ describe("direction of dependencies", () => {
     const isApp = (path: string): boolean => folderOf(path) === "app";
     const across = internal.filter(({ from, to }) => isApp(from) && isApp(to) && roomOf(from) !== roomOf(to) && roomOf(to) !== "");
     const isOfTurn = (room: string): boolean => room === "compaction" || room === "tools";
-    const isStoryOf = (room: string, other: string): boolean => (room === "turn" && isOfTurn(other)) || (room !== "" && other === "request");
+    const isStoryOf = (room: string, other: string): boolean =>
+      (room === "turn" && isOfTurn(other)) || (room !== "" && other === "request");
     expect(across.filter(({ from, to }) => !isStoryOf(roomOf(from), roomOf(to))).map(show)).toEqual([]);
   });
 
