@@ -155,8 +155,8 @@ export const branches: readonly Mutant[] = [
     name: "a page of a copy that comes twice is taken twice",
     breaks: "a copy that was broken off goes on",
     file: "src/domain/decide-branch.ts",
-    find: "command.items.filter(({ position }) => position >= state.next_position)",
-    replace: "command.items.filter(() => true)",
+    find: "page.filter(({ position }) => position >= next_position)",
+    replace: "page.filter(() => true)",
     tests: DOMAIN,
   },
   {

@@ -71,8 +71,8 @@ export const life: readonly Mutant[] = [
     name: "whoever waits longer comes later",
     breaks: "I1: acknowledged messages keep their order",
     file: "src/domain/evolve.ts",
-    find: "queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };",
-    replace: "queue: [event.message, ...state.queue] };",
+    find: "queue: front ? [message, ...state.queue] : [...state.queue, message] }",
+    replace: "queue: [message, ...state.queue] }",
     tests: DOMAIN,
   },
   {

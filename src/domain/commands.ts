@@ -275,3 +275,6 @@ export type Command = { readonly at: number } & (
   | DraftCommand
   | BranchCommand
 );
+
+export type CommandType = Command["type"];
+export type CommandOf<T extends CommandType> = Extract<Command, { type: T }>;

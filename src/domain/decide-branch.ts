@@ -2,31 +2,24 @@
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { MAX_BRANCHES } from "./branch";
-import type { BranchCommand, Command, RedactMessage, RewindHistory } from "./commands";
-import { type Decision, enterConversation, voidCompaction } from "./decision";
+import type { BranchCommand, CommandOf, RedactMessage, RewindHistory } from "./commands";
+import { type Deciders, type Decision, enterConversation, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
-export function decideBranch(command: Command & BranchCommand, state: SessionState): Decision {
-  switch (command.type) {
-    case "RewindHistory":
-      return decideRewind(command, state);
-    case "SwitchBranch": {
-      const busy = busyWith(state);
-      if (busy) return err(busy);
-      const { items, line } = command;
-      return ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
-    }
-    case "RedactMessage":
-      return decideRedaction(command, state);
-    case "BeginFork":
-    case "CopyMessages":
-    case "CompleteFork":
-      return decideFork(command, state);
-    default:
-      return assertNever(command);
-  }
+export const branchDeciders: Deciders<BranchCommand["type"]> = {
+  RewindHistory: decideRewind,
+  SwitchBranch: decideSwitch,
+  RedactMessage: decideRedaction,
+  BeginFork: decideFork,
+  CopyMessages: decideCopy,
+  CompleteFork: (_, { fork }) => (isUnderWay(fork) ? ok([{ type: "ForkCompleted" }]) : err({ code: "session_exists" })),
+};
+
+function decideSwitch({ items, line }: CommandOf<"SwitchBranch">, state: SessionState): Decision {
+  const busy = busyWith(state);
+  return busy ? err(busy) : ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
 }
 
 /** Done again it does what is left: an earlier build followed no summary beyond its own range. */
@@ -76,26 +69,23 @@ function decideRewind(command: RewindHistory, state: SessionState): Decision {
 /** An event is written to the read model in one batch. */
 const ITEMS_PER_EVENT = 32;
 
+const isUnderWay = (fork: SessionState["fork"]): boolean => fork !== null && !fork.done;
+
+function decideFork({ from, position, view, line }: CommandOf<"BeginFork">, { fork, next_position }: SessionState): Decision {
+  return fork || next_position > 1 ? err({ code: "session_exists" }) : ok([{ type: "SessionForked", from, position, view, line }]);
+}
+
 /** Pages come in order, and a page that comes twice is the same page. */
-function decideFork(
-  command: Command & Extract<BranchCommand, { type: "BeginFork" | "CopyMessages" | "CompleteFork" }>,
-  state: SessionState,
-): Decision {
-  if (command.type === "BeginFork") {
-    if (state.fork || state.next_position > 1) return err({ code: "session_exists" });
-    const { from, position, view, line } = command;
-    return ok([{ type: "SessionForked", from, position, view, line }]);
-  }
-  if (!state.fork || state.fork.done) return err({ code: "session_exists" });
-  if (command.type === "CompleteFork") return ok([{ type: "ForkCompleted" }]);
-  const items = command.items.filter(({ position }) => position >= state.next_position);
+function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
+  if (!isUnderWay(fork)) return err({ code: "session_exists" });
+  const items = page.filter(({ position }) => position >= next_position);
   const events: Event[] = [];
   for (let start = 0; start < items.length; start += ITEMS_PER_EVENT)
     events.push({
       type: "MessagesAppended",
       items: items.slice(start, start + ITEMS_PER_EVENT),
       dequeued: [],
-      ...(command.aside && { aside: true as const }),
+      ...(aside && { aside: true as const }),
     });
   return ok(events);
 }

@@ -2,42 +2,26 @@
  * Who may change the view, and when. A summary is committed by compare-and-set on the base epoch, the covered
  * range, the replaced overlays and the lease's token: late, doubled or stale results decide to nothing.
  */
-import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
-import type { Command, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
+import type { CommandOf, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
 import { type CompactionTrigger, type SummaryPlan, standsApart } from "./compaction-events";
-import { type Decision, endRequested, voidCompaction } from "./decision";
+import { type Deciders, type Decision, endRequested, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { CompactionId } from "./ids";
 import type { Rejection, StaleReason } from "./rejection";
 import { type CompactionLease, type RequestedCompaction, type SessionState, triggerOfWork } from "./state";
 
-type Of<T extends CompactionCommand["type"]> = Command & Extract<CompactionCommand, { type: T }>;
-
-export function decideCompaction(command: Command & CompactionCommand, state: SessionState): Decision {
-  switch (command.type) {
-    case "RequestCompaction":
-      return decideRequest(command, state);
-    case "LeaseCompaction":
-      return decideLease(command, state);
-    case "ProgressCompaction":
-      return decideProgress(command, state);
-    case "RecordCompaction":
-      return decideRecord(command, state);
-    case "FailCompaction":
-      return decideFailure(command, state);
-    case "ChangeEpoch":
-      return decideChange(command, state);
-    case "RevertCompaction":
-      return decideRevert(command, state);
-    case "ResetSummary":
-      return decideTakingBack(command, state);
-    case "RecordSpentCall":
-      return decideSpent(command, state);
-    default:
-      return assertNever(command);
-  }
-}
+export const compactionDeciders: Deciders<CompactionCommand["type"]> = {
+  RequestCompaction: decideRequest,
+  LeaseCompaction: decideLease,
+  ProgressCompaction: decideProgress,
+  RecordCompaction: decideRecord,
+  FailCompaction: decideFailure,
+  ChangeEpoch: decideChange,
+  RevertCompaction: decideRevert,
+  ResetSummary: decideTakingBack,
+  RecordSpentCall: decideSpent,
+};
 
 const stale = (reason: StaleReason): Result<never, Rejection> => err({ code: "stale", reason });
 
@@ -55,7 +39,7 @@ export function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigge
 export const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
 
 /** One at a time, and one draft at a time. Asked for by the session itself a second one is the first; asked for by hand it is refused. */
-function decideRequest(command: Of<"RequestCompaction">, state: SessionState): Decision {
+function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionState): Decision {
   const { requested, lease, draft } = state.compaction;
   const { compaction, trigger, options } = command;
   if (requested && trigger === "manual") return err({ code: "compaction_running", compaction: requested.id });
@@ -71,19 +55,19 @@ export const isInTheWay = ({ options }: Pick<RequestedCompaction, "options">, tr
   standsApart(options) && trigger !== "threshold" && trigger !== "rent";
 
 /** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
-function decideChange(command: Of<"ChangeEpoch">, state: SessionState): Decision {
+function decideChange(command: CommandOf<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
   const { compaction, trigger, change } = command;
   return ok([...voidCompaction(state, compaction), epochChanged(change, { trigger, compaction })]);
 }
 
-function decideRevert(command: Of<"RevertCompaction">, state: SessionState): Decision {
+function decideRevert(command: CommandOf<"RevertCompaction">, state: SessionState): Decision {
   const newest = state.compaction.committed.at(-1)?.id ?? null;
   return newest === command.reverts ? decideTakingBack(command, state) : err({ code: "not_newest", newest });
 }
 
 /** Between turns: inside one, only what the turn itself waits for changes the epoch (docs/design.md §5). */
-function decideTakingBack(command: Of<"RevertCompaction"> | Of<"ResetSummary">, state: SessionState): Decision {
+function decideTakingBack(command: CommandOf<"RevertCompaction"> | CommandOf<"ResetSummary">, state: SessionState): Decision {
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   return decideChange(
     { at: command.at, type: "ChangeEpoch", compaction: command.compaction, trigger: "manual", change: command.change },
@@ -92,14 +76,14 @@ function decideTakingBack(command: Of<"RevertCompaction"> | Of<"ResetSummary">, 
 }
 
 /** A lease's call is recorded with its result, or here; of either there is one, however often the result is delivered. */
-function decideSpent({ call, part }: Of<"RecordSpentCall">, { compaction }: SessionState): Decision {
+function decideSpent({ call, part }: CommandOf<"RecordSpentCall">, { compaction }: SessionState): Decision {
   const isUnsettled = compaction.unsettled.some((known) => known.token === call.lease && known.part === part);
   if (!isUnsettled) return stale("lease_lost");
   return ok([{ type: "ModelCallFinished", ...call, outcome: "stale" }]);
 }
 
 /** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */
-function decideLease(command: Of<"LeaseCompaction">, state: SessionState): Decision {
+function decideLease(command: CommandOf<"LeaseCompaction">, state: SessionState): Decision {
   const { requested, lease, next_token } = state.compaction;
   if (requested?.id !== command.compaction) return stale("compaction_over");
   const runs = lease !== null && lease.expires_at > command.at;
@@ -138,14 +122,14 @@ export function staleLease(
 }
 
 /** A part of a fold changes nothing that is shown, so a running turn does not mind. */
-function decideProgress(command: Of<"ProgressCompaction">, state: SessionState): Decision {
+function decideProgress(command: CommandOf<"ProgressCompaction">, state: SessionState): Decision {
   const reason = staleLease(command, state);
   if (reason) return stale(reason);
   const { compaction, token, part, expiresAt } = command;
   return ok([...finished(command.call), { type: "CompactionProgressed", compaction, token, expires_at: expiresAt, part }]);
 }
 
-function decideRecord(command: Of<"RecordCompaction">, state: SessionState): Decision {
+function decideRecord(command: CommandOf<"RecordCompaction">, state: SessionState): Decision {
   const reason = staleLease(command, state);
   if (reason) return stale(reason);
   const { requested, lease } = state.compaction;
@@ -177,7 +161,7 @@ export function coversLeasedRange(change: EpochDraft, lease: SummaryPlan, state:
 }
 
 /** The last failure ends the compaction and lets the oldest groups leave the view, in one step (FEAT-011, failure handling). */
-function decideFailure(command: Of<"FailCompaction">, state: SessionState): Decision {
+function decideFailure(command: CommandOf<"FailCompaction">, state: SessionState): Decision {
   const { requested, lease } = state.compaction;
   const { compaction, token, failure, fallback } = command;
   if (requested?.id !== compaction) return stale("compaction_over");

@@ -2,37 +2,25 @@
  * What may become of a draft. It is committed by the same compare-and-set as a worker's summary: base epoch, covered range and replaced
  * overlays as they were leased. Messages that are appended leave it as it is; what moves the epoch has ended it (`voidCompaction`).
  */
-import { assertNever } from "../lib/assert-never";
 import { err, ok, type Result } from "../lib/result";
-import type { Command, DraftCommand, EpochDraft } from "./commands";
+import type { CommandOf, DraftCommand, EpochDraft } from "./commands";
 import { coversLeasedRange, epochChanged, finished, staleLease } from "./decide-compaction";
-import { type Decision, endDraft, endRequested, voidCompaction } from "./decision";
+import { type Deciders, type Decision, endDraft, endRequested, voidCompaction } from "./decision";
 import type { CompactionId } from "./ids";
 import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
 import type { SessionState } from "./state";
 
-type Of<T extends DraftCommand["type"]> = Command & Extract<DraftCommand, { type: T }>;
-
-export function decideDraft(command: Command & DraftCommand, state: SessionState): Decision {
-  switch (command.type) {
-    case "RecordDraft":
-      return decideRecord(command, state);
-    case "EditDraft":
-      return decideEdit(command, state);
-    case "CommitDraft":
-      return decideCommit(command, state);
-    case "DiscardDraft":
-      return decideDiscard(command, state);
-    case "RecordAnswer":
-      return ok(finished(command.call));
-    default:
-      return assertNever(command);
-  }
-}
+export const draftDeciders: Deciders<DraftCommand["type"]> = {
+  RecordDraft: decideRecord,
+  EditDraft: decideEdit,
+  CommitDraft: decideCommit,
+  DiscardDraft: decideDiscard,
+  RecordAnswer: ({ call }) => ok(finished(call)),
+};
 
 /** It changes nothing that is shown, so a running turn does not mind. */
-function decideRecord(command: Of<"RecordDraft">, state: SessionState): Decision {
+function decideRecord(command: CommandOf<"RecordDraft">, state: SessionState): Decision {
   const reason = staleLease(command, state);
   if (reason) return err({ code: "stale", reason });
   const { requested, lease } = state.compaction;
@@ -48,7 +36,7 @@ function draftOf(id: CompactionId, { compaction: { draft } }: SessionState): Res
 }
 
 /** Nobody overwrites what they have not read. */
-function decideEdit({ compaction, edits, summary, by }: Of<"EditDraft">, state: SessionState): Decision {
+function decideEdit({ compaction, edits, summary, by }: CommandOf<"EditDraft">, state: SessionState): Decision {
   const found = draftOf(compaction, state);
   if (!found.ok) return found;
   if (found.value.edits !== edits) return err({ code: "draft_edited", edits: found.value.edits });
@@ -56,7 +44,7 @@ function decideEdit({ compaction, edits, summary, by }: Of<"EditDraft">, state: 
 }
 
 /** By hand, so between turns. A compaction that was asked for meanwhile was planned on the epoch that ends here. */
-function decideCommit({ compaction, edits, change }: Of<"CommitDraft">, state: SessionState): Decision {
+function decideCommit({ compaction, edits, change }: CommandOf<"CommitDraft">, state: SessionState): Decision {
   const found = draftOf(compaction, state);
   if (!found.ok) return found;
   const draft = found.value;
@@ -75,7 +63,7 @@ const isOfDraft = ({ ops }: EpochDraft, { overlay }: OpenDraft): boolean =>
 const signed = (change: EpochDraft, { edited }: OpenDraft): EpochDraft =>
   edited ? { ...change, receipt: { ...change.receipt, edited } } : change;
 
-function decideDiscard({ compaction }: Of<"DiscardDraft">, { compaction: { requested, lease, draft } }: SessionState): Decision {
+function decideDiscard({ compaction }: CommandOf<"DiscardDraft">, { compaction: { requested, lease, draft } }: SessionState): Decision {
   if (draft?.id === compaction) return ok([endDraft(draft, "discarded")]);
   const isMade = requested?.id === compaction && requested.options?.draft;
   return isMade ? ok([endRequested(requested, lease, "discarded")]) : err({ code: "not_drafted", compaction });

@@ -1,19 +1,17 @@
 /** Messages in: appended at once, starting a turn, or waiting in the durable FIFO. */
 import { err, ok } from "../lib/result";
-import type { Command, MessageCommand } from "./commands";
-import { type Decision, endCutShort, enterConversation } from "./decision";
+import type { CommandOf, MessageCommand } from "./commands";
+import { type Deciders, type Decision, endCutShort, enterConversation } from "./decision";
 import type { Event, QueuedMessage } from "./events";
 import { findOpenCall, itemsOfMessage, openBehindQueue } from "./open-calls";
 import type { SessionState } from "./state";
 
-type Submit = Command & Extract<MessageCommand, { type: "SubmitMessage" }>;
+type Submit = CommandOf<"SubmitMessage">;
 
-export function decideMessage(command: Command & MessageCommand, state: SessionState): Decision {
-  return command.type === "SubmitMessage" ? decideSubmit(command, state) : decideCancel(command, state);
-}
+export const messageDeciders: Deciders<MessageCommand["type"]> = { SubmitMessage: decideSubmit, CancelQueued: decideCancel };
 
 /** With a reply that waits go the results that wait for its calls: they would answer nothing. */
-function decideCancel(command: Extract<MessageCommand, { type: "CancelQueued" }>, state: SessionState): Decision {
+function decideCancel(command: CommandOf<"CancelQueued">, state: SessionState): Decision {
   const waits = state.queue.find((entry) => entry.item.id === command.message);
   if (!waits) return err({ code: "message_not_queued", message: command.message });
   const calls = new Set(itemsOfMessage(waits).flatMap((item) => (item.kind === "tool_call" && item.tool ? item.tool.execution : [])));

@@ -1,7 +1,6 @@
 /** Calls of tools: the client's results, what runs here, and what a person must allow first. */
-import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
-import type { Command, TurnCommand, TurnRun } from "./commands";
+import type { CommandOf, TurnRun } from "./commands";
 import type { Decision } from "./decision";
 import type { Event } from "./events";
 import { findOpenCall } from "./open-calls";
@@ -9,31 +8,16 @@ import type { Rejection } from "./rejection";
 import { type OpenCall, type OpenTurn, runsHere, type SessionState } from "./state";
 import { resultItem, toolRan } from "./tool-result";
 
-type ToolCommand = Extract<
-  TurnCommand,
-  { type: "RecordToolResults" | "StartTool" | "RequestApproval" | "RecordToolRun" | "ResolveApprovals" }
->;
-type Of<T extends ToolCommand["type"]> = Command & Extract<ToolCommand, { type: T }>;
-
-export function decideTools(command: Command & ToolCommand, state: SessionState): Decision {
-  switch (command.type) {
-    case "RecordToolResults":
-      return decideToolResults(command, state);
-    case "StartTool":
-      return decideStart(command, state);
-    case "RequestApproval":
-      return decideRequest(command, state);
-    case "RecordToolRun":
-      return decideToolRun(command, state);
-    case "ResolveApprovals":
-      return decideApprovals(command, state);
-    default:
-      return assertNever(command);
-  }
-}
+export const toolDeciders = {
+  RecordToolResults: decideToolResults,
+  StartTool: decideStart,
+  RequestApproval: decideRequest,
+  RecordToolRun: decideToolRun,
+  ResolveApprovals: decideApprovals,
+};
 
 /** All results of a request are taken or none: one that answers no open call of the client's refuses the request. */
-function decideToolResults(command: Of<"RecordToolResults">, state: SessionState): Decision {
+function decideToolResults(command: CommandOf<"RecordToolResults">, state: SessionState): Decision {
   const { turn } = state;
   const { incarnation } = command;
   let open = (turn?.open_calls ?? []).filter((call) => !call.server);
@@ -59,7 +43,7 @@ function findOwnCall(run: TurnRun, execution: string, { turn }: SessionState): F
 }
 
 /** At most once for an execution: what was started is not started again, whatever became of it. */
-function decideStart(command: Of<"StartTool">, state: SessionState): Decision {
+function decideStart(command: CommandOf<"StartTool">, state: SessionState): Decision {
   const found = findOwnCall(command, command.execution, state);
   if (!found.ok) return err(found.error);
   if (found.call.started) return err({ code: "stale", reason: "call_over" });
@@ -68,14 +52,14 @@ function decideStart(command: Of<"StartTool">, state: SessionState): Decision {
 }
 
 /** Never of a call that was begun, or that a person allowed. */
-function decideRequest(command: Of<"RequestApproval">, state: SessionState): Decision {
+function decideRequest(command: CommandOf<"RequestApproval">, state: SessionState): Decision {
   const found = findOwnCall(command, command.execution, state);
   if (!found.ok) return err(found.error);
   if (found.call.started || found.call.allowed) return err({ code: "stale", reason: "call_over" });
   return ok([{ type: "ApprovalRequested", turn: command.turn, execution: command.execution }]);
 }
 
-function decideToolRun(command: Of<"RecordToolRun">, state: SessionState): Decision {
+function decideToolRun(command: CommandOf<"RecordToolRun">, state: SessionState): Decision {
   const { result, incarnation } = command;
   const found = findOwnCall(command, result.execution, state);
   return found.ok ? ok([toolRan(result, { ...found, incarnation, position: state.next_position })]) : err(found.error);
@@ -84,7 +68,7 @@ function decideToolRun(command: Of<"RecordToolRun">, state: SessionState): Decis
 const DENIED = { ms: null, exit_code: null, failure: "denied", artifacts: [] } as const;
 
 /** All answers of a request are taken or none. What is denied has its result at once. */
-function decideApprovals(command: Of<"ResolveApprovals">, state: SessionState): Decision {
+function decideApprovals(command: CommandOf<"ResolveApprovals">, state: SessionState): Decision {
   const { turn } = state;
   const { incarnation } = command;
   const events: Event[] = [];

@@ -1,47 +1,31 @@
 /** A turn's life: started, answered, waiting for tools, ended in one of four ways. */
-import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
-import type { Command, TurnCommand, TurnRun } from "./commands";
-import { decideTools } from "./decide-tools";
-import { type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
+import type { CommandOf, TurnCommand, TurnRun } from "./commands";
+import { toolDeciders } from "./decide-tools";
+import { type Deciders, type Decision, endCutShort, enterConversation, place, spentCall } from "./decision";
 import type { Event } from "./events";
 import { itemsOfMessage } from "./open-calls";
 import type { Rejection } from "./rejection";
 import { isRunning, type OpenTurn, type SessionState } from "./state";
 import { lostResults } from "./tool-result";
 
-type Of<T extends TurnCommand["type"]> = Command & Extract<TurnCommand, { type: T }>;
+export const turnDeciders: Deciders<TurnCommand["type"]> = {
+  StartTurn: (command, state) => ok(startNext(command, state)),
+  RecordAssistant: decideAssistant,
+  RecordCall: decideCall,
+  ...toolDeciders,
+  FailTurn: decideFail,
+  StopTurn: decideStop,
+  RetryTurn: decideRetry,
+  RecoverTurn: (command, state) => ok(recover(command, state)),
+};
 
-export function decideTurn(command: Command & TurnCommand, state: SessionState): Decision {
-  switch (command.type) {
-    case "StartTurn":
-      return ok(startNext(command, state));
-    case "RecordAssistant":
-      return decideAssistant(command, state);
-    case "RecordCall": {
-      const stale = staleRun(command, state.turn);
-      return stale ? err(stale) : ok([{ type: "ModelCallFinished", ...command.call }]);
-    }
-    case "RecordToolResults":
-    case "StartTool":
-    case "RequestApproval":
-    case "RecordToolRun":
-    case "ResolveApprovals":
-      return decideTools(command, state);
-    case "FailTurn":
-      return decideFail(command, state);
-    case "StopTurn":
-      return decideStop(command, state);
-    case "RetryTurn":
-      return decideRetry(command, state);
-    case "RecoverTurn":
-      return ok(recover(command, state));
-    default:
-      return assertNever(command);
-  }
+function decideCall({ call, ...run }: CommandOf<"RecordCall">, { turn }: SessionState): Decision {
+  const stale = staleRun(run, turn);
+  return stale ? err(stale) : ok([{ type: "ModelCallFinished", ...call }]);
 }
 
-function startNext(command: Of<"StartTurn">, state: SessionState): Event[] {
+function startNext(command: CommandOf<"StartTurn">, state: SessionState): Event[] {
   const events: Event[] = [];
   if (state.turn) return events;
   let position = state.next_position;
@@ -59,7 +43,7 @@ function staleRun(run: TurnRun, turn: OpenTurn | null, phases: readonly OpenTurn
   return turn.incarnation === run.incarnation ? null : { code: "stale", reason: "other_incarnation" };
 }
 
-function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): Decision {
+function decideAssistant(command: CommandOf<"RecordAssistant">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn);
   if (stale) return err(stale);
   const { turn, reply, calls, finish } = command;
@@ -73,20 +57,20 @@ function decideAssistant(command: Of<"RecordAssistant">, state: SessionState): D
   return ok(events);
 }
 
-function decideFail(command: Of<"FailTurn">, state: SessionState): Decision {
+function decideFail(command: CommandOf<"FailTurn">, state: SessionState): Decision {
   const stale = staleRun(command, state.turn, ["generating", "running_tools"]);
   if (stale) return err(stale);
   return ok(endCutShort(state, command, { type: "TurnFailed", turn: command.turn, failure: command.failure }));
 }
 
-function decideStop(command: Of<"StopTurn">, state: SessionState): Decision {
+function decideStop(command: CommandOf<"StopTurn">, state: SessionState): Decision {
   const { turn } = state;
   if (!turn || (command.turn !== null && command.turn !== turn.id)) return err({ code: "no_turn" });
   if (command.reason === "tools_expired" && turn.phase !== "awaiting_tools") return err({ code: "stale", reason: "turn_over" });
   return ok(endCutShort(state, command, { type: "TurnStopped", turn: turn.id, reason: command.reason }));
 }
 
-function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
+function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Decision {
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   const last = state.last_turn;
   if (!last) return err({ code: "not_retryable", status: null });
@@ -99,7 +83,7 @@ function decideRetry(command: Of<"RetryTurn">, state: SessionState): Decision {
  * Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. Of a tool that was begun nobody knows
  * what it did: the model is told so, and the others run.
  */
-function recover(command: Of<"RecoverTurn">, state: SessionState): Event[] {
+function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[] {
   const { turn } = state;
   if (!turn || !isRunning(turn) || turn.incarnation === command.incarnation) return [];
   if (command.partial) return endCutShort(state, command, { type: "TurnInterrupted", turn: turn.id });

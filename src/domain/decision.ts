@@ -1,6 +1,6 @@
 /** What the parts of `decide` share: the shape of a decision, and the events by which messages enter and turns end. */
 import type { Result } from "../lib/result";
-import type { CutShort, ModelCall } from "./commands";
+import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
 import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
 import type { ItemDraft, ItemMeta } from "./message";
@@ -11,6 +11,11 @@ import type { CompactionLease, RequestedCompaction, SessionState } from "./state
 import { lostResults } from "./tool-result";
 
 export type Decision = Result<readonly Event[], Rejection>;
+
+/** One function for each command, by its type. */
+export type Deciders<T extends CommandType> = {
+  readonly [Type in T]: (command: CommandOf<Type>, state: SessionState) => Decision;
+};
 
 export const place = (draft: ItemDraft, position: number): ItemMeta => ({ ...draft, position });
 

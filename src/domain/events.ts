@@ -216,3 +216,4 @@ export type EventType = Event["type"];
 
 /** An event in its place in the log. `seq` counts from 1 without gaps; `at` is epoch milliseconds. */
 export type StoredEvent = { readonly seq: number; readonly at: number } & Event;
+export type EventOf<T extends EventType> = Extract<StoredEvent, { type: T }>;

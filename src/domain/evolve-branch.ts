@@ -1,15 +1,10 @@
 /** What becomes of the state where a conversation goes back, goes on on another line, or is a copy of another session's. */
 import { isAmong, withRange } from "./branch";
 import type { Overlay } from "./compaction-events";
-import type { BranchLine, ForkedView, MessageEvent, SessionEvent, StoredEvent } from "./events";
+import type { BranchLine, EventOf, ForkedView } from "./events";
 import type { ItemMeta } from "./message";
 import type { SessionState, UsageAnchor, View } from "./state";
 import { toDropped, viewOf } from "./view";
-
-type Rewound = StoredEvent & Extract<MessageEvent, { type: "HistoryRewound" }>;
-type Switched = StoredEvent & Extract<MessageEvent, { type: "BranchSwitched" }>;
-type Redacted = StoredEvent & Extract<MessageEvent, { type: "MessageRedacted" }>;
-type Forked = StoredEvent & Extract<SessionEvent, { type: "SessionForked" }>;
 
 /** Another request from its start on: nothing was counted of it yet, and nothing paid. */
 export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | null = null): SessionState => ({
@@ -19,7 +14,7 @@ export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | 
   view: { ...view, epoch: state.view.epoch + 1 },
 });
 
-export function rewind(state: SessionState, { items, line, to }: Rewound): SessionState {
+export function rewind(state: SessionState, { items, line, to }: EventOf<"HistoryRewound">): SessionState {
   const count = state.branch.count + 1;
   if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
   // As an older build would have written it: everything that is left of the view travels in the event.
@@ -28,7 +23,7 @@ export function rewind(state: SessionState, { items, line, to }: Rewound): Sessi
   return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
 }
 
-export const switchBranch = (state: SessionState, { items, line }: Switched): SessionState => onLine(state, line, items);
+export const switchBranch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
 
 function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
   const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
@@ -42,7 +37,7 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
 }
 
 /** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
-export function redact(state: SessionState, { item, position, texts }: Redacted): SessionState {
+export function redact(state: SessionState, { item, position, texts }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind, from, to }: Overlay): boolean =>
     kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
@@ -57,7 +52,7 @@ const withoutCommitted = (state: SessionState): SessionState => ({
   compaction: { ...state.compaction, committed: [], changed_by: null, quiet_until: null },
 });
 
-export function beginFork(state: SessionState, { from, position, view, line }: Forked): SessionState {
+export function beginFork(state: SessionState, { from, position, view, line }: EventOf<"SessionForked">): SessionState {
   const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };
   return {
     ...state,

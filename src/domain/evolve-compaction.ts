@@ -13,14 +13,13 @@ import {
   type Reduction,
   type SummaryPlan,
 } from "./compaction-events";
-import type { StoredEvent } from "./events";
+import type { EventOf } from "./events";
+import type { Evolvers } from "./evolver";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
 import { NOTHING_SPENT } from "./spent";
 import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
 import { viewOf } from "./view";
-
-type Of<T extends CompactionEvent["type"]> = StoredEvent & Extract<CompactionEvent, { type: T }>;
 
 /** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
 export const PROGRESS_RATIO = 0.9;
@@ -29,29 +28,20 @@ const GROWTH_RATIO = 1.2;
 /** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
 const LEARNING_RATE = 0.2;
 
-export function evolveCompaction(state: SessionState, event: StoredEvent & CompactionEvent): SessionState {
-  switch (event.type) {
-    case "CompactionRequested":
-      return requestCompaction(state, event);
-    case "CompactionStarted":
-      return startCompaction(state, event);
-    case "CompactionProgressed":
-      return progress(state, event);
-    case "CompactionFailed":
-      return failCompaction(state, event);
-    case "EpochChanged":
-      return changeEpoch(state, event);
-    default:
-      return assertNever(event);
-  }
-}
+export const compactionEvolvers: Evolvers<CompactionEvent["type"]> = {
+  CompactionRequested: requestCompaction,
+  CompactionStarted: startCompaction,
+  CompactionProgressed: progress,
+  CompactionFailed: failCompaction,
+  EpochChanged: changeEpoch,
+};
 
 const withCompaction = (state: SessionState, change: Partial<CompactionState>): SessionState => ({
   ...state,
   compaction: { ...state.compaction, ...change },
 });
 
-function requestCompaction(state: SessionState, event: Of<"CompactionRequested">): SessionState {
+function requestCompaction(state: SessionState, event: EventOf<"CompactionRequested">): SessionState {
   const { compaction: id, trigger, at, options = null } = event;
   const reset = trigger === "manual" ? closedBreaker : {};
   const first_token = state.compaction.next_token;
@@ -64,7 +54,7 @@ function requestCompaction(state: SessionState, event: Of<"CompactionRequested">
 /** A result that comes later than so many further leases is counted by nobody. */
 const MAX_UNSETTLED = 16;
 
-function startCompaction(state: SessionState, event: Of<"CompactionStarted">): SessionState {
+function startCompaction(state: SessionState, event: EventOf<"CompactionStarted">): SessionState {
   const { token, attempt, expires_at, base_epoch } = event;
   const { range, source, reread_from, replaces, keeps, merge, generation, split, mode, inline = null } = event;
   const reread = reread_from === undefined ? {} : { reread_from };
@@ -90,7 +80,7 @@ const isSameFold = (done: FoldedPart, before: SummaryPlan, now: SummaryPlan): bo
   now.source.to >= Math.max(before.source.to, done.position) &&
   now.replaces.join() === before.replaces.join();
 
-function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgressed">): SessionState {
+function progress(state: SessionState, { part, expires_at }: EventOf<"CompactionProgressed">): SessionState {
   const { requested, lease } = state.compaction;
   return withCompaction(state, {
     requested: requested && { ...requested, folded: part, folded_for: lease },
@@ -103,7 +93,7 @@ function progress(state: SessionState, { part, expires_at }: Of<"CompactionProgr
 /** A compaction whose view moved under it, that had nothing to do, or that was wanted no more is nobody's failure. */
 const NOBODYS: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
 
-function failCompaction(state: SessionState, event: Of<"CompactionFailed">): SessionState {
+function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">): SessionState {
   const { compaction } = state;
   // A draft's end is not that of what is under way meanwhile.
   if (compaction.draft?.id === event.compaction) return withCompaction(state, { draft: null });
@@ -121,12 +111,12 @@ function failCompaction(state: SessionState, event: Of<"CompactionFailed">): Ses
 }
 
 /** A call that we broke off ourselves, because its turn was stopped, is no attempt. */
-function attemptsAfter(requested: CompactionState["requested"], { failure }: Of<"CompactionFailed">): CompactionState["requested"] {
+function attemptsAfter(requested: CompactionState["requested"], { failure }: EventOf<"CompactionFailed">): CompactionState["requested"] {
   return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
 }
 
 /** Whatever compaction was under way was planned on the old epoch: it is void. */
-function changeEpoch(state: SessionState, event: Of<"EpochChanged">): SessionState {
+function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): SessionState {
   const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
   const view = viewOf(shown);
   const compaction: Partial<CompactionState> = {
@@ -149,7 +139,7 @@ function openTurnFrom({ turn, view, next_position }: SessionState): number {
 }
 
 /** A view that is as it was before a compaction has been counted; any other has not. */
-function anchorAfter({ compaction }: SessionState, { ops, epoch }: Of<"EpochChanged">): UsageAnchor | null {
+function anchorAfter({ compaction }: SessionState, { ops, epoch }: EventOf<"EpochChanged">): UsageAnchor | null {
   const reverted = ops.find((op) => op.op === "revert");
   const before = compaction.committed.find(({ id }) => id === reverted?.compaction)?.anchor;
   return before ? { ...before, holds_in: epoch } : null;
@@ -157,7 +147,7 @@ function anchorAfter({ compaction }: SessionState, { ops, epoch }: Of<"EpochChan
 
 function committedAfter(
   { compaction: { committed }, anchor, view }: SessionState,
-  event: Of<"EpochChanged">,
+  event: EventOf<"EpochChanged">,
 ): CompactionState["committed"] {
   if (event.ops.some((op) => op.op === "reset")) return [];
   const reverted = event.ops.find((op) => op.op === "revert");
@@ -167,7 +157,7 @@ function committedAfter(
 }
 
 /** A summary was accepted: what it says of the breaker, and of the length of the next one. */
-function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Partial<CompactionState> {
+function judge(state: SessionState, event: EventOf<"EpochChanged">, view: View): Partial<CompactionState> {
   const { compaction } = state;
   const { tokens_before, tokens_after, edited } = event.receipt;
   // Made anew from the record: nothing was to be gained.
@@ -185,7 +175,7 @@ function judge(state: SessionState, event: Of<"EpochChanged">, view: View): Part
   return { failures: 0, fruitless, breaker, quiet_until: null, summary_share };
 }
 
-const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: Of<"EpochChanged">): boolean =>
+const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: EventOf<"EpochChanged">): boolean =>
   [requested, draft].some((known) => known?.id === compaction && known?.options?.rebuild === true);
 
 /** A system message that stays in the view is not read by the summary. */

@@ -1,29 +1,21 @@
 /** What a draft's events do to the state. The view is none of it: that changes with the commit (`evolve-compaction`). */
-import { assertNever } from "../lib/assert-never";
 import type { DraftEvent } from "./draft-events";
-import type { StoredEvent } from "./events";
+import type { EventOf } from "./events";
+import type { Evolvers } from "./evolver";
 import type { OpenDraft } from "./open-draft";
-import type { CompactionState, SessionState } from "./state";
+import type { CompactionState } from "./state";
 
-type Of<T extends DraftEvent["type"]> = StoredEvent & Extract<DraftEvent, { type: T }>;
-
-export function evolveDraft(state: SessionState, event: StoredEvent & DraftEvent): SessionState {
-  const { compaction } = state;
-  switch (event.type) {
-    case "CompactionDrafted":
-      return { ...state, compaction: draft(compaction, event) };
-    case "DraftEdited": {
-      const { summary, by, at } = event;
-      const edited = compaction.draft && { ...compaction.draft, summary, edits: compaction.draft.edits + 1, edited: { by, at } };
-      return { ...state, compaction: { ...compaction, draft: edited } };
-    }
-    default:
-      return assertNever(event);
-  }
-}
+export const draftEvolvers: Evolvers<DraftEvent["type"]> = {
+  CompactionDrafted: (state, event) => ({ ...state, compaction: draft(state.compaction, event) }),
+  DraftEdited: (state, { summary, by, at }) => {
+    const { compaction } = state;
+    const edited = compaction.draft && { ...compaction.draft, summary, edits: compaction.draft.edits + 1, edited: { by, at } };
+    return { ...state, compaction: { ...compaction, draft: edited } };
+  },
+};
 
 /** It is nobody's work any more: what is asked for next need not wait for a person. */
-function draft(compaction: CompactionState, event: Of<"CompactionDrafted">): CompactionState {
+function draft(compaction: CompactionState, event: EventOf<"CompactionDrafted">): CompactionState {
   const { requested, lease } = compaction;
   if (!requested || !lease) return compaction;
   const { range, source, reread_from, replaces, keeps, merge, generation, split, mode } = lease;

@@ -1,9 +1,9 @@
 /** What a turn's events do to the state. */
-import { assertNever } from "../lib/assert-never";
 import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
-import type { LastTurn, StoredEvent, TurnEvent } from "./events";
+import type { EventOf, LastTurn, TurnEvent } from "./events";
+import type { Evolvers } from "./evolver";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
@@ -20,40 +20,23 @@ import {
 } from "./state";
 import { viewOf } from "./view";
 
-type Of<T extends TurnEvent["type"]> = StoredEvent & Extract<TurnEvent, { type: T }>;
+export const turnEvolvers: Evolvers<TurnEvent["type"]> = {
+  TurnStarted: startTurn,
+  ModelCallFinished: finishCall,
+  AssistantReplied: (state, { item }) => appendItems(withReply(state, item), [item]),
+  ToolCalled: openCall,
+  ToolResultRecorded: closeCall,
+  ToolStarted: (state, event) => changeCall(state, event, (call) => ({ ...call, started: true })),
+  ApprovalRequested: (state, event) => changeCall(state, { ...event, incarnation: null }, (call) => ({ ...call, approval: "pending" })),
+  ApprovalResolved: (state, event) =>
+    changeCall(state, event, ({ approval: _, ...call }) => (event.approved ? { ...call, allowed: true } : call)),
+  TurnCompleted: (state, { turn }) => endTurn(state, { id: turn, status: "completed", failure: null, stop_reason: null }),
+  TurnFailed: (state, { turn, failure }) => endTurn(state, { id: turn, status: "failed", failure, stop_reason: null }),
+  TurnStopped: (state, { turn, reason }) => endTurn(state, { id: turn, status: "stopped", failure: null, stop_reason: reason }),
+  TurnInterrupted: (state, { turn }) => endTurn(state, { id: turn, status: "interrupted", failure: null, stop_reason: null }),
+};
 
-export function evolveTurn(state: SessionState, event: StoredEvent & TurnEvent): SessionState {
-  switch (event.type) {
-    case "TurnStarted":
-      return startTurn(state, event);
-    case "ModelCallFinished":
-      return finishCall(state, event);
-    case "AssistantReplied":
-      return appendItems(withReply(state, event.item), [event.item]);
-    case "ToolCalled":
-      return openCall(state, event);
-    case "ToolResultRecorded":
-      return closeCall(state, event);
-    case "ToolStarted":
-      return changeCall(state, event, (call) => ({ ...call, started: true }));
-    case "ApprovalRequested":
-      return changeCall(state, { ...event, incarnation: null }, (call) => ({ ...call, approval: "pending" }));
-    case "ApprovalResolved":
-      return changeCall(state, event, ({ approval: _, ...call }) => (event.approved ? { ...call, allowed: true } : call));
-    case "TurnCompleted":
-      return endTurn(state, { id: event.turn, status: "completed", failure: null, stop_reason: null });
-    case "TurnFailed":
-      return endTurn(state, { id: event.turn, status: "failed", failure: event.failure, stop_reason: null });
-    case "TurnStopped":
-      return endTurn(state, { id: event.turn, status: "stopped", failure: null, stop_reason: event.reason });
-    case "TurnInterrupted":
-      return endTurn(state, { id: event.turn, status: "interrupted", failure: null, stop_reason: null });
-    default:
-      return assertNever(event);
-  }
-}
-
-function startTurn(state: SessionState, event: Of<"TurnStarted">): SessionState {
+function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionState {
   // A further attempt goes on where the last one was: calls that were not begun are still to run.
   const again = event.attempt > 1 ? state.turn : null;
   const turn: OpenTurn = {
@@ -87,7 +70,7 @@ export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
   return items.slice(finished + 1);
 }
 
-function finishCall(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
+function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {
   const { usage, lease } = event;
   if (lease !== null) return finishCall(withSpent(withoutUnsettled(state, lease), event), { ...event, lease: null });
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
@@ -123,7 +106,7 @@ const BELIEVED_AFTER = 3;
  * grows by each reply, which is in the next request: one that does so again and again is taken for whole. It teaches no ratio, since what
  * it is so far from may be the one image.
  */
-function doubt(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): Pick<SessionState, "anchor" | "doubted"> {
+function doubt(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): Pick<SessionState, "anchor" | "doubted"> {
   const { model, epoch } = event;
   const { anchor, doubted } = state;
   if (usage.input === 0 || usage.cached > usage.input) return { anchor, doubted: null };
@@ -137,7 +120,7 @@ function doubt(state: SessionState, event: Of<"ModelCallFinished">, usage: CallU
 }
 
 /** Whatever came of it, one that ended is not asked for again. */
-const triesAfter = ({ title_tries }: SessionState, { outcome }: Of<"ModelCallFinished">): number =>
+const triesAfter = ({ title_tries }: SessionState, { outcome }: EventOf<"ModelCallFinished">): number =>
   outcome === "crashed" ? title_tries + 1 : MAX_TITLE_TRIES;
 
 const withoutUnsettled = (state: SessionState, lease: number): SessionState => ({
@@ -146,7 +129,7 @@ const withoutUnsettled = (state: SessionState, lease: number): SessionState => (
 });
 
 /** A call of the compaction under way, also one that comes late: of a lease that was lost. */
-function withSpent(state: SessionState, event: Of<"ModelCallFinished">): SessionState {
+function withSpent(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {
   const { requested, draft } = state.compaction;
   if (event.lease === null) return state;
   if (draft && event.lease >= draft.tokens.first && event.lease <= draft.tokens.last)
@@ -155,7 +138,7 @@ function withSpent(state: SessionState, event: Of<"ModelCallFinished">): Session
   return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addCall(requested.spent, event) } } };
 }
 
-function anchorOf(state: SessionState, event: Of<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
+function anchorOf(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
   return {
     epoch: event.epoch,
     holds_in: event.epoch,
@@ -180,7 +163,7 @@ function withReply(state: SessionState, { position, signed }: ItemMeta): Session
   return { ...state, anchor: { ...counted, output: anchor.output + thinking, reply_to: position } };
 }
 
-function openCall(state: SessionState, event: Of<"ToolCalled">): SessionState {
+function openCall(state: SessionState, event: EventOf<"ToolCalled">): SessionState {
   const ref = event.item.tool;
   if (!state.turn || !ref) return appendItems(state, [event.item]);
   const call: OpenCall = {
@@ -206,7 +189,7 @@ function changeCall(
   return { ...state, turn: { ...withCalls(state.turn, calls), incarnation: incarnation ?? state.turn.incarnation } };
 }
 
-function closeCall(state: SessionState, event: Of<"ToolResultRecorded">): SessionState {
+function closeCall(state: SessionState, event: EventOf<"ToolResultRecorded">): SessionState {
   const execution = event.item.tool?.execution;
   if (!state.turn) return appendItems(state, [event.item]);
   const open_calls = state.turn.open_calls.filter((call) => call.execution !== execution);

@@ -1,53 +1,17 @@
 /** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
-import { assertNever } from "../lib/assert-never";
 import { appendAside, appendItems } from "./append-items";
 import { closedBreaker } from "./breaker";
-import type { CompactionEvent } from "./compaction-events";
-import type { DraftEvent } from "./draft-events";
-import type { Event, MessageEvent, SessionEvent, SessionSettings, StoredEvent, TurnEvent } from "./events";
+import type { EventOf, EventType, MessageEvent, SessionEvent, SessionSettings, StoredEvent } from "./events";
 import { beginFork, completeFork, newEpoch, redact, rewind, switchBranch } from "./evolve-branch";
-import { evolveCompaction } from "./evolve-compaction";
-import { evolveDraft } from "./evolve-draft";
-import { evolveTurn } from "./evolve-turn";
+import { compactionEvolvers } from "./evolve-compaction";
+import { draftEvolvers } from "./evolve-draft";
+import { turnEvolvers } from "./evolve-turn";
+import type { Evolvers } from "./evolver";
 import { openAfter } from "./open-calls";
 import { initialState, type SessionState } from "./state";
 
-const groupOf = {
-  SessionOpened: "session",
-  SettingsChanged: "session",
-  PinsSet: "session",
-  SessionForked: "session",
-  ForkCompleted: "session",
-  SessionErased: "session",
-  MessagesAppended: "message",
-  MessageQueued: "message",
-  QueuedMessageCancelled: "message",
-  MessageRedacted: "message",
-  HistoryRewound: "message",
-  BranchSwitched: "message",
-  TurnStarted: "turn",
-  ModelCallFinished: "turn",
-  AssistantReplied: "turn",
-  ToolCalled: "turn",
-  ToolStarted: "turn",
-  ToolResultRecorded: "turn",
-  ApprovalRequested: "turn",
-  ApprovalResolved: "turn",
-  TurnCompleted: "turn",
-  TurnFailed: "turn",
-  TurnStopped: "turn",
-  TurnInterrupted: "turn",
-  CompactionRequested: "compaction",
-  CompactionProgressed: "compaction",
-  CompactionStarted: "compaction",
-  CompactionFailed: "compaction",
-  EpochChanged: "compaction",
-  CompactionDrafted: "draft",
-  DraftEdited: "draft",
-} as const satisfies Record<Event["type"], "session" | "message" | "turn" | "compaction" | "draft">;
-
 export function evolve(state: SessionState, event: StoredEvent): SessionState {
-  const next = apply(state, event);
+  const next = dispatch(state, event.type, event);
   return { ...next, seq: event.seq, updated_at: event.at };
 }
 
@@ -57,49 +21,41 @@ export const fold = (events: Iterable<StoredEvent>, from: SessionState = initial
   return state;
 };
 
-function apply(state: SessionState, event: StoredEvent): SessionState {
-  const group = groupOf[event.type];
-  switch (group) {
-    case "session":
-      return evolveSession(state, event as StoredEvent & SessionEvent);
-    case "message":
-      return evolveMessages(state, event as StoredEvent & MessageEvent);
-    case "turn":
-      return evolveTurn(state, event as StoredEvent & TurnEvent);
-    case "compaction":
-      return evolveCompaction(state, event as StoredEvent & CompactionEvent);
-    case "draft":
-      return evolveDraft(state, event as StoredEvent & DraftEvent);
-    default:
-      return assertNever(group);
-  }
-}
+const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
+  SessionOpened: (state, { tenant, session, settings, at }) => ({
+    ...state,
+    lifecycle: "open",
+    tenant,
+    session,
+    settings,
+    opened_at: at,
+  }),
+  SettingsChanged: (state, { changes }) => changeSettings(state, changes),
+  PinsSet: (state, { pins }) => newHead({ ...state, pins }),
+  SessionForked: beginFork,
+  ForkCompleted: completeFork,
+  SessionErased: ({ tenant, session }) => ({ ...initialState, lifecycle: "erased", tenant, session }),
+};
 
-function evolveSession(state: SessionState, event: StoredEvent & SessionEvent): SessionState {
-  switch (event.type) {
-    case "SessionOpened":
-      return {
-        ...state,
-        lifecycle: "open",
-        tenant: event.tenant,
-        session: event.session,
-        settings: event.settings,
-        opened_at: event.at,
-      };
-    case "SettingsChanged":
-      return changeSettings(state, event.changes);
-    case "PinsSet":
-      return newHead({ ...state, pins: event.pins });
-    case "SessionForked":
-      return beginFork(state, event);
-    case "ForkCompleted":
-      return completeFork(state);
-    case "SessionErased":
-      return { ...initialState, lifecycle: "erased", tenant: state.tenant, session: state.session };
-    default:
-      return assertNever(event);
-  }
-}
+const messageEvolvers: Evolvers<MessageEvent["type"]> = {
+  MessagesAppended: appendMessages,
+  MessageQueued: (state, { message, front }) => ({ ...state, queue: front ? [message, ...state.queue] : [...state.queue, message] }),
+  QueuedMessageCancelled: (state, { message }) => ({ ...state, queue: state.queue.filter((entry) => entry.item.id !== message) }),
+  MessageRedacted: redact,
+  HistoryRewound: rewind,
+  BranchSwitched: switchBranch,
+};
+
+const evolvers: Evolvers<EventType> = {
+  ...sessionEvolvers,
+  ...messageEvolvers,
+  ...turnEvolvers,
+  ...compactionEvolvers,
+  ...draftEvolvers,
+};
+
+/** Typed by the event's type, so that the compiler pairs each event with its own function. */
+const dispatch = <T extends EventType>(state: SessionState, type: T, event: EventOf<T>): SessionState => evolvers[type](state, event);
 
 /** Whether the next request is another one for it than the provider has counted. */
 export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
@@ -119,25 +75,9 @@ function newHead(state: SessionState): SessionState {
   return anchor?.holds_in === view.epoch ? { ...next, anchor: { ...anchor, holds_in: next.view.epoch } } : next;
 }
 
-function evolveMessages(state: SessionState, event: StoredEvent & MessageEvent): SessionState {
-  switch (event.type) {
-    case "MessagesAppended": {
-      const gone = new Set(event.dequeued);
-      const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
-      const open = { ...state, queue, imported_calls: openAfter(state.imported_calls, event.items) };
-      return event.aside ? appendAside(open, event.items) : appendItems(open, event.items);
-    }
-    case "MessageQueued":
-      return { ...state, queue: event.front ? [event.message, ...state.queue] : [...state.queue, event.message] };
-    case "QueuedMessageCancelled":
-      return { ...state, queue: state.queue.filter((entry) => entry.item.id !== event.message) };
-    case "MessageRedacted":
-      return redact(state, event);
-    case "HistoryRewound":
-      return rewind(state, event);
-    case "BranchSwitched":
-      return switchBranch(state, event);
-    default:
-      return assertNever(event);
-  }
+function appendMessages(state: SessionState, { items, dequeued, aside }: EventOf<"MessagesAppended">): SessionState {
+  const gone = new Set(dequeued);
+  const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
+  const open = { ...state, queue, imported_calls: openAfter(state.imported_calls, items) };
+  return aside ? appendAside(open, items) : appendItems(open, items);
 }

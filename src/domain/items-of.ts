@@ -1,7 +1,8 @@
+import { assertNever } from "../lib/assert-never";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 
-/** The items that enter the conversation by an event. */
+/** The items that enter the conversation by an event. A new event type is a type error here. */
 export function itemsOf(event: Event): readonly ItemMeta[] {
   switch (event.type) {
     case "MessagesAppended":
@@ -12,7 +13,35 @@ export function itemsOf(event: Event): readonly ItemMeta[] {
     case "ToolCalled":
     case "ToolResultRecorded":
       return [event.item];
-    default:
+    case "SessionOpened":
+    case "SettingsChanged":
+    case "PinsSet":
+    case "SessionForked":
+    case "ForkCompleted":
+    case "SessionErased":
+    case "MessageQueued":
+    case "QueuedMessageCancelled":
+    case "MessageRedacted":
+    // Both show items that entered long ago.
+    case "HistoryRewound":
+    case "BranchSwitched":
+    case "ModelCallFinished":
+    case "ToolStarted":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+    case "CompactionRequested":
+    case "CompactionStarted":
+    case "CompactionProgressed":
+    case "CompactionFailed":
+    case "EpochChanged":
+    case "CompactionDrafted":
+    case "DraftEdited":
       return [];
+    default:
+      return assertNever(event);
   }
 }

@@ -4,21 +4,57 @@
  */
 import type { EpochOp } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
+import { assertNever } from "../../lib/assert-never";
 
 /** What any batch has beside its events': the session's own row, and the look at where it stands. */
 export const BATCH_COST = 2;
 
 /** At most so many: a row for each item and one more for each call, of a change of epoch some for each overlay, else one. */
 export function costOf(event: StoredEvent): number {
-  if (event.type === "MessagesAppended") return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
-  if (event.type === "ToolCalled") return 2;
-  if (event.type === "ToolResultRecorded") return 2 + (event.ran?.artifacts.length ?? 0);
-  // Its own rows, and those of a rebuild that was cut off: one statement a table.
-  if (event.type === "MessageRedacted") return 6 + 7;
-  if (event.type === "HistoryRewound" || event.type === "BranchSwitched") return 3;
-  if (event.type === "SessionForked") return 1 + 2 * (event.view?.overlays.length ?? 0);
-  if (event.type === "EpochChanged") return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
-  return 1;
+  switch (event.type) {
+    case "MessagesAppended":
+      return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
+    case "ToolCalled":
+      return 2;
+    case "ToolResultRecorded":
+      return 2 + (event.ran?.artifacts.length ?? 0);
+    case "MessageRedacted":
+      // Its own rows, and those of a rebuild that was cut off: one statement a table.
+      return 6 + 7;
+    case "HistoryRewound":
+    case "BranchSwitched":
+      return 3;
+    case "SessionForked":
+      return 1 + 2 * (event.view?.overlays.length ?? 0);
+    case "EpochChanged":
+      return event.ops.reduce((sum, op) => sum + costOfOp(op), 2);
+    case "SessionOpened":
+    case "SettingsChanged":
+    case "PinsSet":
+    case "ForkCompleted":
+    case "SessionErased":
+    case "MessageQueued":
+    case "QueuedMessageCancelled":
+    case "TurnStarted":
+    case "AssistantReplied":
+    case "ModelCallFinished":
+    case "ToolStarted":
+    case "ApprovalRequested":
+    case "ApprovalResolved":
+    case "TurnCompleted":
+    case "TurnFailed":
+    case "TurnStopped":
+    case "TurnInterrupted":
+    case "CompactionRequested":
+    case "CompactionStarted":
+    case "CompactionProgressed":
+    case "CompactionFailed":
+    case "CompactionDrafted":
+    case "DraftEdited":
+      return 1;
+    default:
+      return assertNever(event);
+  }
 }
 
 /** An overlay is inserted, and those that it replaces are hidden. */
