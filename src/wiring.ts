@@ -12,7 +12,7 @@ import { createCredentials, createOpenCredential, type OpenCredential } from "./
 import { createToolFetch } from "./tools/safe-fetch";
 
 /** What an adapter of one tenant needs. `config` is read when a key is needed: models that need none work over a wrong variable. */
-export interface TenantWiring {
+interface TenantWiring {
   readonly env: Env;
   readonly config: () => Config;
   readonly tenant: TenantId;

@@ -168,3 +168,24 @@ describe("the files themselves", () => {
     expect(named.map(({ path }) => path)).toEqual([]);
   });
 });
+
+describe("exported names", () => {
+  const EXPORT = /^export (?:async )?(?:const|function\*?|class|interface|type|let) ([\w$]+)/gm;
+  const exported = sources.flatMap((file) => [...file.text.matchAll(EXPORT)].map(([, name = ""]) => ({ name, path: file.path })));
+
+  test("have one meaning: no two files export the same name", () => {
+    const byName = Map.groupBy(exported, ({ name }) => name);
+    const twice = [...byName].flatMap(([name, found]) => (found.length > 1 ? [`${name}: ${found.map(({ path }) => path)}`] : []));
+    expect(twice).toEqual([]);
+  });
+
+  test("are used in another file: what only its own file needs is not exported", () => {
+    const files = ["src", "test", "scripts", "bench"].flatMap((directory) => readFiles(directory, /\.(ts|tsx|mjs)$/));
+    const words = files.map((file) => ({ path: file.path, names: new Set(readCode(file, "keep").match(/[\w$]+/g)) }));
+    // Tables are read as a whole, to be compared with what the migrations make.
+    const unused = exported.filter(
+      ({ name, path }) => path !== "src/read-model/schema.ts" && !words.some((file) => file.path !== path && file.names.has(name)),
+    );
+    expect(unused.map(({ name, path }) => `${path}: ${name}`)).toEqual([]);
+  });
+});

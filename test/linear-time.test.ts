@@ -12,12 +12,12 @@ import { holds, normalize, TermCounter } from "../src/context/kept-terms";
 import { askedDays } from "../src/context/recall/dates";
 import { toPassages } from "../src/context/recall/passages";
 import { toQuery } from "../src/context/recall/query";
-import { findMatches, toSnippet } from "../src/context/recall/snippet";
+import { findTermMatches, toSnippet } from "../src/context/recall/snippet";
 import { splitWords } from "../src/context/recall/words";
 import { parseTitle } from "../src/context/title";
 import { estimateTokens } from "../src/context/tokens";
 import { identifiersIn } from "../src/evaluate/identifiers";
-import { findFault } from "../src/http/json-check";
+import { findJsonFault } from "../src/http/json-check";
 import { diffLines } from "../src/lib/line-diff";
 import { toModelFailure } from "../src/model/classify-failure";
 import { isQuestion, topicOf } from "../src/model/embedded/message-text";
@@ -138,7 +138,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   toQuery,
   toPassages,
   askedDays,
-  "findMatches and toSnippet": (text) => toSnippet(text, findMatches(text, toQuery("when did they say a1 or 中文")), 200),
+  "findMatches and toSnippet": (text) => toSnippet(text, findTermMatches(text, toQuery("when did they say a1 or 中文")), 200),
   neutralize: (text) => neutralize("transcript", text),
   escapeRules,
   labelEscaper: labelEscaper(["User", "Assistant"]),
@@ -161,7 +161,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   isQuestion: (text) => isQuestion(text),
   topicOf,
   namedCalls: (text) => namedCalls(text, [{ name: "a", parameters: { type: "object", properties: { a: {}, "(": {} } } }]),
-  "findFault, of JSON": (text) => findFault(JSON.stringify(text)),
+  "findFault, of JSON": (text) => findJsonFault(JSON.stringify(text)),
   "diffLines, with itself reversed": (text) => diffLines(text, text.split("\n").reverse().join("\n")),
   hideSecret: (text) => hideSecret(text, { header: { name: "x", value: "aaaaaaaa1-" }, value: "aaaaaaaa1-" }),
 };

@@ -1,7 +1,7 @@
 /** Stands between the session and its model: what was asked, what was said, and what it all cost. */
 import type { ChatModel, ModelChunk, ModelRequest } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
-import { costOf, NOTHING, plus, type Spent } from "../../src/evaluate/costs.ts";
+import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "../../src/evaluate/costs.ts";
 import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
 import { messageText, tokensOf } from "../../src/evaluate/segments.ts";
 import { trueTokens } from "../lab/true-tokens.ts";
@@ -10,7 +10,7 @@ export class Listener implements ChatModel {
   readonly #model: ChatModel;
   /** A provider that caches by itself, as the lab has it: the embedded model knows none. */
   readonly #cache = new PromptCache(trueTokens);
-  #spent: Spent = NOTHING;
+  #spent: TokenCounts = NO_TOKENS;
   /** Of the newest turn. */
   requests: ModelRequest[] = [];
   said = "";
@@ -23,7 +23,7 @@ export class Listener implements ChatModel {
 
   /** Of all calls so far, at the lab's prices: as many tokens of plain input. */
   get cost(): number {
-    return costOf(this.#spent);
+    return relativeCost(this.#spent);
   }
 
   render(request: ModelRequest) {

@@ -1,6 +1,6 @@
 /** Summarisers as the lab has them: one of the ways in which models and providers answer, drawn by a seed for each call. */
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
-import type { Summariser, SummaryAnswer, SummaryAsked } from "../../src/evaluate/summariser";
+import type { Summariser, SummariserAnswer, SummaryAsked } from "../../src/evaluate/summariser";
 import { createRandom, type Random } from "../support/random.ts";
 import { filler } from "./engine/filler";
 
@@ -63,7 +63,7 @@ function draw(chances: Chances, random: Random): Manner {
 const MANNERS: ReadonlySet<string> = new Set(Object.keys(SUMMARIES.real));
 const isChance = (entry: [string, number]): entry is [Manner, number] => MANNERS.has(entry[0]);
 
-function answerAs(manner: Manner, asked: SummaryAsked, random: Random): SummaryAnswer {
+function answerAs(manner: Manner, asked: SummaryAsked, random: Random): SummariserAnswer {
   const { expected, cap } = asked;
   const percent = (of: number, least: number, most: number): number => Math.max(1, Math.round((of * random.between(least, most)) / 100));
   switch (manner) {
@@ -90,7 +90,7 @@ function answerAs(manner: Manner, asked: SummaryAsked, random: Random): SummaryA
 /** Tokens that "## " and a heading's line take. */
 const HEADING_TOKENS = 4;
 
-function written(tokens: number, { form, name }: SummaryAsked): Extract<SummaryAnswer, { ok: true }> {
+function written(tokens: number, { form, name }: SummaryAsked): Extract<SummariserAnswer, { ok: true }> {
   const text = form === "structured" ? inSections(tokens, name) : filler(tokens, name);
   return { ok: true, text, finish: "stop", output: tokens };
 }

@@ -88,7 +88,7 @@ export const life: readonly Mutant[] = [
     name: "what an erasure left empty is no session's any more",
     breaks: "I17: an erasure that was cut off is finished",
     file: "src/session/service.ts",
-    find: 'if (runtime.state.lifecycle === "new" && isNoted) return eraseSession(runtime, caller);',
+    find: 'if (runtime.state.lifecycle === "new" && isNoted) return eraseObject(runtime, caller);',
     replace: "",
     tests: SIMULATION,
     seeds: 60,

@@ -1,6 +1,7 @@
 /** The session's SQL over Node's own SQLite, in memory. Transactions nest as savepoints, as they do in the object's storage. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import type { Sql, SqlRow, SqlValue } from "../../src/session/log/sql.ts";
+import type { SqlRow, SqlValue } from "../../src/lib/sql-row.ts";
+import type { Sql } from "../../src/session/log/sql.ts";
 
 /** `maxPages`: what the database may hold at most, and of that a quarter is kept free. */
 export function createNodeSql({ maxPages = null }: { readonly maxPages?: number | null } = {}): Sql {

@@ -18,7 +18,7 @@ const MOST_CAP = 2;
 /** Tokens that are thought unseen where the request names no cap. */
 const UNSEEN_OUTPUT = 262_144;
 
-export interface CallHeard {
+interface CallHeard {
   readonly request: Pick<ModelRequest, "messages" | "maxOutput" | "model">;
   /** Raw estimate of the request. */
   readonly estimate: number;

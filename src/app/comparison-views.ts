@@ -38,7 +38,7 @@ export interface ComparedSummary {
   readonly kept: number;
 }
 
-export interface ComparedTerm {
+interface ComparedTerm {
   readonly term: string;
   readonly kind: TermKind;
   /** How often the messages say it. */

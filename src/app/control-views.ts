@@ -72,7 +72,7 @@ export type ShownReceipt = Receipt & {
 };
 
 /** What the change did to the provider's cache. */
-export interface CacheEffect {
+interface CacheEffect {
   /** Tokens at the start of the next request that should still be cached; null: recorded before every change of the view said it. */
   readonly expected: number | null;
   /** The first call of a turn afterwards, as the provider counted it; null: there was none, or it was not counted. */

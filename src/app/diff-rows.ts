@@ -1,6 +1,6 @@
 /** Rows as they are against rows as the log says they should be. Pure. */
 
-export type Cell = string | number | null;
+type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 /** What names a row within its session and table. */
 export type RowKey = string | number;
@@ -22,7 +22,7 @@ export interface KeyedRow {
 }
 
 /** What two pages of one table say, as far as both reach. */
-export interface PageMerge {
+interface PageMerge {
   readonly differences: readonly Omit<RowDifference, "table">[];
   /** Rows to be written as they are expected, and rows that do not belong there. */
   readonly write: readonly RowKey[];

@@ -8,7 +8,7 @@ import type { Outcome, SessionError } from "./session-api";
 import type { ErasureReceipt } from "./session-views";
 import type { TenantApi, TenantError } from "./tenant-api";
 
-export interface ErasurePorts<E> {
+interface ErasurePorts<E> {
   readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure">;
   /** `isNoted`: the session is known to have been, whatever its object still holds. */
   readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;

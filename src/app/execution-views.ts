@@ -4,7 +4,7 @@ import type { ExecutionId, SessionId, TurnId } from "../domain/ids";
 import type { ToolFailure } from "../domain/tool-run";
 
 /** Something that came beside the output. */
-export interface ArtifactView {
+interface ArtifactView {
   /** From 0, in the order in which they came. */
   readonly number: number;
   readonly type: string;

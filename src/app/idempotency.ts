@@ -13,7 +13,7 @@ export interface OutcomeStore<T> {
   keep(idempotency: Idempotency, kept: { readonly outcome: T; readonly expires_at: number; readonly now: number }): void;
 }
 
-export interface OnceOutcome<T> {
+interface OnceOutcome<T> {
   readonly outcome: T;
   /** The key had been seen: this is the first request's outcome. */
   readonly replayed: boolean;

@@ -27,8 +27,8 @@ export type FigureSources = Readonly<Record<Figure, FigureSource>>;
 
 export const SUGGESTION_SOURCES = ["provider_endpoint", "provider_error"] as const;
 /** `provider_endpoint`: the provider's list of models, when it was asked; `provider_error`: the number in a refusal. */
-export type SuggestionSource = (typeof SUGGESTION_SOURCES)[number];
-export type LimitFigure = "context_window" | "max_output";
+type SuggestionSource = (typeof SUGGESTION_SOURCES)[number];
+type LimitFigure = "context_window" | "max_output";
 
 /** A limit that somebody else names and the registry does not. */
 export interface LimitSuggestion {

@@ -53,7 +53,7 @@ export interface Waiting {
 }
 
 /** Text as it arrives, for whoever listens. */
-export interface LiveOutput {
+interface LiveOutput {
   waiting(turn: TurnId, waiting: Waiting): void;
   delta(turn: TurnId, kind: "text" | "reasoning", text: string): void;
 }

@@ -20,7 +20,7 @@ export interface TokenFigure {
 }
 
 /** What a fork shares with its source, and where. */
-export interface ForkOrigin {
+interface ForkOrigin {
   readonly session: SessionId;
   readonly at: number;
 }

@@ -83,7 +83,7 @@ export interface SessionPage {
 }
 
 /** Absent: unchanged. A policy goes over the tenant's present one; null: again what the deployment says. */
-export interface TenantChanges {
+interface TenantChanges {
   readonly name?: string;
   readonly default_model?: string;
   readonly default_policy?: PolicyChoice | null;

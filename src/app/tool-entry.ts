@@ -5,7 +5,7 @@ import type { FileMapping } from "../domain/message";
 export const MAX_TOOL_SCHEMA = 32_768;
 
 export const HTTP_TOOL_METHODS = ["POST", "GET", "PUT", "PATCH", "DELETE"] as const;
-export type HttpToolMethod = (typeof HTTP_TOOL_METHODS)[number];
+type HttpToolMethod = (typeof HTTP_TOOL_METHODS)[number];
 
 /** A header that carries one of the tenant's credentials; `prefix` stands before it (`Bearer `). */
 export interface SecretHeader {

@@ -118,7 +118,7 @@ function addedTokens(state: SessionState, anchor: UsageAnchor, weigh: Weigh): nu
   return added > 0 ? added + uncounted : 0;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** Raw tokens more. */
   readonly extra?: number;
   readonly estimator?: Policy["estimator"];

@@ -16,7 +16,7 @@ export function costOf(usage: CallUsage | null, prices: Prices | null): number |
   return roundCost(read + generatedOf(usage) * prices.output);
 }
 
-export interface PricedCall {
+interface PricedCall {
   readonly usage: CallUsage | null;
   /** Raw estimate of the request. */
   readonly estimate: number;

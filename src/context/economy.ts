@@ -59,7 +59,7 @@ export interface PricedMode {
   readonly price: number;
 }
 
-export interface Pricing {
+interface Pricing {
   readonly prices: Prices;
   readonly warm: boolean;
   readonly samePrefix: boolean;

@@ -82,7 +82,7 @@ function weighShortened({ position, tokens }: Reduction, chars: number, { state,
   return { position, tokens: estimateParts(shortenParts(parts, chars, way)) };
 }
 
-export interface SummaryDraft {
+interface SummaryDraft {
   readonly summary: SummaryText;
   /** What was leased, or what a note stands for. */
   readonly plan: Covering;

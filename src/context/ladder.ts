@@ -13,7 +13,7 @@ import type { Policy } from "./policy";
 import { type Proposal, propose, summarizeRung } from "./proposal";
 import { clearable, evictable, longest, previewable, reductionGain } from "./reductions";
 
-export interface Ladder {
+interface Ladder {
   readonly rungs: readonly Rung[];
 }
 

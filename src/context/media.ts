@@ -6,11 +6,11 @@ import type { ItemMeta, MediaMeta, MediaPart, Part } from "../domain/message";
 import type { MediaReader, SessionState, View } from "../domain/state";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens";
 
-export const mediaInWords = ({ name, media_type, url }: MediaPart): string => `[file: ${name ?? media_type} (${media_type}) ${url}]`;
+export const describeMediaPart = ({ name, media_type, url }: MediaPart): string => `[file: ${name ?? media_type} (${media_type}) ${url}]`;
 
 export function toMediaMeta(part: MediaPart): MediaMeta {
   const { type, media_type } = part;
-  return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words: estimateTokens(mediaInWords(part)) };
+  return { type, media_type, scheme: URL.parse(part.url)?.protocol ?? null, words: estimateTokens(describeMediaPart(part)) };
 }
 
 export const mediaOf = (parts: readonly Part[]): MediaMeta[] =>

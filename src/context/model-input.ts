@@ -24,7 +24,7 @@ export const capabilitiesSchema = z.strictObject({
 });
 
 /** US dollars per million tokens. */
-export const pricesSchema = z.strictObject({
+const pricesSchema = z.strictObject({
   input: price,
   output: price,
   cached: price.optional().describe("Input that is read from the provider's cache; by default as input"),

@@ -13,12 +13,12 @@ export interface OlderContext {
   readonly placement: Policy["summary"]["placement"];
 }
 
-export interface PlacedMessage {
+interface PlacedMessage {
   readonly role: "system" | "user";
   readonly parts: readonly Part[];
 }
 
-export interface PlacedContext {
+interface PlacedContext {
   readonly system: string | null;
   /** What stands before the kept messages. */
   readonly messages: readonly PlacedMessage[];

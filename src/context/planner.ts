@@ -19,7 +19,7 @@ import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
 
 /** Tokens above which the next request starts a compaction; null: no such bound. */
-export function boundOf(limits: ModelLimits, policy: Policy): number | null {
+function softLimit(limits: ModelLimits, policy: Policy): number | null {
   const usable = limitOf(limits);
   if (limits.window === null || usable === null) return null;
   const { window_ratio, usable_ratio, bound } = policy.trigger;
@@ -53,7 +53,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   const { state, limits, policy } = input;
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
   if (isSuspended(state)) return none("suspended");
-  const bound = boundOf(limits, policy);
+  const bound = softLimit(limits, policy);
   const over = bound !== null && plannedNext(state, limits.model, { estimator: policy.estimator, ofEpoch: true }) > bound;
   if (!over && policy.trigger.rent_factor === null) return none("below_threshold");
   const proposal = propose(input);
@@ -113,7 +113,7 @@ function withoutModel(input: PlanInput, decided: Foot & Pick<Decided, "over">, d
   const forced = isForced(trigger);
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
   // What the provider refused fitted by our measure: no measure says what would be enough.
-  const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : boundOf(input.limits, input.policy));
+  const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : softLimit(input.limits, input.policy));
   const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }

@@ -184,7 +184,5 @@ export const policySchema = z.strictObject({
     ),
 });
 export type Policy = z.infer<typeof policySchema>;
-export type PolicyGroup = "trigger" | "keep" | "results" | "summary" | "tools";
-
 /** What `conservative` takes an unknown window to be. */
 export const CONSERVATIVE_WINDOW = 32_768;

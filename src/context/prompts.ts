@@ -141,7 +141,7 @@ export function buildSummaryPrompt({ stage, previous, transcript, rereads = fals
 const PREFIX_BEHIND = `The last turn above is still under way. Behind the summary of what came before it write a line of its own, "---", and
 behind that what the turn asked, what was attempted and what the intermediate results are, so that the rest of it can be understood.`;
 
-export interface SamePrefixInput {
+interface SamePrefixInput {
   readonly form: Form;
   /** Most tokens of the answer. */
   readonly cap: number;

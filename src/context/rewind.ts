@@ -12,7 +12,7 @@ export interface ViewThen extends ViewBefore {
   readonly sharedTo: number;
 }
 
-export interface RewoundView {
+interface RewoundView {
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
   /** Positions that are shown, in order. */

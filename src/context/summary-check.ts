@@ -18,7 +18,7 @@ const LEAST_OF_CAP = 0.75;
 /** Dots, rules and characters that show nothing say nothing. */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 
-export interface SummaryCandidate {
+interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
   readonly form: Policy["summary"]["form"];

@@ -33,7 +33,7 @@ export function revertOp(compaction: CompactionId, before: ViewBefore, items: re
   return { op: "revert", compaction, to: before.to, overlays: before.overlays, items, reduced };
 }
 
-export interface ResetInput {
+interface ResetInput {
   readonly state: SessionState;
   readonly limits: ModelLimits;
   readonly policy: Policy;

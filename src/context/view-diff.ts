@@ -32,7 +32,7 @@ export interface ViewChange {
 }
 
 /** `unsigned`: what its provider signed, thinking among it, does not go back. */
-export type ShownAs = "whole" | "shortened" | "cleared" | "evicted" | "unsigned";
+type ShownAs = "whole" | "shortened" | "cleared" | "evicted" | "unsigned";
 
 export interface DiffItem {
   readonly id: ItemId;

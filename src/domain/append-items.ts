@@ -29,4 +29,4 @@ export function appendItems(state: SessionState, items: readonly ItemMeta[]): Se
 }
 
 /** Of a person or a model: calls and results do not count. */
-export const isMessage = ({ kind }: Pick<ItemMeta, "kind">): boolean => kind !== "tool_call" && kind !== "tool_result";
+const isMessage = ({ kind }: Pick<ItemMeta, "kind">): boolean => kind !== "tool_call" && kind !== "tool_result";

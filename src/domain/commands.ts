@@ -225,7 +225,7 @@ export interface RedactMessage {
   readonly isTitleMadeFrom: boolean;
 }
 
-export interface PlacedItem {
+interface PlacedItem {
   readonly item: ItemId;
   readonly position: number;
 }

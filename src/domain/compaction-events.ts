@@ -77,7 +77,7 @@ export type EpochOp =
   | ({ readonly op: "reset"; readonly to: number } & RestoredView);
 
 /** What stands again in place of what is taken back. */
-export interface RestoredView {
+interface RestoredView {
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
   readonly reduced: readonly Reduced[];

@@ -124,7 +124,7 @@ export const knownEventTypes: ReadonlySet<string> = new Set(fields.keys());
 export const isEventType = (type: string): type is EventType => knownEventTypes.has(type);
 
 /** The first field that is missing or of another kind; null: the event is as its type says, as far as this looks. */
-export function findFault(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
+export function findMalformedField(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
   for (const field of fields.get(type) ?? []) if (!isOf(field, data[field.name])) return field.name;
   return null;
 }

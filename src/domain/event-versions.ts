@@ -3,7 +3,7 @@
  * fixture in `test/fixtures`; a type that this build does not know makes the object refuse, never skip.
  */
 
-import { findFault, isEventType } from "./event-shapes";
+import { findMalformedField, isEventType } from "./event-shapes";
 import type { Event, EventType, StoredEvent } from "./events";
 import { upcasters } from "./upcasters";
 
@@ -49,7 +49,7 @@ export function parseStoredEvent(row: StoredRow): StoredEvent {
     if (!upcast) throw new UnknownEventError(`no upcaster for ${type}@${from}`);
     data = upcast(data);
   }
-  const fault = findFault(type, data);
+  const fault = findMalformedField(type, data);
   if (fault !== null) throw new MalformedEventError(`event ${seq} ${type} has no proper ${fault}`);
   return toEvent({ ...data, type, seq, at });
 }

@@ -14,7 +14,7 @@ export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | 
   view: { ...view, epoch: state.view.epoch + 1 },
 });
 
-export function rewind(state: SessionState, { items, line, to }: EventOf<"HistoryRewound">): SessionState {
+export function applyRewind(state: SessionState, { items, line, to }: EventOf<"HistoryRewound">): SessionState {
   const count = state.branch.count + 1;
   if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
   // As an older build would have written it: everything that is left of the view travels in the event.
@@ -23,7 +23,7 @@ export function rewind(state: SessionState, { items, line, to }: EventOf<"Histor
   return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
 }
 
-export const switchBranch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
+export const applySwitch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
 
 function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[]): SessionState {
   const { branch: number, elsewhere, messages, last_turn, overlays, reduced } = line;
@@ -37,7 +37,7 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
 }
 
 /** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
-export function redact(state: SessionState, { item, position, texts }: EventOf<"MessageRedacted">): SessionState {
+export function applyRedaction(state: SessionState, { item, position, texts }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind, from, to }: Overlay): boolean =>
     kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
@@ -52,7 +52,7 @@ const withoutCommitted = (state: SessionState): SessionState => ({
   compaction: { ...state.compaction, committed: [], changed_by: null, quiet_until: null },
 });
 
-export function beginFork(state: SessionState, { from, position, view, line }: EventOf<"SessionForked">): SessionState {
+export function applyFork(state: SessionState, { from, position, view, line }: EventOf<"SessionForked">): SessionState {
   const { overlays, reduced }: ForkedView = view ?? { overlays: [], reduced: [] };
   return {
     ...state,
@@ -62,7 +62,7 @@ export function beginFork(state: SessionState, { from, position, view, line }: E
 }
 
 /** What was signed was signed in another session: none of it goes back. */
-export const completeFork = (state: SessionState): SessionState => {
+export const applyForkCompletion = (state: SessionState): SessionState => {
   const view = viewOf({ ...state.view, signed_from: state.next_position });
   return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null }, imported_calls: [] }, view);
 };

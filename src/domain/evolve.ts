@@ -2,7 +2,7 @@
 import { appendAside, appendItems } from "./append-items";
 import { closedBreaker } from "./breaker";
 import type { EventOf, EventType, MessageEvent, SessionEvent, SessionSettings, StoredEvent } from "./events";
-import { beginFork, completeFork, newEpoch, redact, rewind, switchBranch } from "./evolve-branch";
+import { applyFork, applyForkCompletion, applyRedaction, applyRewind, applySwitch, newEpoch } from "./evolve-branch";
 import { compactionEvolvers } from "./evolve-compaction";
 import { draftEvolvers } from "./evolve-draft";
 import { turnEvolvers } from "./evolve-turn";
@@ -32,8 +32,8 @@ const sessionEvolvers: Evolvers<SessionEvent["type"]> = {
   }),
   SettingsChanged: (state, { changes }) => changeSettings(state, changes),
   PinsSet: (state, { pins }) => newHead({ ...state, pins }),
-  SessionForked: beginFork,
-  ForkCompleted: completeFork,
+  SessionForked: applyFork,
+  ForkCompleted: applyForkCompletion,
   SessionErased: ({ tenant, session }) => ({ ...initialState, lifecycle: "erased", tenant, session }),
 };
 
@@ -41,9 +41,9 @@ const messageEvolvers: Evolvers<MessageEvent["type"]> = {
   MessagesAppended: appendMessages,
   MessageQueued: (state, { message, front }) => ({ ...state, queue: front ? [message, ...state.queue] : [...state.queue, message] }),
   QueuedMessageCancelled: (state, { message }) => ({ ...state, queue: state.queue.filter((entry) => entry.item.id !== message) }),
-  MessageRedacted: redact,
-  HistoryRewound: rewind,
-  BranchSwitched: switchBranch,
+  MessageRedacted: applyRedaction,
+  HistoryRewound: applyRewind,
+  BranchSwitched: applySwitch,
 };
 
 const evolvers: Evolvers<EventType> = {

@@ -1,6 +1,6 @@
 /** How far off the estimator is for this session's text and model, learned from reported usage (docs/field.md: gemini-cli). */
-export const RATIO_RATE = 0.2;
-export const RATIO_MAX_STEP = 0.15;
+const RATIO_RATE = 0.2;
+const RATIO_MAX_STEP = 0.15;
 export const RATIO_BOUNDS = { min: 0.5, max: 2 } as const;
 
 export interface LearnedRatio {

@@ -7,7 +7,7 @@ import type { BodyId, ExecutionId, ItemId, TurnId } from "./ids";
 /** Opaque data that a provider wants back byte for byte (item ids, thought signatures), by provider name. */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
 
-export interface TextPart {
+interface TextPart {
   readonly type: "text";
   readonly text: string;
   readonly provider_metadata?: ProviderMetadata;

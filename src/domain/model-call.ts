@@ -3,7 +3,7 @@ export const CALL_PURPOSES = ["turn", "compaction", "title", "comparison"] as co
 export type CallPurpose = (typeof CALL_PURPOSES)[number];
 /** What the ledger says a call was for (ADR 097: `source: context_compaction`). */
 export type UsageSource = "turn" | "context_compaction" | "title" | "comparison";
-export const sourceOf = (purpose: CallPurpose): UsageSource => (purpose === "compaction" ? "context_compaction" : purpose);
+export const usageSource = (purpose: CallPurpose): UsageSource => (purpose === "compaction" ? "context_compaction" : purpose);
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 /** Token usage as one model call reported it. `input` includes cached tokens, which are counted once. */
 export interface CallUsage {

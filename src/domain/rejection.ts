@@ -45,5 +45,3 @@ export type StaleReason =
   | "not_idle"
   | "title_recorded"
   | "call_over";
-
-export type RejectionCode = Rejection["code"];

@@ -97,7 +97,7 @@ export interface UsageAnchor {
 }
 
 /** Counts in a row that are too small to be believed one by one. */
-export interface DoubtedCount {
+interface DoubtedCount {
   readonly model: string;
   readonly epoch: number;
   /** What the last one said of the request and its reply together. */
@@ -135,7 +135,7 @@ export interface RequestedCompaction {
 }
 
 /** One call at a time is made under a lease: the next part of a fold is asked for when the one before it is done. */
-export interface UnsettledCall {
+interface UnsettledCall {
   readonly token: number;
   /** How many parts of the fold were done before it. */
   readonly part: number;
@@ -163,7 +163,7 @@ export interface CompactionState extends BreakerState {
   readonly committed: readonly CommittedCompaction[];
 }
 
-export interface CommittedCompaction {
+interface CommittedCompaction {
   readonly id: CompactionId;
   /** What the provider had counted of the view as it was before: it holds again when the compaction is taken back. */
   readonly anchor: UsageAnchor | null;
@@ -172,7 +172,7 @@ export interface CommittedCompaction {
 /** So many compactions of a session can be taken back, one after the other. */
 export const REVERTIBLE = 32;
 
-export interface ForkSource {
+interface ForkSource {
   readonly from: SessionId;
   /** The last position that is copied. */
   readonly at: number;

@@ -8,7 +8,7 @@ import type { OverlayId } from "./ids";
 import type { View } from "./state";
 
 /** A summary that was once committed, or that a fork began with. */
-export interface MadeSummary extends CoveredRange {
+export interface CommittedSummary extends CoveredRange {
   readonly id: OverlayId;
   /** Absent: an older build did not record it. */
   readonly read?: SummarySources;
@@ -37,7 +37,7 @@ export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items"
 }
 
 /** The positions that each was made from. `made`: in the order in which they were committed; an older build's may have read anything up to its end. */
-export function readingsOf(made: readonly MadeSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
+export function readingsOf(made: readonly CommittedSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
   const readings = new Map<OverlayId, readonly CoveredRange[]>();
   for (const { id, from, to, read } of made) {
     const own = read ? [...read.ranges, { from, to }] : [{ from: 1, to }];

@@ -3,7 +3,7 @@
  * JSON as it was stored; what is not of the old shape passes through and is judged where it is used.
  */
 type Fields = Record<string, unknown>;
-export type Upcaster = (data: Fields) => Fields;
+type Upcaster = (data: Fields) => Fields;
 
 /** A summary was always of everything up to its end, from a transcript (until 2026-11-21). */
 const startedV1: Upcaster = (data) => ({

@@ -51,7 +51,7 @@ export function viewOf(parts: Omit<View, Sums>): View {
 }
 
 /** How overlays are ordered: by where they end, and what lies within another first. */
-export const compareOverlays = (one: Run, other: Run): number => one.to - other.to || other.from - one.from;
+const compareOverlays = (one: Run, other: Run): number => one.to - other.to || other.from - one.from;
 
 /**
  * A summary's range may begin before the end of an earlier one, which left a message standing there, or around a message that was

@@ -1,8 +1,8 @@
 /** What carrying a plan out came to. */
-import { NOTHING, type Spent } from "./costs";
+import { NO_TOKENS, type TokenCounts } from "./costs";
 
 export interface Carried {
-  readonly spent: Spent;
+  readonly spent: TokenCounts;
   /** Calls of a summariser. */
   readonly calls: number;
   /** Attempts that came to nothing. */
@@ -11,4 +11,4 @@ export interface Carried {
   readonly change: "summary" | "drop" | "other" | "none";
 }
 
-export const WITHOUT_MODEL = { spent: NOTHING, calls: 0, failures: 0 } as const;
+export const WITHOUT_MODEL = { spent: NO_TOKENS, calls: 0, failures: 0 } as const;

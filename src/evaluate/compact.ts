@@ -6,9 +6,9 @@ import { type Carried, WITHOUT_MODEL } from "./carried";
 import { besideSummary, changeBy, commit, draftInputOf, lease, planOf, type Work } from "./leased";
 import type { Summariser } from "./summariser";
 import { SummaryAttempts } from "./summary-attempts";
-import { partsOf, type SummaryPorts, sourceOf, transcriptCost } from "./summary-cost";
+import { partsOf, type SummaryPorts, summarySource, transcriptCost } from "./summary-cost";
 
-export interface Workshop extends SummaryPorts {
+interface Workshop extends SummaryPorts {
   /** Null: every summary is as long as is expected, and none fails. */
   readonly summariser: Summariser | null;
 }
@@ -47,7 +47,7 @@ function takeNote(rung: SummarizeRung, work: Work): Carried {
 function summariseIdeally(rung: SummarizeRung, work: Work): Carried {
   const { session, readPrefix } = work.ports;
   const leased = lease(rung, work);
-  const source = sourceOf(rung, work.ports);
+  const source = summarySource(rung, work.ports);
   const isTranscript = rung.mode === "transcript";
   const spent = isTranscript ? transcriptCost(source) : { ...readPrefix(rung.range.to), output: source.expected };
   const overlay = session.newId("ovl");

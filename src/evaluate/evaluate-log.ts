@@ -15,11 +15,11 @@ import type { Evaluation } from "./evaluation";
 import { Everything } from "./everything";
 import { LogRecord } from "./log-record";
 import { LogRun } from "./log-run";
-import { Mentions, wordsOf } from "./mentions";
+import { identifiersOf, Mentions } from "./mentions";
 import { RecordedRun } from "./recorded-run";
 import type { RecordedSummaries } from "./recorded-summaries";
 
-export interface EvaluatedPolicy {
+interface EvaluatedPolicy {
   readonly choice: PolicyChoice;
   readonly policy: Policy;
 }
@@ -91,7 +91,7 @@ export class LogEvaluation {
   }
 
   #enter(event: StoredEvent, meta: ItemMeta, parts: readonly Part[]): void {
-    const words = wordsOf(parts);
+    const words = identifiersOf(parts);
     // What was imported nobody answered here; what a tool brought nobody had to know.
     const isSaid = event.type === "TurnStarted" || event.type === "AssistantReplied" || event.type === "ToolCalled";
     if (isSaid) for (const run of this.#bothRuns()) run.said(meta, words);

@@ -16,7 +16,7 @@ import { RecordedSummaries } from "./recorded-summaries";
 /** What a session is asked: nothing that changes it. */
 type ReadApi = Pick<WholeSessionApi, "compactions" | "exportLog">;
 
-export interface EvaluationPorts {
+interface EvaluationPorts {
   /** Asks the session, with a fresh stub. */
   readonly ask: <T>(work: (api: ReadApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 }

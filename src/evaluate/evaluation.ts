@@ -3,7 +3,7 @@ import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { Certainty, CompactionTrigger, CoveredRange } from "../domain/compaction-events";
 import type { SessionId } from "../domain/ids";
-import type { Spent } from "./costs";
+import type { TokenCounts } from "./costs";
 import type { Missed } from "./mentions";
 
 /** In US dollars where the prices are known; else in prices relative to plain input. */
@@ -56,8 +56,8 @@ interface Changes {
 interface Called {
   readonly turns: number;
   readonly calls: number;
-  readonly tokens: Spent;
-  readonly summary_tokens: Spent;
+  readonly tokens: TokenCounts;
+  readonly summary_tokens: TokenCounts;
   readonly cost: CostFigure;
   readonly cached_share: number;
   readonly peak_tokens: number;
@@ -82,8 +82,8 @@ export interface Recorded extends Changes {
   readonly turns: number;
   readonly calls: number;
   readonly failed_calls: number;
-  readonly tokens: Spent;
-  readonly summary_tokens: Spent;
+  readonly tokens: TokenCounts;
+  readonly summary_tokens: TokenCounts;
   readonly cached_share: number;
   /** US dollars of the calls whose cost is known, summaries included; titles are not. */
   readonly cost: { readonly usd: number; readonly summaries_usd: number; readonly unpriced_calls: number };

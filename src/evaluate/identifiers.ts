@@ -18,7 +18,7 @@ export interface Recall {
   readonly lost: number;
 }
 
-export interface Mention {
+interface Mention {
   /** Identifiers of the history before it. */
   readonly earlier: ReadonlySet<string>;
   /** What the request shows beside it. Summaries count; the lab's hold no identifier, so nothing is found in one. */

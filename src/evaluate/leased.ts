@@ -6,7 +6,7 @@ import type { EpochDraft, TurnRun } from "../domain/commands";
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
-import type { Spent } from "./costs";
+import type { TokenCounts } from "./costs";
 import type { SummaryPorts } from "./summary-cost";
 
 export interface Work {
@@ -67,7 +67,7 @@ export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "p
 export interface Written {
   readonly overlay: OverlayId;
   readonly summary: SummaryText;
-  readonly spent: Spent;
+  readonly spent: TokenCounts;
   readonly attempts: number;
 }
 

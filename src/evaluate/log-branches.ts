@@ -5,7 +5,7 @@ import type { StoredEvent } from "../domain/events";
 import type { SessionState } from "../domain/state";
 import type { LogRecord } from "./log-record";
 
-export type LineEvent = StoredEvent & { readonly type: "HistoryRewound" | "BranchSwitched" };
+type LineEvent = StoredEvent & { readonly type: "HistoryRewound" | "BranchSwitched" };
 
 /** What stands for positions of that line alone stays; everything else of it comes back, and the policy may compact it again. */
 export function onOwnLine(event: LineEvent, state: SessionState, record: LogRecord): LineEvent {

@@ -9,7 +9,7 @@ import type { Weighed } from "./measures";
 const TRANSCRIPT_RESULT_CHARS = 2_000;
 
 /** Tokens as the estimator has them: neither scaled nor padded. */
-export interface LoggedItem extends Weighed {
+interface LoggedItem extends Weighed {
   readonly meta: ItemMeta;
   /** In a summary's transcript. */
   readonly transcript: number;

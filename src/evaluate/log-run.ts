@@ -32,7 +32,7 @@ const MAX_EXAMPLES = 50;
 /** Blocks are the same or they have nothing in common: their words are not known here. */
 const APART = { common: () => 0 };
 
-export interface RunInput {
+interface RunInput {
   readonly choice: PolicyChoice;
   readonly policy: Policy;
   readonly limits: ModelLimits;

@@ -49,12 +49,12 @@ export class Mentions {
   }
 }
 
-export interface Recalled {
+interface Recalled {
   readonly needed: number;
   readonly missed: readonly Missed[];
 }
 
-export const wordsOf = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
+export const identifiersOf = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
 
 /** Items stand in order of position. */
 export function isShown({ items }: Pick<View, "items">, position: number): boolean {

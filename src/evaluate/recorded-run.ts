@@ -5,7 +5,7 @@ import { evolve } from "../domain/evolve";
 import { generatedOf } from "../domain/model-call";
 import { initialState, type SessionState } from "../domain/state";
 import { viewOf } from "../domain/view";
-import { NOTHING, plus, type Spent } from "./costs";
+import { NO_TOKENS, plus, type TokenCounts } from "./costs";
 import type { Recorded } from "./evaluation";
 import { type CallEvent, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
@@ -20,8 +20,8 @@ export class RecordedRun {
   #turns = 0;
   #calls = 0;
   #failed = 0;
-  #turnSpent: Spent = NOTHING;
-  #summarySpent: Spent = NOTHING;
+  #turnSpent: TokenCounts = NO_TOKENS;
+  #summarySpent: TokenCounts = NO_TOKENS;
   #cost = { usd: 0, summaries_usd: 0, unpriced_calls: 0 };
 
   /** `counts`: it is of the part that is evaluated. */

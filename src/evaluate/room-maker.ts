@@ -21,7 +21,7 @@ export interface RoomSetup {
   readonly eachCall: boolean;
 }
 
-export interface Room {
+interface Room {
   readonly session: Played;
   readonly setup: RoomSetup;
   readonly limits: ModelLimits;

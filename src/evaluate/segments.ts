@@ -9,7 +9,7 @@ import type { Part } from "../domain/message";
 /** What a message adds around its content: role and delimiters, as `test/support/stand-in/count-tokens` has it. */
 const FRAME_TOKENS = 4;
 
-export interface Tokenizer {
+interface Tokenizer {
   readonly count: (text: string) => number;
   /** Tokens that two texts have in common at their start. */
   readonly shared: (left: string, right: string) => number;
@@ -73,7 +73,7 @@ export class Segments {
 }
 
 /** What of a part goes over the wire and is read by the model. */
-export function partText(part: Part): string {
+function partSegment(part: Part): string {
   switch (part.type) {
     case "text":
       return part.text;
@@ -86,6 +86,6 @@ export function partText(part: Part): string {
   }
 }
 
-export const messageText = (parts: readonly Part[]): string => parts.map(partText).join("\n");
+export const messageText = (parts: readonly Part[]): string => parts.map(partSegment).join("\n");
 
 export const tokensOf = (segments: readonly Segment[]): number => segments.reduce((sum, { tokens }) => sum + tokens, 0);

@@ -12,11 +12,11 @@ export interface SummaryAsked {
   readonly name: string;
 }
 
-export type SummaryAnswer =
+export type SummariserAnswer =
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason; readonly output: number }
   /** `unavailable`: the provider did no work, and asks nothing for it. */
   | { readonly ok: false; readonly failure: "timeout" | "unavailable" };
 
 export interface Summariser {
-  answer(asked: SummaryAsked): SummaryAnswer;
+  answer(asked: SummaryAsked): SummariserAnswer;
 }

@@ -16,10 +16,10 @@ import type { EpochDraft } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import { err, ok, type Result } from "../lib/result";
 import type { Carried } from "./carried";
-import { NOTHING, plus, type Spent } from "./costs";
+import { NO_TOKENS, plus, type TokenCounts } from "./costs";
 import { changeBy, commit, draftInputOf, insideOf, type Lease, lease, type Work } from "./leased";
 import type { Summariser } from "./summariser";
-import { partInput, partsOf, type SummarySource, sourceOf } from "./summary-cost";
+import { partInput, partsOf, type SummarySource, summarySource } from "./summary-cost";
 
 /** What was read so far of a source that is read in parts. */
 interface Fold {
@@ -29,14 +29,14 @@ interface Fold {
 }
 
 interface Call {
-  readonly spent: Spent;
+  readonly spent: TokenCounts;
   readonly judged: Result<AcceptedSummary, CompactionFailure>;
 }
 
 export class SummaryAttempts {
   readonly #work: Work;
   readonly #by: Summariser;
-  #spent = NOTHING;
+  #spent = NO_TOKENS;
   #calls = 0;
   #failures = 0;
   #fold: Fold | null = null;
@@ -81,7 +81,7 @@ export class SummaryAttempts {
 
   /** The request up to the cut, or a transcript of the source, part by part: what was read before a part failed is not read again. */
   #write({ rung }: Lease): Call["judged"] {
-    const source = sourceOf(rung, this.#work.ports);
+    const source = summarySource(rung, this.#work.ports);
     if (rung.mode === "same_prefix") return this.#call(rung, source, this.#work.ports.readPrefix(rung.range.to));
     const parts = partsOf(source);
     for (;;) {
@@ -92,7 +92,11 @@ export class SummaryAttempts {
     }
   }
 
-  #call({ mode, split, source: { from } }: SummarizeRung, source: SummarySource, read: Pick<Spent, "input" | "cached">): Call["judged"] {
+  #call(
+    { mode, split, source: { from } }: SummarizeRung,
+    source: SummarySource,
+    read: Pick<TokenCounts, "input" | "cached">,
+  ): Call["judged"] {
     const { session, limits, policy } = this.#work.ports;
     const { form } = policy.summary;
     const whole = summaryCap(limits, policy);

@@ -4,13 +4,13 @@ import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import type { Policy } from "../context/policy";
 import { FIRST_SUMMARY_SHARE, summaryCap } from "../context/proposal";
-import { NOTHING, plus, type Spent } from "./costs";
+import { NO_TOKENS, plus, type TokenCounts } from "./costs";
 import type { Played } from "./played";
 
 export interface SummaryPorts {
   readonly session: Played;
   /** What it costs to read the request up to a position, with the instruction behind it. */
-  readonly readPrefix: (to: number) => Pick<Spent, "input" | "cached">;
+  readonly readPrefix: (to: number) => Pick<TokenCounts, "input" | "cached">;
   readonly limits: ModelLimits;
   readonly policy: Policy;
   /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone. */
@@ -28,7 +28,7 @@ export interface SummarySource {
   readonly room: number;
 }
 
-export function sourceOf(rung: SummarizeRung, ports: SummaryPorts): SummarySource {
+export function summarySource(rung: SummarizeRung, ports: SummaryPorts): SummarySource {
   const { session, limits, policy, countsChain } = ports;
   const cap = summaryCap(limits, policy);
   const messages = [...reread(rung, session), ...session.transcript(rung.source)];
@@ -77,10 +77,10 @@ export function partsOf({ messages, room }: Pick<SummarySource, "messages" | "ro
 export const partInput = (part: number, before: number): number => INSTRUCTION_TOKENS + before + part;
 
 /** All parts, where none fails. */
-export function transcriptCost(source: SummarySource): Spent {
+export function transcriptCost(source: SummarySource): TokenCounts {
   const { chain, expected } = source;
   return partsOf(source).reduce(
     (spent, part, index) => plus(spent, { input: partInput(part, index === 0 ? chain : expected), cached: 0, output: expected }),
-    NOTHING,
+    NO_TOKENS,
   );
 }

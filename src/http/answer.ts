@@ -7,7 +7,7 @@ export interface FieldError {
   readonly detail: string;
 }
 
-export interface Answer {
+export interface RouteAnswer {
   readonly status: ContentfulStatusCode;
   readonly title: string;
   readonly detail: string;
@@ -19,24 +19,24 @@ export interface Answer {
 
 export const NOT_FOUND = { status: 404, title: "Not found" } as const;
 /** The parameter of the path that names nothing the caller may know. */
-export const unknown = (what: string, field = `${what}_id`): Answer => {
+export const unknown = (what: string, field = `${what}_id`): RouteAnswer => {
   const detail = `no such ${what}`;
   return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };
 };
-export const conflict = (title: string, detail: string, extra?: Answer["extra"]): Answer => ({
+export const conflict = (title: string, detail: string, extra?: RouteAnswer["extra"]): RouteAnswer => ({
   status: 409,
   title,
   detail,
   ...(extra && { extra }),
 });
 export const toText = (errors: readonly FieldError[]): string => errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
-export const invalid = (errors: readonly FieldError[]): Answer => ({
+export const invalid = (errors: readonly FieldError[]): RouteAnswer => ({
   status: 400,
   title: "Invalid request",
   detail: toText(errors),
   errors,
 });
-export const retryLater = (detail: string): Answer => ({
+export const retryLater = (detail: string): RouteAnswer => ({
   status: 503,
   title: "Temporarily unavailable",
   detail,

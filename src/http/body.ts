@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 import type { HttpEnv } from "./deps";
-import { findFault } from "./json-check";
+import { findJsonFault } from "./json-check";
 import { type RequestError, sendProblem } from "./problem";
 
 export const BODY_LIMIT = 1_048_576;
@@ -22,7 +22,7 @@ function decode(bytes: Uint8Array): Result<string, RequestError> {
 
 function checkJson(text: string): Result<string, RequestError> {
   try {
-    const fault = findFault(text);
+    const fault = findJsonFault(text);
     return fault ? err({ code: "invalid_request", errors: [fault] }) : ok(text);
   } catch (error) {
     if (error instanceof SyntaxError) return err(invalidBody("not JSON"));

@@ -7,7 +7,7 @@ import type { Schedule } from "../app/session-ports";
 /** Between two looks at the key. A look may be answered from what the isolate remembers of keys, which is as old as that at most. */
 export const KEY_CHECK_MS = 30_000;
 
-export interface BoundStreamInput {
+interface BoundStreamInput {
   readonly stream: ReadableStream<Uint8Array>;
   /** Throws when it cannot be known: then the stream goes on, and the next look tells. */
   isValid(): Promise<boolean>;

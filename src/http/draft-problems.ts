@@ -1,10 +1,10 @@
 /** Why a draft is refused: part of the table in `problem`. */
 import type { SessionError } from "../app/session-api";
-import { type Answer, conflict } from "./answer";
+import { conflict, type RouteAnswer } from "./answer";
 
 type Code = "draft_open" | "not_drafted" | "draft_edited" | "not_smaller";
 
-export const draftAnswers: { readonly [C in Code]: (error: Extract<SessionError, { code: C }>) => Answer } = {
+export const draftAnswers: { readonly [C in Code]: (error: Extract<SessionError, { code: C }>) => RouteAnswer } = {
   draft_open: ({ compaction }) =>
     conflict("Draft open", "Another draft of this session waits: commit or discard it first.", { compaction_id: compaction }),
   not_drafted: ({ compaction }) =>

@@ -7,7 +7,7 @@ import { ok } from "../lib/result";
 import { callTwice } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
-export interface KeyOrder {
+interface KeyOrder {
   readonly tenant: TenantId;
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -18,7 +18,7 @@ export interface KeyOrder {
   readonly idempotency: Idempotency | null;
 }
 
-export interface IssuedKey {
+interface IssuedKey {
   readonly view: KeyView;
   /** Null: an earlier request with the same idempotency key made it. Its secret was in that answer, and nobody has it but who read it. */
   readonly key: string | null;

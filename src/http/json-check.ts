@@ -3,7 +3,7 @@ import { protoPath } from "../lib/proto-name";
 import type { FieldError } from "./answer";
 
 /** Deeper than any schema or tool result has a use for; far less than what overflows a stack. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Only an escape can bring a lone surrogate into UTF-8; most bodies have none and are not walked. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
@@ -59,7 +59,7 @@ function findSurrogate(root: unknown): FieldError | null {
 }
 
 /** A fault, or null. Throws a `SyntaxError` for what is not JSON, unless that never comes up. */
-export function findFault(json: string): FieldError | null {
+export function findJsonFault(json: string): FieldError | null {
   if (isTooDeep(json)) return { field: "body", detail: `nested deeper than ${MAX_DEPTH} levels` };
   const path = protoPath(json);
   if (path) return { field: path.join("."), detail: "a name that no object can have here" };

@@ -10,7 +10,7 @@ import type { TurnReport } from "../app/session-views";
 import type { Scope, TenantError } from "../app/tenant-api";
 import type { McpFailure } from "../app/tool-entry";
 import type { TurnFailure } from "../domain/events";
-import { type Answer, conflict, type FieldError, invalid, NOT_FOUND, retryLater, toText, unknown } from "./answer";
+import { conflict, type FieldError, invalid, NOT_FOUND, type RouteAnswer, retryLater, toText, unknown } from "./answer";
 import type { HttpEnv } from "./deps";
 import { draftAnswers } from "./draft-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
@@ -44,7 +44,7 @@ export type RequestError =
 export type HttpError = SessionError | TenantError | ReadError | RequestError;
 type ErrorOf = { [E in HttpError as E["code"]]: E };
 
-const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } = {
+const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnswer } = {
   session_not_found: () => unknown("session"),
   session_erased: () => ({ status: 404, title: "Session erased", detail: "The session was erased." }),
   session_exists: () => conflict("Session exists", "A session with this id exists already."),
@@ -245,7 +245,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => Answer } 
   },
 };
 
-function answerOf<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): Answer {
+function answerOf<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAnswer {
   return answers[code](error);
 }
 

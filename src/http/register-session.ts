@@ -7,7 +7,7 @@ import { callTwice } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { readIdempotency } from "./idempotency";
 import { reachReadModel } from "./read-model";
-import { sessionCalls } from "./session-calls";
+import { sessionClient } from "./session-calls";
 
 /** A fresh id, or with a key that was seen the same one again. `isKeyed`: the same request may come back to it. */
 export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
@@ -27,7 +27,7 @@ export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId
       beginErasure: (input) => callTwice(connect, (api) => api.beginErasure(input)),
       endErasure: (ended) => callTwice(connect, (api) => api.endErasure(ended)),
     },
-    erase: (isNoted) => sessionCalls(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted)),
+    erase: (isNoted) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted)),
     isListed: () => reachReadModel(c, deps, () => deps.sessionList.isListed({ tenant, session })),
   });
 }

@@ -13,7 +13,7 @@ export interface SessionCalls {
   once<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
 }
 
-export function sessionCalls(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
+export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): SessionCalls {
   const caller = { tenant: principalOf(c).tenant, session };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {

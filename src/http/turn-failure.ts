@@ -1,7 +1,7 @@
 /** How a turn that failed looks to a client that waited for it: the class of the failure, never the provider's own words. */
 import type { ByteFit, TurnFailure, TurnFailureKind } from "../domain/events";
 
-export type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
+type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
 
 const statuses: Readonly<Record<TurnFailureKind, FailureStatus>> = {
   overflow: 422,
@@ -66,7 +66,7 @@ export const tooLarge = ({ floor, limit }: ByteFit): string =>
 const notSent = ({ floor, limit }: ByteFit): string =>
   `The request would be ${floor} bytes; at most ${limit} are sent to a model. It was not sent.`;
 
-export interface FailureAnswer {
+interface FailureAnswer {
   readonly status: FailureStatus;
   readonly detail: string;
   /** What is left to do, as the end of a sentence about the message. */

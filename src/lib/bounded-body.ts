@@ -1,7 +1,7 @@
 /** Bodies read to a limit: of the bytes that arrive, whatever a header claims. */
 import { err, ok, type Result } from "./result";
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly maxBytes: number;
   /** Ends the reading; absent: it takes as long as it takes. */
   readonly signal?: AbortSignal;

@@ -6,7 +6,7 @@ type Level = "info" | "warn" | "error";
 const MAX_TEXT = 200;
 const MAX_ITEMS = 20;
 
-export interface JsonLog {
+interface JsonLog {
   info(event: string, fields?: Fields): void;
   warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;

@@ -10,13 +10,11 @@
  */
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelRequest } from "../app/ports";
-import type { PlacedMessage, SdkMessage, SdkPrompt } from "./sdk-prompt";
-
-export const MAX_MARKS = 4;
+import type { PromptMessage, SdkMessage, SdkPrompt } from "./sdk-prompt";
 
 const MARK = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-export interface MarkedPrompt {
+interface MarkedPrompt {
   readonly prompt: SdkMessage[];
   readonly tools: LanguageModelV4FunctionTool[];
 }
@@ -30,7 +28,7 @@ export function markPrompt({ messages, tools }: SdkPrompt, request: ModelRequest
 }
 
 /** Indexes into `messages`; -1 among them marks nothing. */
-function markedPlaces(messages: readonly PlacedMessage[], { older = 0, purpose }: ModelRequest): readonly number[] {
+function markedPlaces(messages: readonly PromptMessage[], { older = 0, purpose }: ModelRequest): readonly number[] {
   const system = messages.findLastIndex(({ place }) => place === -1);
   const chain = messages.findLastIndex(({ place }) => place >= 0 && place < older);
   // Whoever asks for a summary or a title asks once: what is new in it would be written to the cache for nobody.
@@ -39,7 +37,7 @@ function markedPlaces(messages: readonly PlacedMessage[], { older = 0, purpose }
 }
 
 /** The end of the request that the last response answered: the message before that response. */
-function placeBefore(messages: readonly PlacedMessage[]): number {
+function placeBefore(messages: readonly PromptMessage[]): number {
   const response = messages.findLastIndex(({ message }) => message.role === "assistant");
   return messages.slice(0, Math.max(0, response)).findLastIndex(({ message }) => message.role !== "assistant");
 }

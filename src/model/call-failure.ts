@@ -41,7 +41,7 @@ const isJson = ({ headers }: Response): boolean => headers.get("content-type")?.
  * The answer as a stream, or why there is none. Some were asked for a stream and give the whole reply as one JSON document; so do some
  * gateways report an error under status 200. `signal` ends the wait for a body that does not end.
  */
-export async function openStream(response: Response, toEvents: ToEvents, signal: AbortSignal): Promise<Response | ModelFailure> {
+export async function openReplyStream(response: Response, toEvents: ToEvents, signal: AbortSignal): Promise<Response | ModelFailure> {
   if (!response.ok) return toAnsweredFailure(response, await readErrorText(response, signal));
   if (!isJson(response)) return response.body ? response : { kind: "unavailable", status: response.status };
   const text = await readErrorText(response, signal, MAX_WHOLE_UNITS);

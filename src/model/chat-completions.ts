@@ -3,14 +3,14 @@
  * request a call: retries, deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
-import { ABORTED, openStream, refuseLarge, toThrownFailure } from "./call-failure";
+import { ABORTED, openReplyStream, refuseLarge, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
 
 /** Who is asked, and how. */
-export interface ChatWire {
+interface ChatWire {
   /** Throws where the model cannot be asked at all. */
   build(request: ModelRequest): Promise<BuiltRequest>;
   /** Puts the key in, just before the request is sent; else why it may not be. */
@@ -82,7 +82,7 @@ async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFa
   call.onAlive?.();
   if (call.signal.aborted) void response.body?.cancel().catch(() => undefined);
   call.signal.throwIfAborted();
-  const stream = await openStream(response, wire.toEvents, call.signal);
+  const stream = await openReplyStream(response, wire.toEvents, call.signal);
   if ("kind" in stream) return stream;
   return stream.body?.getReader() ?? { kind: "unavailable", status: stream.status };
 }

@@ -9,7 +9,7 @@ import { createProviderModel, type ProviderAdapter } from "./provider-model";
 import { anthropic, google, openAi } from "./providers";
 import { createWorkersAiModel } from "./workers-ai";
 
-export interface ChatModelOptions {
+interface ChatModelOptions {
   /** Asked for each call, of every model: whose key goes where is its rule. */
   readonly credentials: Credentials;
   /** Called with `globalThis` as its `this`, as workerd demands. */

@@ -11,7 +11,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ModelRequest, ModelSpec } from "../app/ports";
 import { PROVIDER_NAME, toCompatibleCall } from "./compatible-prompt";
 import { leastEffort } from "./least-effort";
-import { type BuiltRequest, readRequest } from "./provider-link";
+import { type BuiltRequest, readBuiltRequest } from "./provider-link";
 import { OPENAI_URL } from "./providers";
 
 type SdkModel = ReturnType<ReturnType<typeof createOpenAICompatible>>;
@@ -26,7 +26,7 @@ class RequestBuilt extends Error {
 }
 
 function captureFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  throw new RequestBuilt(readRequest(input, init));
+  throw new RequestBuilt(readBuiltRequest(input, init));
 }
 
 /**

@@ -9,7 +9,7 @@ import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
-import { asObject, asText, reasoningOf, textOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
+import { asObject, asText, deltaText, reasoningOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
 /** One line of the stream at most, and so one event, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
 const MAX_LINE_UNITS = 2_000_000;
@@ -18,7 +18,7 @@ type Said = "text" | "reasoning";
 
 const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 
-export interface DecoderOptions {
+interface DecoderOptions {
   /** An event in another shape, as a chunk of a chat completion. */
   readonly normalize?: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** How a reply ended that was ended properly and does not say how; absent: it was cut off. */
@@ -135,7 +135,7 @@ export class ReplyDecoder {
     if (!delta) return;
     this.deltas++;
     this.#say("reasoning", reasoningOf(delta));
-    this.#say("text", textOf(delta));
+    this.#say("text", deltaText(delta));
     if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 

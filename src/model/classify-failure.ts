@@ -19,7 +19,7 @@ export interface FailureReport {
   readonly message: string;
 }
 
-export interface FailureVerdict {
+interface FailureVerdict {
   readonly kind: FailureKind;
   /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); null: it did not say. */
   readonly limit: number | null;

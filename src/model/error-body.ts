@@ -2,14 +2,14 @@
 import { FAILURE_TEXT_LIMIT } from "./failure-text";
 import { asObject, asText } from "./wire-chunk";
 
-export interface ProviderError {
+interface ProviderError {
   readonly code: string | null;
   readonly type: string | null;
   readonly message: string;
 }
 
 /** Most of an error reply that is read, in characters. */
-export const ERROR_TEXT_LIMIT = FAILURE_TEXT_LIMIT;
+const ERROR_TEXT_LIMIT = FAILURE_TEXT_LIMIT;
 
 /** Errors in errors: gateways put what they were told into a string of their own, and so did those before them. */
 const DEEPEST = 6;

@@ -77,9 +77,9 @@ export function withoutTagged(asked: string): string {
 }
 
 /** What stands under a heading that there is nothing to say of. */
-export const NOTHING = "none";
+export const EMPTY_SECTION = "none";
 /** The form of an earlier summary, which says nothing by itself. */
-const isForm = (sentence: string): boolean => sentence === NOTHING || /^#{1,6} /.test(sentence);
+const isForm = (sentence: string): boolean => sentence === EMPTY_SECTION || /^#{1,6} /.test(sentence);
 
 /** `source`: what is to be summarised, an earlier summary included. */
 export function extractSummary(source: string, limits: { readonly maxTokens: number; readonly estimate: EstimateTokens }): string {

@@ -6,7 +6,7 @@
 type Role = "limit" | "output_limit" | "output" | "input" | "part";
 
 /** Of what the numbers say. */
-export interface NumbersVerdict {
+interface NumbersVerdict {
   /** Null: they prove nothing. */
   readonly kind: "overflow" | "output_cap" | null;
   /** The most that a request may weigh, as the message says it; null: it does not. */

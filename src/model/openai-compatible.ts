@@ -8,7 +8,7 @@ import type { FetchFunction } from "./provider-link";
 import { setBearer } from "./providers";
 import { chatEvents } from "./whole-answers";
 
-export interface OpenAiCompatibleOptions {
+interface OpenAiCompatibleOptions {
   readonly credentials: Credentials;
   readonly fetch: FetchFunction;
 }

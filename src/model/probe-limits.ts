@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 /** A gateway's whole list of models is about a megabyte. */
 const MAX_BYTES = 4_194_304;
 
-export interface ProbeDeps {
+interface ProbeDeps {
   readonly credentials: Credentials;
   readonly fetch?: typeof fetch;
 }

@@ -15,7 +15,7 @@ export function takesUrl(supported: SupportedUrls, mediaType: string, url: URL):
 }
 
 /** The arguments as a wire takes them that wants an object: what is none is sent as one that says so, with every character of it. */
-export function toArgumentsObject(text: string): JSONObject {
+function toArgumentsObject(text: string): JSONObject {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -27,7 +27,7 @@ export function toArgumentsObject(text: string): JSONObject {
 }
 
 /** An object's text goes back as the model wrote it; anything else as for the wires that want an object. */
-export function toArgumentsText(text: string): string {
+function toArgumentsText(text: string): string {
   const object = toArgumentsObject(text);
   return text.trim() === "" || Object.hasOwn(object, "invalid_arguments") ? JSON.stringify(object) : text;
 }

@@ -4,7 +4,7 @@
  * and closes the socket when the call is aborted.
  */
 import type { ModelFailure } from "../app/ports";
-import { openStream, refuseLarge } from "./call-failure";
+import { openReplyStream, refuseLarge } from "./call-failure";
 import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
@@ -12,7 +12,7 @@ export type FetchFunction = (url: string, init: RequestInit) => Promise<Response
 /** Bytes that may come without a whole event among them: a provider that never ends one must not fill the memory. */
 const MAX_EVENT_BYTES = 4_000_000;
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly fetch: FetchFunction;
   readonly signal: AbortSignal;
   /** Puts the key where the provider wants it, and takes out whatever the package put there; else why nothing may be sent. */
@@ -41,7 +41,7 @@ export class ProviderLink {
 
   /** Redirects are not followed: a key or a conversation must not end up at an address that nobody configured. */
   readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
-    const { url, headers, body } = readRequest(input, init);
+    const { url, headers, body } = readBuiltRequest(input, init);
     const { signal } = this.#options;
     signal.throwIfAborted();
     this.refusal = refuseLarge(body) ?? (await this.#options.authorize(headers));
@@ -53,7 +53,7 @@ export class ProviderLink {
     this.#options.onAlive?.();
     if (signal.aborted) void response.body?.cancel().catch(() => undefined);
     signal.throwIfAborted();
-    const stream = await openStream(response, this.#options.toEvents, signal);
+    const stream = await openReplyStream(response, this.#options.toEvents, signal);
     if ("kind" in stream) this.refusal = stream;
     if ("kind" in stream || !stream.body) throw new Refused();
     return new Response(this.#watch(stream.body), { headers: { "content-type": "text/event-stream" } });
@@ -95,7 +95,7 @@ export interface BuiltRequest {
   readonly body: string;
 }
 
-export function readRequest(input: RequestInfo | URL, init: RequestInit | undefined): BuiltRequest {
+export function readBuiltRequest(input: RequestInfo | URL, init: RequestInit | undefined): BuiltRequest {
   if (typeof init?.body !== "string") throw new TypeError("The request of a model call is text.");
   return { url: input instanceof Request ? input.url : String(input), headers: new Headers(init.headers), body: init.body };
 }

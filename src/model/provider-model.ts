@@ -6,7 +6,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest, ModelSpec, RenderedRequest } from "../app/ports";
 import { ABORTED, toEventFailure, toThrownFailure, withKey } from "./call-failure";
-import { type FetchFunction, ProviderLink, readRequest } from "./provider-link";
+import { type FetchFunction, ProviderLink, readBuiltRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
 import type { SdkCall } from "./sdk-prompt";
 import { untilAborted } from "./until-aborted";
@@ -23,7 +23,7 @@ export interface ProviderAdapter {
   authorize(headers: Headers, key: string | null): void;
 }
 
-export interface ProviderModelOptions {
+interface ProviderModelOptions {
   readonly adapter: ProviderAdapter;
   readonly credentials: Credentials;
   readonly fetch: FetchFunction;
@@ -50,7 +50,7 @@ class RequestBuilt extends Error {
 async function renderCall(request: ModelRequest, adapter: ProviderAdapter): Promise<RenderedRequest> {
   try {
     await open(request, adapter, (input, init) => {
-      const { url, body } = readRequest(input, init);
+      const { url, body } = readBuiltRequest(input, init);
       throw new RequestBuilt({ url, body });
     });
   } catch (error) {

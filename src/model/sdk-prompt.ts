@@ -4,7 +4,7 @@
  */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { ChatMessage, ModelRequest } from "../app/ports";
-import { mediaInWords } from "../context/media";
+import { describeMediaPart } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
 import { callInWords, resultInWords } from "./in-words";
@@ -12,7 +12,7 @@ import type { WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;
 export type SdkMessage = LanguageModelV4Message;
-export type SdkUserPart = Extract<SdkMessage, { role: "user" }>["content"][number];
+type SdkUserPart = Extract<SdkMessage, { role: "user" }>["content"][number];
 export type SdkAssistantPart = Extract<SdkMessage, { role: "assistant" }>["content"][number];
 
 /** What a provider's wire asks for. */
@@ -41,13 +41,13 @@ export interface PromptRules {
 }
 
 /** A message of the prompt, and the place of what it stands for among the request's; -1: the system prompt. */
-export interface PlacedMessage {
+export interface PromptMessage {
   readonly message: SdkMessage;
   readonly place: number;
 }
 
 export interface SdkPrompt {
-  readonly messages: readonly PlacedMessage[];
+  readonly messages: readonly PromptMessage[];
   readonly tools: readonly LanguageModelV4FunctionTool[];
 }
 
@@ -97,7 +97,7 @@ function toSdkTool(tool: ToolDefinition): LanguageModelV4FunctionTool {
 }
 
 class PromptBuild {
-  readonly messages: PlacedMessage[] = [];
+  readonly messages: PromptMessage[] = [];
 
   readonly request: ModelRequest;
   readonly rules: PromptRules;
@@ -183,7 +183,7 @@ class PromptBuild {
     const readable = part.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
     const mediaType = part.type === "image" && !part.media_type.startsWith("image/") ? "image" : part.media_type;
     const url = URL.parse(part.url);
-    if (!readable || !url || !this.rules.takesUrl(mediaType, url)) return { type: "text", text: mediaInWords(part) };
+    if (!readable || !url || !this.rules.takesUrl(mediaType, url)) return { type: "text", text: describeMediaPart(part) };
     return { type: "file", mediaType, data: { type: "url", url } };
   }
 

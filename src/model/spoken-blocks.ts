@@ -4,7 +4,7 @@ import type { ModelChunk } from "../app/ports";
 import { WellFormedText } from "./well-formed";
 import { asObject } from "./wire-chunk";
 
-export type SpokenPart = Extract<
+type SpokenPart = Extract<
   LanguageModelV4StreamPart,
   { type: "text-start" | "text-delta" | "text-end" | "reasoning-start" | "reasoning-delta" | "reasoning-end" }
 >;

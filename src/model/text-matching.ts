@@ -32,7 +32,7 @@ export function contentWords(text: string): string[] {
 }
 
 /** The words of `text`, folded: case, width, marks and common endings; CJK as bigrams. */
-export function wordsOf(text: string): string[] {
+export function matchWords(text: string): string[] {
   const folded = text
     .normalize("NFKD")
     .replaceAll(/\p{Script=Latin}\p{M}+/gu, (letter) => letter.charAt(0))
@@ -68,7 +68,7 @@ export const sentencesOf = (text: string): string[] =>
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "");
 
-export interface Match {
+export interface SentenceMatch {
   readonly sentence: string;
   /** Share of the query's weight that the sentence holds, from 0 to 1. */
   readonly coverage: number;
@@ -78,9 +78,9 @@ export interface Match {
 const RECENCY_BONUS = 0.05;
 
 /** The sentences that share most with `query`, best first. Linear in the size of `sentences`. */
-export function findMatches(query: string, sentences: readonly string[]): readonly Match[] {
-  const wanted = new Set(wordsOf(query));
-  const shared = sentences.map((sentence) => new Set(wordsOf(sentence).filter((word) => wanted.has(word))));
+export function findSentences(query: string, sentences: readonly string[]): readonly SentenceMatch[] {
+  const wanted = new Set(matchWords(query));
+  const shared = sentences.map((sentence) => new Set(matchWords(sentence).filter((word) => wanted.has(word))));
   const seen = new Map<string, number>();
   for (const words of shared) for (const word of words) seen.set(word, (seen.get(word) ?? 0) + 1);
   const weigh = (words: Iterable<string>): number => {

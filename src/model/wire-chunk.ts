@@ -25,7 +25,7 @@ export const asCount = (value: unknown): number | null => {
 };
 
 /** Text of `content`: a string nearly always, a list of parts at Mistral. A refusal is what the model says instead. */
-export function textOf(delta: Json): string {
+export function deltaText(delta: Json): string {
   const { content } = delta;
   const refusal = asText(delta.refusal) ?? "";
   if (typeof content === "string") return content + refusal;

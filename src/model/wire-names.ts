@@ -12,7 +12,7 @@ const SUFFIX_UNITS = 8;
 export const toWireName = (name: string): string => name.replaceAll(OTHER, "_").slice(0, MOST_NAME_UNITS) || "unnamed";
 
 /** A call as it went out. */
-export interface WireCall {
+interface WireCall {
   readonly id: string;
   readonly name: string;
 }

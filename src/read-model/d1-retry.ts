@@ -9,7 +9,7 @@ const TRANSIENT = [
 /** Waits before the second and the third try. Short: a longer outage is for the drain's own backoff. */
 const PAUSES_MS = [20, 60];
 
-export const isTransient = (error: unknown): boolean => {
+const isTransient = (error: unknown): boolean => {
   const message = String(error);
   return TRANSIENT.some((known) => message.includes(known));
 };

@@ -5,8 +5,8 @@ import { ERROR_MESSAGE_CHARS, hasErrorMessage, type RunsAt, statusOfCall, status
 import type { BodyId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Artifact, ToolRun } from "../domain/tool-run";
-import { byteLength, MAX_CONTENT_BYTES, parseParts } from "./message-row";
-import type { ArtifactRow, ExecutionEnd, ExecutionRow, RowOp } from "./row-ops";
+import { byteLength, MAX_ROW_CONTENT_BYTES, parseParts } from "./message-row";
+import type { ArtifactRow, ExecutionColumns, ExecutionEnd, RowOp } from "./row-ops";
 
 type Bodies = ReadonlyMap<BodyId, string>;
 type Stamp = Pick<StoredEvent, "seq" | "at">;
@@ -37,9 +37,9 @@ function toExecutionRow(
   { id, position, turn, at }: ItemMeta,
   tool: NonNullable<ItemMeta["tool"]>,
   { runs, bodies }: { runs: RunsAt; bodies: Bodies },
-): ExecutionRow {
+): ExecutionColumns {
   const written = partOf(id, "tool_call", bodies)?.arguments;
-  const bounded = boundText(written ?? "", MAX_CONTENT_BYTES);
+  const bounded = boundText(written ?? "", MAX_ROW_CONTENT_BYTES);
   return {
     id: tool.execution,
     turn_id: turn,
@@ -73,7 +73,7 @@ function endOf(item: ItemMeta, ran: ToolRun | null, { at, bodies }: { at: number
 
 function toArtifactRow(execution: string, { artifact, number }: { artifact: Artifact; number: number }, bodies: Bodies): ArtifactRow {
   const text = bodies.get(artifact.body);
-  const bounded = boundText(text ?? "null", MAX_CONTENT_BYTES);
+  const bounded = boundText(text ?? "null", MAX_ROW_CONTENT_BYTES);
   return {
     id: `${execution}/${String(number).padStart(2, "0")}`,
     execution_id: execution,

@@ -5,8 +5,8 @@ import { toShownParts } from "../domain/shown-parts";
 import type { MessageRow } from "./row-ops";
 
 /** D1: a row, and a string in it, is at most 2,000,000 bytes. The rest of the row needs little. */
-export const MAX_CONTENT_BYTES = 1_900_000;
-export const PREVIEW_CHARS = 120;
+export const MAX_ROW_CONTENT_BYTES = 1_900_000;
+const PREVIEW_CHARS = 120;
 
 const ROLE = {
   system: "system",
@@ -22,7 +22,7 @@ export const COUNTED_KINDS: readonly ItemKind[] = ["system", "user", "assistant"
 /** `body`: the item's parts as JSON; undefined when its content was erased. */
 export function toMessageRow(item: ItemMeta, body: string | undefined): MessageRow {
   const parts = parseParts(body);
-  const content = parts ? boundContent(parts, MAX_CONTENT_BYTES) : { text: "[]", cut: false };
+  const content = parts ? boundContent(parts, MAX_ROW_CONTENT_BYTES) : { text: "[]", cut: false };
   return {
     position: item.position,
     id: item.id,
@@ -64,7 +64,7 @@ const encoder = new TextEncoder();
 export const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
 /** The parts as JSON of at most `maxBytes`: the longest texts lose their ends. */
-export function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {
+function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(parts);
   // Three bytes is the most that one UTF-16 unit takes: most content is seen to fit without being encoded.
   if (whole.length * 3 <= maxBytes || byteLength(whole) <= maxBytes) return { text: whole, cut: false };

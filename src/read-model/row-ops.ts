@@ -24,7 +24,7 @@ export interface MessageRow {
 }
 
 /** A call as it is recorded; what is not here is null until it is known. */
-export interface ExecutionRow {
+export interface ExecutionColumns {
   readonly id: string;
   readonly turn_id: string | null;
   readonly position: number;
@@ -49,7 +49,7 @@ export interface ExecutionEnd {
   readonly finished_at: number;
 }
 
-export type ExecutionChanges = ExecutionEnd | { readonly status: ExecutionStatus; readonly started_at?: number };
+type ExecutionChanges = ExecutionEnd | { readonly status: ExecutionStatus; readonly started_at?: number };
 
 export interface ArtifactRow {
   readonly id: string;
@@ -91,7 +91,7 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "open_session"; readonly title: string | null; readonly model: string; readonly policy: string }
   | { readonly op: "change_session"; readonly changes: SessionChanges }
   | { readonly op: "insert_message"; readonly row: MessageRow }
-  | { readonly op: "insert_execution"; readonly row: ExecutionRow }
+  | { readonly op: "insert_execution"; readonly row: ExecutionColumns }
   | { readonly op: "change_execution"; readonly id: string; readonly changes: ExecutionChanges }
   /** What the turn left open. */
   | { readonly op: "cancel_executions"; readonly turn: string }

@@ -8,7 +8,7 @@ import { assertNever } from "../lib/assert-never";
 import { COUNTED_KINDS } from "./message-row";
 import type { EpochRow, MessageRow, ModelCallFinished, OverlayRow, RowOp, SessionChanges } from "./row-ops";
 
-export type Value = string | number | null;
+type Value = string | number | null;
 export interface Statement {
   readonly sql: string;
   /** From ?4 on. */

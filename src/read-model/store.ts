@@ -7,7 +7,7 @@ import type { SessionId, TenantId } from "../domain/ids";
 import { erasedUsageInserts } from "./erased-usage-rows";
 import { compactions, executionArtifacts, executions, messages, overlays, sessions, usage } from "./schema";
 
-export interface SessionTable {
+interface SessionTable {
   readonly name: string;
   /** The column that holds the session's id. */
   readonly session: string;
@@ -64,7 +64,7 @@ const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedS
 const changesOf = (results: readonly D1Result[]): number => results.reduce((sum, result) => sum + result.meta.changes, 0);
 
 /** The tombstone goes first, and stands for the scratch rows too: a rebuild under way must not bring the text back. */
-export async function eraseSession(
+export async function eraseRows(
   db: D1Database,
   input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number; readonly usage?: readonly ErasedUsage[] },
 ): Promise<{ readonly rows: number }> {

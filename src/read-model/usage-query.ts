@@ -8,7 +8,7 @@ import type { ReadError, UsageGroup, UsageInput, UsageList, UsagePage, UsageRow 
 import { toSums } from "../app/usage-sums";
 import { FINISHED_OUTCOMES, roundCost } from "../domain/call-totals";
 import { parseId } from "../domain/ids";
-import { CALL_PURPOSES, sourceOf } from "../domain/model-call";
+import { CALL_PURPOSES, usageSource } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
 import { databaseFor } from "./database-for";
 import { erasedUsage, usage } from "./schema";
@@ -125,7 +125,7 @@ function toRow({ by_day: day, by_session: session, by_model: model, by_purpose: 
     session_id: typeof session === "string" ? parseId("ses", session) : null,
     model: typeof model === "string" ? model : null,
     purpose,
-    source: purpose && sourceOf(purpose),
+    source: purpose && usageSource(purpose),
     ...toSums({ ...sums, cost: roundCost(sums.cost) }),
   };
 }

@@ -10,7 +10,7 @@ import { type Pause, pause, withRetries } from "./d1-retry";
 import { projectEvent } from "./project-event";
 import type { RowOp } from "./row-ops";
 import { finishSession, type Statement, toStatements } from "./statements";
-import { clearScratch, eraseSession, scratchOf } from "./store";
+import { clearScratch, eraseRows, scratchOf } from "./store";
 
 export interface WriterOptions {
   /** Writes the rows where `rebuild` compares them with the live ones; no list shows them. */
@@ -28,7 +28,7 @@ export function createProjection(db: D1Database, options: WriterOptions = {}): P
       if (batch.events.some((event) => event.type === "SessionErased")) return;
       await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: keyOf(batch.tenant) }), wait));
     },
-    erase: (input) => withRetries(() => eraseSession(db, input), wait),
+    erase: (input) => withRetries(() => eraseRows(db, input), wait),
   };
 }
 

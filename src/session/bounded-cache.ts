@@ -1,5 +1,5 @@
 /** A cache bounded by what it holds, not by how many: one of them serves an object that shares its memory with others. */
-export interface BoundedCache<K, V> {
+interface BoundedCache<K, V> {
   get(key: K): V | undefined;
   /** `units`: its weight. What would not fit beside the rest takes the rest's place; what never fits is not kept. */
   set(key: K, value: V, units: number): void;

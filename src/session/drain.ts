@@ -2,7 +2,7 @@
 
 import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/projection/project";
-import { costOf } from "../app/projection/projection-cost";
+import { d1CostOf } from "../app/projection/projection-cost";
 import type { Schedule } from "../app/session-ports";
 import { bodiesOf } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
@@ -29,7 +29,7 @@ export const DRAIN_EVERY_MS = 200;
 export const DRAIN_IN_TURN_MS = 1_000;
 
 /** What the drain needs of the session around it. */
-export interface DrainHost {
+interface DrainHost {
   readonly state: SessionState;
   readonly exists: boolean;
   readonly jobs: Jobs;
@@ -128,7 +128,7 @@ export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { eve
   let bytes = 0;
   let statements = 0;
   for (const event of readEvents(sql, after, limit.events)) {
-    statements += costOf(event);
+    statements += d1CostOf(event);
     if (events.length > 0 && statements > limit.statements) break;
     const found = readBodies(sql, bodiesOf(event));
     const weight = [...found.values()].reduce((sum, text) => sum + text.length, 0);

@@ -15,13 +15,13 @@ import { compactSession, resetFor, revertFor, setPins } from "./calls/control-ca
 import { commitFor, discardFor, editFor, showWithPreview } from "./calls/draft-calls";
 import { listExecutions } from "./calls/execution-calls";
 import { beginFork, completeFork, copyIntoFork, findFork, forkHead, forkPage } from "./calls/fork-calls";
-import { eraseSession, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
+import { eraseObject, exportLog, openSession, patchSession } from "./calls/lifecycle-calls";
 import { cancelQueued, retryTurn, stopTurn, submitMessage, submitToolResults } from "./calls/message-calls";
 import { showPast } from "./calls/past-context";
 import { describeSession, listCompactions, listEvents } from "./calls/read-calls";
 import { recallFromRecord } from "./calls/recall-call";
 import { redactMessage } from "./calls/redact-call";
-import { openStream } from "./calls/stream-calls";
+import { openSessionStream } from "./calls/stream-calls";
 import { awaitTurn, reportTurn } from "./calls/turn-report";
 import { listCalls } from "./calls/usage-calls";
 import { isStorageFull } from "./log/sql";
@@ -79,8 +79,8 @@ const read =
 
 /** Erasing again returns the same receipt with its present figures. An erasure that was cut off may have left no owner behind: then the tenant's note counts. */
 async function erase(runtime: SessionRuntime, caller: Caller, isNoted = false): ReturnType<WholeSessionApi["erase"]> {
-  if (runtime.state.lifecycle === "new" && isNoted) return eraseSession(runtime, caller);
-  return isCallers(runtime, caller) ? unlessFull(() => eraseSession(runtime, caller)) : err({ code: "session_not_found" });
+  if (runtime.state.lifecycle === "new" && isNoted) return eraseObject(runtime, caller);
+  return isCallers(runtime, caller) ? unlessFull(() => eraseObject(runtime, caller)) : err({ code: "session_not_found" });
 }
 
 export const sessionCalls = {
@@ -98,7 +98,7 @@ export const sessionCalls = {
 
   waitForTurn: read(awaitTurn),
   turn: read(reportTurn),
-  stream: read(openStream),
+  stream: read(openSessionStream),
   items: read(listItems),
   executions: read((runtime, page) => ok(listExecutions(runtime, page))),
   events: read((runtime, page) => ok(listEvents(runtime, page))),

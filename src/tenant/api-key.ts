@@ -16,7 +16,7 @@ const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const KEY = /^lh_([a-z0-9]{2,12})_([0-9A-Z]{26})_[0-9A-Za-z]{54}$/;
 const MAX_LENGTH = "lh_".length + 12 + 1 + 26 + 1 + SECRET_LENGTH;
 
-export interface ApiKeyParts {
+interface ApiKeyParts {
   /** The deployment's environment: 2 to 12 lower-case letters and digits. */
   readonly env: string;
   readonly tenant: TenantId;

@@ -11,12 +11,12 @@ import { generationOf } from "./changes";
 import { openCredential } from "./credential-seal";
 import { createLookUpCache } from "./look-up-cache";
 
-export interface KnownKeys {
+interface KnownKeys {
   readonly masterKeys: MasterKeys;
   readonly deploymentKeys: DeploymentKeys;
 }
 
-export interface CredentialsDeps {
+interface CredentialsDeps {
   readonly tenant: string;
   /** An object that gets a fresh stub for each call. */
   readonly stub: Pick<TenantApi, "sealedCredential">;
@@ -31,7 +31,7 @@ const MISSING: MissingKey = { missing: true };
 /** The tenant's credential of that name, opened; null: it is gone or cannot be opened. May throw when the tenant's object is out of reach. */
 export type OpenCredential = (name: string) => Promise<string | null>;
 
-export interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "now" | "log"> {
+interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "now" | "log"> {
   readonly masterKeys: () => MasterKeys;
 }
 

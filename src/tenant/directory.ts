@@ -11,7 +11,7 @@ const MAX_PAGE = 1000;
 /** Sorts behind every id. */
 const AFTER_EVERY_ID = "~";
 
-export interface Registration {
+interface Registration {
   readonly session: SessionId;
   readonly replayed: boolean;
 }

@@ -13,7 +13,7 @@ const MAX_RETRY_MS = 60 * 60 * 1000;
 /** Sessions that one alarm asks for. */
 const AT_ONCE = 20;
 
-export interface ErasureDeps {
+interface ErasureDeps {
   readonly sql: TenantSql;
   readonly alarm: { get(): Promise<number | null>; set(at: number): void };
   /** Asks the session's object, which is told that the session was; true: every store has reported. */

@@ -11,7 +11,7 @@ export const KEY_CACHE_TTL_MS = 30_000;
 /** How long a refusal holds: short, it only takes the edge off a client that keeps trying. */
 export const KEY_CACHE_NEGATIVE_TTL_MS = 5_000;
 
-export interface KeyCache {
+interface KeyCache {
   /** The principal of the key with this hash, or null if there is none; `ask` is called when that is not known. Its throw is not remembered. */
   find(hash: string, tenant: TenantId, ask: () => Promise<Principal | null>): Promise<Principal | null>;
 }
@@ -56,7 +56,7 @@ function createLru(max: number): Lru {
   };
 }
 
-export interface KeyCacheDeps {
+interface KeyCacheDeps {
   readonly ttlMs: number;
   readonly max: number;
   readonly now: Clock;

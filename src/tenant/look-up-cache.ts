@@ -10,7 +10,7 @@ export const LOOK_UP_TTL_MS = 30_000;
 /** How long the last known answer serves after a failed look-up before the tenant's object is asked again. */
 const RETRY_AFTER_MS = 5_000;
 
-export interface LookUpCacheDeps<T> {
+interface LookUpCacheDeps<T> {
   /** Null: there is none of that name. */
   readonly ask: (name: string) => Promise<T | null>;
   readonly now: Clock;

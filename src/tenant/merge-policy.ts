@@ -4,7 +4,7 @@ import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import { err, ok } from "../lib/result";
 
-export interface PolicyLevels {
+interface PolicyLevels {
   /** The tenant's stored choice; empty: none. */
   readonly present: string;
   readonly deployment: PolicyChoice;

@@ -3,7 +3,7 @@ import type { Clock, ModelDirectory } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { createLookUpCache } from "./look-up-cache";
 
-export interface ModelDirectoryDeps {
+interface ModelDirectoryDeps {
   /** A stub is broken for good once its object was reset: pass an object that gets a fresh stub for each call. */
   readonly stub: Pick<TenantApi, "resolveModel">;
   readonly now: Clock;

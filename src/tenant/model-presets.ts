@@ -8,16 +8,16 @@
 import type { ModelOverride } from "../app/model-entry";
 import type { ModelCapabilities } from "../app/ports";
 
-export type PresetSource = "RFC-011" | "FEAT-011" | "ADR 097" | "2026-11";
+type PresetSource = "RFC-011" | "FEAT-011" | "ADR 097" | "2026-11";
 
-export interface KnownModel {
+interface KnownModel {
   readonly context_window: number;
   readonly max_output: number;
   /** Absent: unknown. */
   readonly capabilities?: ModelCapabilities;
 }
 
-export interface ModelPreset extends KnownModel {
+interface ModelPreset extends KnownModel {
   readonly id: string;
   readonly sources: readonly PresetSource[];
 }

@@ -4,7 +4,7 @@ import type { ModelOverride } from "../app/model-entry";
 import { type ModelCapabilities, PROVIDERS } from "../app/ports";
 import type { Prices } from "../context/economy";
 import { toPerToken } from "../context/price-units";
-import type { SqlValue } from "./tenant-sql";
+import type { SqlValue } from "../lib/sql-row";
 
 export type ModelRow = ModelColumns & {
   readonly id: string;

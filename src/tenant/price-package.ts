@@ -48,7 +48,7 @@ function toPrices(found: ModelPrice): Prices | null {
 const UNKNOWN: FindPrices = () => null;
 
 /** The package's `calcPrice`, as far as it is used: for no usage at all, what it would reckon with. */
-export type PriceOf = (usage: Record<never, never>, model: string, options: PriceOptions) => { readonly model_price: ModelPrice } | null;
+type PriceOf = (usage: Record<never, never>, model: string, options: PriceOptions) => { readonly model_price: ModelPrice } | null;
 
 /** Half a millisecond a look-up, by patterns over all models: a tenant's object answers many. Some prices change with the hour. */
 const KEPT_MS = 10 * 60_000;

@@ -10,14 +10,14 @@ const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 60 * 60 * 1000;
 
 /** The object's one alarm. */
-export interface Alarm {
+interface Alarm {
   /** Null: there is none, or it is ringing. */
   get(): Promise<number | null>;
   set(at: number): void;
   clear(): void;
 }
 
-export interface ProjectionOutboxDeps {
+interface ProjectionOutboxDeps {
   readonly sql: TenantSql;
   readonly projection: TenantProjection;
   readonly snapshot: () => TenantChange;

@@ -69,7 +69,7 @@ export interface Registry {
 const isSameModel = (a: ModelOverride, b: ModelOverride): boolean =>
   a.provider === b.provider && a.upstream_id === b.upstream_id && a.base_url === b.base_url;
 
-export interface RegistryDeps {
+interface RegistryDeps {
   readonly sql: TenantSql;
   readonly deployment: DeploymentModels;
   readonly credentials: KnownCredentials;

@@ -3,11 +3,11 @@ import type { TenantSettings } from "../app/tenant-api";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
-export const DEFAULT_MODEL = "embedded";
+const DEFAULT_MODEL = "embedded";
 /** None: what the deployment says. */
-export const NO_POLICY = "";
+const NO_POLICY = "";
 
-export interface TenantIdentity {
+interface TenantIdentity {
   readonly tenant: TenantId;
   readonly created_at: number;
 }

@@ -8,7 +8,7 @@ const MAX_TOKENS = 100_000_000;
 
 type SuggestionRow = { readonly figure: string; readonly source: string; readonly tokens: number; readonly at: number };
 
-export interface Suggestions {
+interface Suggestions {
   /** Call it inside a transaction. What cannot be a limit is left out. */
   add(suggested: SuggestedLimit, at: number): void;
   of(model: string): readonly LimitSuggestion[];

@@ -148,7 +148,7 @@ export function isCreated(sql: TenantSql): boolean {
 }
 
 /** Brings the tables to this build's version. Call it inside a transaction. */
-export function migrate(sql: TenantSql): void {
+export function migrateTenant(sql: TenantSql): void {
   sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
   sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");
   const version = sql.rows<{ version: number }>("SELECT version FROM schema_version")[0]?.version ?? 0;

@@ -1,6 +1,5 @@
 /** The database of a tenant's object as its modules see it: synchronous, so that nothing comes between a read and its write. */
-export type SqlValue = string | number | null;
-export type SqlRow = Readonly<Record<string, SqlValue>>;
+import type { SqlRow, SqlValue } from "../lib/sql-row";
 
 export interface TenantSql {
   /** Runs one statement with bound parameters. `Row` states the columns that the statement names. */

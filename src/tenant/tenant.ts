@@ -16,11 +16,11 @@ import { MODEL_PRESETS } from "./model-presets";
 import { createRegistry, type DeploymentModels, type Registry } from "./registry";
 import { createRequests } from "./requests";
 import { createSettings, type Settings } from "./settings";
-import { isCreated, migrate } from "./tenant-schema";
+import { isCreated, migrateTenant } from "./tenant-schema";
 import { createToolRegistry, type ToolRegistry } from "./tool-registry";
 import { createUpkeep, type Upkeep, type UpkeepDeps } from "./upkeep";
 
-export interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant"> {
+interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant"> {
   readonly deployment: { readonly models: DeploymentModels; readonly keys: DeploymentKeys; readonly policy: PolicyChoice };
   /** Keeps the object alive until the work is done. */
   readonly background: (work: Promise<unknown>) => void;
@@ -119,7 +119,7 @@ export class Tenant {
   /** A wake after a deployment that brought other models or presets changes what this tenant can name: the alarm then says so. */
   #prepare(): void {
     const { sql, deployment } = this.#deps;
-    migrate(sql);
+    migrateTenant(sql);
     this.upkeep.outbox.touchIfDeploymentChanged(JSON.stringify([[...deployment.models], MODEL_PRESETS]));
   }
 }

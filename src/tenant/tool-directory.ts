@@ -4,7 +4,7 @@ import type { TenantToolsApi } from "../app/tenant-api";
 import type { HttpTool, McpServer } from "../app/tool-entry";
 import { createLookUpCache, type LookUp } from "./look-up-cache";
 
-export interface ToolDirectoryDeps {
+interface ToolDirectoryDeps {
   /** An object that gets a fresh stub for each call. */
   readonly stub: Pick<TenantToolsApi, "listTools" | "listMcpServers">;
   readonly now: Clock;
@@ -12,7 +12,7 @@ export interface ToolDirectoryDeps {
   readonly generation?: () => number;
 }
 
-export interface TenantTools {
+interface TenantTools {
   readonly http: LookUp<HttpTool>;
   readonly mcp: LookUp<McpServer>;
 }

@@ -2,8 +2,9 @@
 import type { TenantError } from "../app/tenant-api";
 import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry, SecretHeader } from "../app/tool-entry";
 import { err, ok, type Result } from "../lib/result";
+import type { SqlValue } from "../lib/sql-row";
 import type { KnownCredentials } from "./registry";
-import type { SqlValue, TenantSql } from "./tenant-sql";
+import type { TenantSql } from "./tenant-sql";
 
 /** As many as one session can offer. */
 export const MAX_TOOLS = 128;

@@ -12,7 +12,7 @@ export interface AddressRules {
 }
 
 /** `unreachable`: nobody could say where it leads, or it leads nowhere. Neither is called. */
-export type AddressVerdict = "public" | "refused_address" | "unreachable";
+type AddressVerdict = "public" | "refused_address" | "unreachable";
 
 export async function judgeAddress(url: URL, { resolve, allowPrivate }: AddressRules, signal: AbortSignal): Promise<AddressVerdict> {
   if (urlFault(url.href, allowPrivate)) return "refused_address";

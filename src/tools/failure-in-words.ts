@@ -3,7 +3,7 @@ import type { ToolOutcome } from "../app/ports";
 import { assertNever } from "../lib/assert-never";
 import type { SafeFailure } from "./safe-fetch";
 
-export function inWords(failure: SafeFailure): ToolOutcome {
+export function describeToolFailure(failure: SafeFailure): ToolOutcome {
   return { output: wordsFor(failure), failure };
 }
 

@@ -6,8 +6,8 @@ import type { ExecutionId } from "../domain/ids";
 import { toBase64 } from "../lib/base64";
 import { readAtMost } from "../lib/bounded-body";
 import { startDeadline } from "./deadline";
-import { inWords } from "./failure-in-words";
-import { mediaInWords, toArtifact, toMedia } from "./media";
+import { describeToolFailure } from "./failure-in-words";
+import { describeMedia, toArtifact, toMedia } from "./media";
 import { failureOf, type SafeFetch, type SafeRequest } from "./safe-fetch";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
@@ -33,11 +33,11 @@ export async function callHttpTool(call: HttpCall, { fetch, schedule }: HttpTool
   const deadline = startDeadline(call.tool.timeout_ms, { signal: call.signal, schedule });
   try {
     const answered = await fetch(toRequest(call, deadline.signal));
-    if (!answered.ok) return inWords(answered.error);
+    if (!answered.ok) return describeToolFailure(answered.error);
     return await readAnswer(answered.value, call, deadline.signal);
   } catch {
     // The connection broke while the answer was read.
-    return inWords(failureOf(deadline.signal));
+    return describeToolFailure(failureOf(deadline.signal));
   } finally {
     deadline.clear();
   }
@@ -83,7 +83,7 @@ async function readAnswer(response: Response, { tool, secret }: HttpCall, signal
   if (!response.ok) return statusOutcome(response.status, hideSecret(text ?? "", secret));
   if (text !== null) return { output: hideSecret(text, secret), failure: null };
   const media = toMedia(type, read.value.byteLength, () => toBase64(read.value));
-  return { output: mediaInWords(media), failure: null, artifacts: [toArtifact(media)] };
+  return { output: describeMedia(media), failure: null, artifacts: [toArtifact(media)] };
 }
 
 function statusOutcome(status: number, text: string): ToolOutcome {

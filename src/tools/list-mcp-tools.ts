@@ -13,7 +13,7 @@ const MAX_DESCRIPTION = 16_384;
 /** All of a listing as JSON text: it is one row in the tenant's object, and goes into sessions. */
 const MAX_LISTING = 500_000;
 
-export interface ListRequest {
+interface ListRequest {
   readonly server: Pick<McpServer, "url" | "timeout_ms" | "allowed_tools">;
   readonly secret: ToolSecret | null;
   readonly signal: AbortSignal;

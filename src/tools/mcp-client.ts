@@ -17,7 +17,7 @@ export interface McpDeps {
   readonly schedule: Schedule;
 }
 
-export interface McpAddress {
+interface McpAddress {
   readonly url: string;
   readonly timeout_ms: number;
   readonly secret: ToolSecret | null;

@@ -3,9 +3,9 @@ import type { ToolArtifact, ToolOutcome } from "../app/ports";
 import type { McpServer } from "../app/tool-entry";
 import { MAX_ARTIFACTS } from "../domain/tool-run";
 import { assertNever } from "../lib/assert-never";
-import { inWords } from "./failure-in-words";
+import { describeToolFailure } from "./failure-in-words";
 import { MAX_MCP_BYTES, type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
-import { droppedInWords, mediaInWords, toArtifact, toMedia } from "./media";
+import { describeMedia, droppedInWords, toArtifact, toMedia } from "./media";
 import { hideSecret, type ToolSecret } from "./tool-secret";
 
 export interface McpCall {
@@ -89,7 +89,7 @@ function readResource(resource: Fields): Read {
 function readMedia(mediaType: string, data: string): Read {
   const bytes = Math.floor((data.replace(/(?<!=)=+$/, "").length * 3) / 4);
   const media = toMedia(mediaType, bytes, () => data);
-  return { text: mediaInWords(media), artifact: toArtifact(media), dropped: droppedInWords(media) };
+  return { text: describeMedia(media), artifact: toArtifact(media), dropped: droppedInWords(media) };
 }
 
 function toFailed(failure: McpSessionFailure, secret: ToolSecret | null): ToolOutcome {
@@ -105,7 +105,7 @@ function toFailed(failure: McpSessionFailure, secret: ToolSecret | null): ToolOu
     case "refused_address":
     case "unreachable":
     case "timeout":
-      return inWords(failure.kind);
+      return describeToolFailure(failure.kind);
     default:
       return assertNever(failure);
   }

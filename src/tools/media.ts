@@ -2,7 +2,7 @@
 import type { ToolArtifact } from "../app/ports";
 
 /** Above it only the description is kept: an artifact is one row's worth of content in the session's object. */
-export const MAX_KEPT_BYTES = 524_288;
+const MAX_KEPT_BYTES = 524_288;
 
 export interface Media {
   readonly media_type: string;
@@ -27,7 +27,7 @@ export function toArtifact({ media_type, bytes, base64 }: Media): ToolArtifact {
 }
 
 /** As the model reads of it. */
-export const mediaInWords = (media: Media): string =>
+export const describeMedia = (media: Media): string =>
   inWords(media, media.base64 === null ? "too large to be kept" : "kept with the execution");
 
 /** The same of what comes after as many as are kept. */

@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../lib/result";
 import { type AddressRules, judgeAddress } from "./address";
 import { createResolveName, type ResolverDeps } from "./resolve-name";
 
-export interface SafeFetchDeps extends AddressRules {
+interface SafeFetchDeps extends AddressRules {
   readonly fetch: typeof fetch;
 }
 

@@ -11,7 +11,7 @@ import { callMcpTool } from "./mcp-tool";
 import { type OpenSecret, openSecretHeader, type ToolSecret } from "./tool-secret";
 
 /** What the tenant has registered, by name. May throw when its object is out of reach and nothing is remembered. */
-export interface ToolDirectory {
+interface ToolDirectory {
   http(name: string): Promise<HttpTool | null>;
   mcp(name: string): Promise<McpServer | null>;
 }

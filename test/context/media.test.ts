@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
-import { mediaInWords, mediaOf } from "../../src/context/media";
+import { describeMediaPart, mediaOf } from "../../src/context/media";
 import { policyOf } from "../../src/context/policy-choice";
 import { evictable } from "../../src/context/reductions";
 import { measuredFor } from "../../src/context/start-ratio";
@@ -17,7 +17,7 @@ const picture = { type: "image", url: "https://example.com/a.png", media_type: "
 const pdf = { type: "file", url: "https://example.com/b.pdf", media_type: "application/pdf", name: "b.pdf" } as const;
 const parts = [{ type: "text", text: "What is in these?" } as const, picture, pdf];
 const showing = viewing([item(1, "user", { tokens: estimateParts(parts), media: 2, attached: mediaOf(parts) })]);
-const wordsOf = (part: typeof picture | typeof pdf): number => estimateTokens(mediaInWords(part));
+const wordsOf = (part: typeof picture | typeof pdf): number => estimateTokens(describeMediaPart(part));
 
 const blind = { tools: true, images: false, files: false, reasoning: false };
 const saved = (part: typeof picture | typeof pdf): number => IMAGE_TOKENS - wordsOf(part);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
-import { isRead, mediaInWords, toMediaMeta } from "../../src/context/media";
+import { describeMediaPart, isRead, toMediaMeta } from "../../src/context/media";
 import type { MediaPart } from "../../src/domain/message";
 import { ask, assistant, endOf, requestTo, textOf, user } from "./conversation.ts";
 import { type Bench, openBench, PROVIDERS_UNDER_TEST } from "./providers.ts";
@@ -151,7 +151,7 @@ describe.each(PROVIDERS_UNDER_TEST)("a request to $name", (provider) => {
     for (const part of attachments) {
       bench.standIn.enqueue({ blocks: [{ type: "text", text: "Yes." }] });
       await ask(bench, { model, messages: [{ role: "user", parts: [{ type: "text", text: "What is this?" }, part] }] });
-      const inWords = bench.standIn.log.at(-1)?.raw.includes(mediaInWords(part));
+      const inWords = bench.standIn.log.at(-1)?.raw.includes(describeMediaPart(part));
       // Never less than is sent; an address that Google does not fetch is weighed as if it did.
       const weighed = isRead(model, toMediaMeta(part)) ? [false, model.provider === "google"] : [true];
       expect(weighed, part.url).toContain(inWords);

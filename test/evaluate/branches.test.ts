@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
-import { rewind } from "../../src/domain/evolve-branch";
+import { applyRewind } from "../../src/domain/evolve-branch";
 import { onOwnLine } from "../../src/evaluate/log-branches";
 import { LogRecord } from "../../src/evaluate/log-record";
 import { id, item, viewing } from "../support/builders";
@@ -36,7 +36,7 @@ test("a view goes back to its own: an overlay of that line alone stays, one that
   };
 
   const own = onOwnLine(event, compacted, record);
-  const after = own.type === "HistoryRewound" ? rewind(compacted, { ...own, type: "HistoryRewound" }) : compacted;
+  const after = own.type === "HistoryRewound" ? applyRewind(compacted, { ...own, type: "HistoryRewound" }) : compacted;
 
   expect(after.view.overlays.map(({ from, to }) => [from, to])).toEqual([[1, 2]]);
   expect(after.view.items.map(({ position }) => position)).toEqual([3, 4]);

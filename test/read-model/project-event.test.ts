@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { knownEventTypes } from "../../src/domain/event-shapes";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import type { Part } from "../../src/domain/message";
-import { MAX_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
+import { MAX_ROW_CONTENT_BYTES, toMessageRow, toPreview } from "../../src/read-model/message-row";
 import { projectEvent } from "../../src/read-model/project-event";
 import { idOf, LogBuilder, RECEIPT } from "./builders";
 
@@ -67,7 +67,7 @@ describe("content of a message's row", () => {
     ["control characters, which JSON makes six bytes long", "\u0001"],
   ])("is cut to fit a row and stays JSON without broken characters: %s", (_, character) => {
     const row = rowOf([{ type: "text", text: character.repeat(2_000_000) }]);
-    expect(bytesOf(row.content)).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+    expect(bytesOf(row.content)).toBeLessThanOrEqual(MAX_ROW_CONTENT_BYTES);
     expect(row.content_state).toBe("cut");
     const [part] = JSON.parse(row.content) as Part[];
     if (part?.type !== "text") throw new Error("the part is gone");

@@ -1,12 +1,12 @@
 /** What the projector reckons with is what is written: a batch of more statements than an invocation has would fail for ever. */
 import { expect, test } from "vitest";
-import { BATCH_COST, costOf, costOfBatch } from "../../src/app/projection/projection-cost";
+import { BATCH_COST, d1CostOf, d1CostOfBatch } from "../../src/app/projection/projection-cost";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import { createProjection } from "../../src/read-model/writer";
 import { called, idOf, LogBuilder, modelCall } from "./builders";
 
 /** How many statements a batch of these events is. */
-async function statementsOf(events: readonly StoredEvent[]): Promise<number> {
+async function countStatements(events: readonly StoredEvent[]): Promise<number> {
   const sizes: number[] = [];
   const statement = { bind: () => statement };
   const db = {
@@ -53,7 +53,7 @@ const events: readonly (readonly [string, Event])[] = [
 test.each(events)("%s costs no more than is reckoned", async (_, event) => {
   const [stored] = new LogBuilder().event(event).events;
   if (!stored) throw new Error("no event");
-  expect(await statementsOf([stored])).toBeLessThanOrEqual(costOf(stored) + BATCH_COST);
+  expect(await countStatements([stored])).toBeLessThanOrEqual(d1CostOf(stored) + BATCH_COST);
 });
 
 test("a change of epoch costs no more than is reckoned, whatever it does", async () => {
@@ -62,6 +62,6 @@ test("a change of epoch costs no more than is reckoned, whatever it does", async
     .epoch({ ops: [{ op: "clear_results", items: [] }] })
     .epoch({ ops: [{ op: "revert", compaction, overlays: [overlay(1), overlay(2)], items: [], reduced: [], to: 3 }] })
     .epoch({ ops: [{ op: "reset", overlays: [overlay(1), overlay(2), overlay(3)], items: [], reduced: [], to: 3 }] });
-  for (const event of changes.events) expect(await statementsOf([event])).toBeLessThanOrEqual(costOf(event) + BATCH_COST);
-  expect(await statementsOf(changes.events)).toBeLessThanOrEqual(costOfBatch(changes.events));
+  for (const event of changes.events) expect(await countStatements([event])).toBeLessThanOrEqual(d1CostOf(event) + BATCH_COST);
+  expect(await countStatements(changes.events)).toBeLessThanOrEqual(d1CostOfBatch(changes.events));
 });

@@ -9,7 +9,7 @@ import { summariserOf } from "../../scripts/lab/summariser";
 import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { STRUCTURED_SECTIONS } from "../../src/context/prompts";
-import type { Summariser, SummaryAnswer, SummaryAsked } from "../../src/evaluate/summariser";
+import type { Summariser, SummariserAnswer, SummaryAsked } from "../../src/evaluate/summariser";
 
 const WINDOW = 8_000;
 const talk = Array.from({ length: 120 }, (_, turn): RecordedMessage[] => [
@@ -26,7 +26,7 @@ const inSections = (tokens: number): string =>
 
 /** Answers so, one call after the other; the last one for ever. */
 const answering =
-  (...answers: ((asked: SummaryAsked) => SummaryAnswer)[]) =>
+  (...answers: ((asked: SummaryAsked) => SummariserAnswer)[]) =>
   (): Summariser => {
     let calls = 0;
     return {
@@ -38,14 +38,14 @@ const answering =
     };
   };
 
-const said = (tokens: number, finish: "stop" | "length" = "stop"): SummaryAnswer => ({
+const said = (tokens: number, finish: "stop" | "length" = "stop"): SummariserAnswer => ({
   ok: true,
   text: inSections(tokens),
   finish,
   output: tokens,
 });
-const good = ({ expected }: SummaryAsked): SummaryAnswer => said(expected);
-const gone = (): SummaryAnswer => ({ ok: false, failure: "unavailable" });
+const good = ({ expected }: SummaryAsked): SummariserAnswer => said(expected);
+const gone = (): SummariserAnswer => ({ ok: false, failure: "unavailable" });
 
 const ideal = run(null);
 
@@ -58,7 +58,7 @@ describe("a summariser of the lab", () => {
     expect(summary_calls).toBeGreaterThanOrEqual(ideal.summary_calls - 1);
   });
 
-  test.each<[string, (asked: SummaryAsked) => SummaryAnswer]>([
+  test.each<[string, (asked: SummaryAsked) => SummariserAnswer]>([
     ["is out of reach", gone],
     ["takes too long", () => ({ ok: false, failure: "timeout" })],
     ["says nothing", () => ({ ok: true, text: "", finish: "stop", output: 0 })],
@@ -102,7 +102,7 @@ describe("what a summariser draws", () => {
     const summariser = summariserOf("real", 1)?.();
     const asked: SummaryAsked = { expected: 400, cap: 1_000, form: "structured", name: "a" };
     const answers = Array.from({ length: 400 }, () => summariser?.answer(asked) ?? gone());
-    const share = (is: (answer: SummaryAnswer) => boolean): number => Math.round((100 * answers.filter(is).length) / answers.length);
+    const share = (is: (answer: SummariserAnswer) => boolean): number => Math.round((100 * answers.filter(is).length) / answers.length);
     const failed = share(({ ok }) => !ok);
     expect(failed).toBeGreaterThanOrEqual(4);
     expect(failed).toBeLessThanOrEqual(10);

@@ -16,7 +16,7 @@ import type { ViewMessage } from "../../src/context/view";
 import { FIRST_BRANCH } from "../../src/domain/branch";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { costOf } from "../../src/evaluate/costs";
+import { relativeCost } from "../../src/evaluate/costs";
 import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
 import { verbatimShare } from "../../src/evaluate/measures";
 import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
@@ -33,7 +33,7 @@ const column = (window: number, ...messages: RecordedMessage[]): Column =>
 
 describe("what a call costs", () => {
   test("cached input is a tenth, output five times the price of input", () => {
-    expect(costOf({ input: 2_000, cached: 1_024, output: 10 })).toBeCloseTo(976 + 102.4 + 50);
+    expect(relativeCost({ input: 2_000, cached: 1_024, output: 10 })).toBeCloseTo(976 + 102.4 + 50);
   });
 
   test("the cache holds nothing below 1,024 tokens, and from there on steps of 128", () => {

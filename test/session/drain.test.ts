@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ToolOutcome } from "../../src/app/ports";
 import { DRAIN_BUDGET, PAGE } from "../../src/app/projection/project";
-import { costOfBatch } from "../../src/app/projection/projection-cost";
+import { d1CostOfBatch } from "../../src/app/projection/projection-cost";
 import type { StoredEvent } from "../../src/domain/events";
 import { ringAlarm } from "../../src/session/alarm";
 import { DRAIN_EVERY_MS, DRAIN_IN_TURN_MS } from "../../src/session/drain";
@@ -156,8 +156,8 @@ test("a log of imported replies is written in batches and drains of a bounded co
   let cost = 0;
   const [batches, seqs]: [number[], number[]] = [[], []];
   life.projection.write = async ({ events }: { readonly events: readonly StoredEvent[] }) => {
-    cost += costOfBatch(events);
-    batches.push(costOfBatch(events));
+    cost += d1CostOfBatch(events);
+    batches.push(d1CostOfBatch(events));
     seqs.push(...events.map((event) => event.seq));
   };
   const drains: number[] = [];

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { Command } from "../../src/domain/commands";
+import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { loadState, SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/snapshots";
-import type { Sql, SqlRow, SqlValue } from "../../src/session/log/sql";
+import type { Sql } from "../../src/session/log/sql";
 import { SessionStore } from "../../src/session/log/store";
 import { RECEIPT } from "../read-model/builders";
 import { draft, id, SESSION, settings, TENANT } from "../support/builders";

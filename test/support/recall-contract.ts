@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { RecallReport } from "../../src/app/recall-views";
 import type { RecallArguments } from "../../src/context/recall/request";
 import { estimateTokens } from "../../src/context/tokens";
-import { migrate } from "../../src/session/log/log-schema";
+import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import { lookUp, type RecallPorts } from "../../src/session/recall/recall";
 import { dropIndex, indexPage, readWatermark } from "../../src/session/recall/recall-index";
@@ -232,7 +232,7 @@ function indexRules(withSql: WithSql): void {
       await ask(buildRecord(sql, TEXTS.map(user)), { query: "accordion" });
 
       await sql.wipe();
-      migrate(sql);
+      migrateSession(sql);
 
       expect(terms(sql)).toEqual([]);
     }));

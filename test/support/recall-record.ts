@@ -4,7 +4,7 @@ import type { ItemKind, ItemMeta, Part } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
 import { createContent } from "../../src/session/content";
 import { writeBody } from "../../src/session/log/bodies";
-import { migrate } from "../../src/session/log/log-schema";
+import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { RecallPorts } from "../../src/session/recall/recall";
 
@@ -25,7 +25,7 @@ export function madeId<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
 
 /** Positions are indexes + 1, a minute apart. */
 export function buildRecord(sql: Sql, texts: readonly RecordedText[]): RecallPorts {
-  migrate(sql);
+  migrateSession(sql);
   return recordedFrom(sql, texts, 0);
 }
 

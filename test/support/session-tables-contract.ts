@@ -5,7 +5,7 @@ import type { Idempotency } from "../../src/app/session-api";
 import { err, ok } from "../../src/lib/result";
 import { createOutcomes } from "../../src/session/log/idempotency";
 import { createJobs } from "../../src/session/log/jobs";
-import { migrate } from "../../src/session/log/log-schema";
+import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { WithSql } from "./event-log-contract";
 
@@ -17,7 +17,7 @@ export function sessionTablesContract(withSql: WithSql): void {
 function jobRules(withSql: WithSql): void {
   test("what is due comes earliest first, and the alarm follows the earliest", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       const jobs = createJobs(sql);
       expect(jobs.nextDue()).toBeNull();
       jobs.arm("project", 300);
@@ -31,7 +31,7 @@ function jobRules(withSql: WithSql): void {
 
   test("arming again moves a job; arming if idle only ever moves it forward, and keeps its attempts", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       const jobs = createJobs(sql);
       jobs.arm("project", 300, 4);
       jobs.armIfIdle("project", 500);
@@ -48,7 +48,7 @@ function jobRules(withSql: WithSql): void {
 function idempotencyRules(withSql: WithSql): void {
   test("the same key and body get the first outcome for 24 hours, and no longer", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       expect(doOnce(sql, { key: "k", digest: "d" }, { outcome: 1, now: 1_000 })).toEqual(ok({ outcome: 1, replayed: false }));
 
       const lastMoment = 1_000 + IDEMPOTENCY_TTL_MS - 1;
@@ -58,7 +58,7 @@ function idempotencyRules(withSql: WithSql): void {
 
   test("the same key with another body is a conflict, and nothing is done", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       doOnce(sql, { key: "k", digest: "d" }, { outcome: 1, now: 1_000 });
       const work = vi.fn(() => ok(2));
 
@@ -70,7 +70,7 @@ function idempotencyRules(withSql: WithSql): void {
 
   test("work that is refused keeps no key", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       const idempotency = { key: "k", digest: "d" };
       once(createOutcomes<number>(sql), { idempotency, now: 1_000 }, () => err({ code: "no" }));
       expect(doOnce(sql, idempotency, { outcome: 1, now: 2_000 })).toEqual(ok({ outcome: 1, replayed: false }));
@@ -78,7 +78,7 @@ function idempotencyRules(withSql: WithSql): void {
 
   test("a key that expired can be kept anew, also behind more expired keys than one new key takes along", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       const keys = Array.from({ length: 30 }, (_, n) => `k${n}`);
       for (const key of keys) doOnce(sql, { key, digest: "d" }, { outcome: 1, now: 1_000 });
       const now = 1_000 + IDEMPOTENCY_TTL_MS;
@@ -90,7 +90,7 @@ function idempotencyRules(withSql: WithSql): void {
 
   test("without a key nothing is kept", () =>
     withSql((sql) => {
-      migrate(sql);
+      migrateSession(sql);
       doOnce(sql, null, { outcome: 1, now: 1_000 });
       expect(sql.all("SELECT key FROM idempotency")).toEqual([]);
     }));

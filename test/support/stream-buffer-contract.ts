@@ -1,6 +1,6 @@
 /** What the stored live stream must hold to over any database: see `event-log-contract`. */
 import { expect, test } from "vitest";
-import { migrate } from "../../src/session/log/log-schema";
+import { migrateSession } from "../../src/session/log/log-schema";
 import type { Sql } from "../../src/session/log/sql";
 import type { Frame, FrameLine } from "../../src/session/stream/frames";
 import { createStreamBuffer, SHOW_EVERY_MS, type StreamBuffer } from "../../src/session/stream/stream-buffer";
@@ -32,7 +32,7 @@ const lastStored = (sql: Sql): number => stored(sql).at(-1)?.last ?? 0;
 
 /** A buffer over `sql` as a new life of the object would make it. */
 function wake(sql: Sql): { buffer: StreamBuffer; time: FakeSchedule; logged: string[] } {
-  migrate(sql);
+  migrateSession(sql);
   const time = new FakeSchedule();
   const logged: string[] = [];
   const note = (event: string): void => void logged.push(event);
@@ -233,7 +233,7 @@ function crashRules(withSql: WithSql): void {
       const before = buffer.offset;
       await sql.wipe();
       buffer.forget();
-      migrate(sql);
+      migrateSession(sql);
 
       buffer.publish({ type: "session.erased" });
 

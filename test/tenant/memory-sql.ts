@@ -1,7 +1,8 @@
 /** A tenant's database in memory, over Node's own SQLite. */
 import { DatabaseSync } from "node:sqlite";
-import { migrate } from "../../src/tenant/tenant-schema";
-import type { SqlRow, SqlValue, TenantSql } from "../../src/tenant/tenant-sql";
+import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
+import { migrateTenant } from "../../src/tenant/tenant-schema";
+import type { TenantSql } from "../../src/tenant/tenant-sql";
 
 export function createEmptySql(): TenantSql {
   const database = new DatabaseSync(":memory:");
@@ -23,6 +24,6 @@ export function createEmptySql(): TenantSql {
 
 export function createMigratedSql(): TenantSql {
   const sql = createEmptySql();
-  sql.transaction(() => migrate(sql));
+  sql.transaction(() => migrateTenant(sql));
   return sql;
 }

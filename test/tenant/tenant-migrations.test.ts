@@ -1,10 +1,11 @@
 /** What an earlier build left in a tenant's object, taken on by this one. */
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
+import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { createCredentialStore } from "../../src/tenant/credential-store";
 import { buildDeploymentModels, createRegistry } from "../../src/tenant/registry";
-import { migrate } from "../../src/tenant/tenant-schema";
-import type { SqlRow, SqlValue, TenantSql } from "../../src/tenant/tenant-sql";
+import { migrateTenant } from "../../src/tenant/tenant-schema";
+import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createToolRegistry } from "../../src/tenant/tool-registry";
 
 const KEYS = `
@@ -66,7 +67,7 @@ it("keeps its models with the very limits that they had: a window that was unkno
   database.exec(VERSION_1);
   const sql = sqlOf(database);
 
-  migrate(sql);
+  migrateTenant(sql);
 
   const deploymentKeys = { openai: undefined, anthropic: undefined, google: undefined, "openai-compatible": undefined };
   const registry = createRegistry({ sql, deployment: buildDeploymentModels({}), credentials: createCredentialStore(sql), deploymentKeys });
@@ -84,7 +85,7 @@ it("of version 2 keeps its credentials, and has no tools yet", () => {
   database.exec(VERSION_2);
   const sql = sqlOf(database);
 
-  migrate(sql);
+  migrateTenant(sql);
 
   const credentials = createCredentialStore(sql);
   const tools = createToolRegistry(sql, credentials);

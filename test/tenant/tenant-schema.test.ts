@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSettings } from "../../src/tenant/settings";
-import { isCreated, migrate } from "../../src/tenant/tenant-schema";
+import { isCreated, migrateTenant } from "../../src/tenant/tenant-schema";
 import type { TenantSql } from "../../src/tenant/tenant-sql";
 import { createEmptySql, createMigratedSql } from "./memory-sql";
 import { idOf } from "./support";
@@ -17,7 +17,7 @@ describe("the tables of a tenant", () => {
   it("migrating again keeps every row", () => {
     const sql = createMigratedSql();
     createSettings(sql).insert({ tenant: idOf("ten", 1), name: "Ada", at: 5 });
-    sql.transaction(() => migrate(sql));
+    sql.transaction(() => migrateTenant(sql));
     expect(createSettings(sql).read().name).toBe("Ada");
     expect(isCreated(sql)).toBe(true);
   });
@@ -31,14 +31,14 @@ describe("the tables of a tenant", () => {
         return sql.rows(statement, ...params);
       },
     };
-    expect(() => sql.transaction(() => migrate(failing))).toThrow("disk full");
+    expect(() => sql.transaction(() => migrateTenant(failing))).toThrow("disk full");
     expect(sql.rows(TABLES)).toEqual([]);
   });
 
   it("what a newer build left is not touched", () => {
     const sql = createMigratedSql();
     sql.rows("UPDATE schema_version SET version = 999");
-    migrate(sql);
+    migrateTenant(sql);
     expect(sql.rows("SELECT version FROM schema_version")).toEqual([{ version: 999 }]);
   });
 });

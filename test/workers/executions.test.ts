@@ -9,7 +9,7 @@ import type { SessionId } from "../../src/domain/ids";
 import type { ToolDefinition } from "../../src/domain/message";
 import type { ToolRun } from "../../src/domain/tool-run";
 import { createExecutionReader } from "../../src/read-model/execution-query";
-import { MAX_CONTENT_BYTES } from "../../src/read-model/message-row";
+import { MAX_ROW_CONTENT_BYTES } from "../../src/read-model/message-row";
 import { createProjection } from "../../src/read-model/writer";
 import { called, idOf, LogBuilder, TENANT } from "../read-model/builders";
 import { bodyOf, type Chat, migrate, newChat, newTenant } from "./support";
@@ -81,7 +81,7 @@ describe("one execution", () => {
     const [artifact] = found?.artifacts ?? [];
     expect([found?.arguments_state, artifact?.content_state]).toEqual(["cut", "cut"]);
     for (const text of [found?.arguments ?? "", String(artifact?.content)]) {
-      expect(new TextEncoder().encode(text).byteLength).toBeLessThanOrEqual(MAX_CONTENT_BYTES);
+      expect(new TextEncoder().encode(text).byteLength).toBeLessThanOrEqual(MAX_ROW_CONTENT_BYTES);
       expect(text.length).toBeGreaterThan(600_000);
     }
   });

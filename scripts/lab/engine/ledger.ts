@@ -5,7 +5,7 @@ import { FIRST_BRANCH } from "../../../src/domain/branch";
 import type { CompactionTrigger } from "../../../src/domain/compaction-events";
 import type { SessionState } from "../../../src/domain/state";
 import type { Carried } from "../../../src/evaluate/carried";
-import { costOf, costOfReading, NOTHING, PRICES, plus, type Spent } from "../../../src/evaluate/costs";
+import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost, type TokenCounts } from "../../../src/evaluate/costs";
 import { identifiersIn, type Recall, recallOf } from "../../../src/evaluate/identifiers";
 import { verbatimShare } from "../../../src/evaluate/measures";
 import { type Segment, type Segments, tokensOf } from "../../../src/evaluate/segments";
@@ -28,7 +28,7 @@ export interface Called {
   /** True tokens of the request. */
   readonly input: number;
   /** Null: it was refused as too long. */
-  readonly usage: Spent | null;
+  readonly usage: TokenCounts | null;
 }
 
 export interface Figures {
@@ -93,8 +93,8 @@ export class Ledger {
   #summaryFailures = 0;
   #drops = 0;
   #recall: Recall = { needed: 0, lost: 0 };
-  #turnSpent: Spent = NOTHING;
-  #summarySpent: Spent = NOTHING;
+  #turnSpent: TokenCounts = NO_TOKENS;
+  #summarySpent: TokenCounts = NO_TOKENS;
   #last8k = 0;
   #lastQuarter = 0;
   #previous: { readonly request: readonly Segment[]; readonly epoch: number } | null = null;
@@ -147,7 +147,7 @@ export class Ledger {
   }
 
   #cost(): number {
-    return costOf(this.#turnSpent, this.#prices) + costOfReading(this.#summarySpent, this.#prices);
+    return relativeCost(this.#turnSpent, this.#prices) + costOfReading(this.#summarySpent, this.#prices);
   }
 
   compacted({ trigger }: Pick<CompactPlan, "trigger">, { spent, calls, failures, change }: Carried): void {

@@ -2,7 +2,7 @@
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import { FIRST_SUMMARY_SHARE } from "../../../src/context/proposal";
 
-import type { Spent } from "../../../src/evaluate/costs";
+import type { TokenCounts } from "../../../src/evaluate/costs";
 import type { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { messageText, type Segment, tokensOf } from "../../../src/evaluate/segments";
 import { filler } from "../engine/filler";
@@ -19,7 +19,7 @@ interface Summariser {
 }
 
 /** Null: what it is to read does not fit. */
-export function summariseFor(ask: Ask, by: Summariser): { readonly text: string; readonly spent: Spent } | null {
+export function summariseFor(ask: Ask, by: Summariser): { readonly text: string; readonly spent: TokenCounts } | null {
   const reads = withinRoom(ask, by);
   if (!reads) return null;
   const fresh = sumOf(reads, (message) => (message.positions.length > 0 ? transcriptOf(message, by.session) : 0));

@@ -14,7 +14,7 @@ import type { SessionDescription } from "../session-views";
 /** A call of either session's object; what it does happens once, however often it is asked. */
 type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 
-export interface Copying {
+interface Copying {
   readonly source: Ask;
   readonly target: Ask;
   readonly from: SessionId;

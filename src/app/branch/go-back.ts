@@ -44,7 +44,7 @@ export function refuseCut(
   return refuse(`it is inside a response with its calls and results, which stays together: ${next.position} belongs to it, too`);
 }
 
-export interface LineAt {
+interface LineAt {
   readonly line: BranchLine;
   /** What comes back into the view. */
   readonly items: readonly ItemMeta[];
@@ -72,7 +72,7 @@ export function lineAt(to: number, state: SessionState, past: BranchPast): LineA
 const upTo = (ranges: readonly CoveredRange[], last: number): readonly CoveredRange[] =>
   ranges.flatMap(({ from, to }) => (from <= last ? [{ from, to: Math.min(to, last) }] : []));
 
-export interface SeenThen {
+interface SeenThen {
   readonly overlays: readonly Overlay[];
   readonly reduced: BranchLine["reduced"];
   /** What is shown. */

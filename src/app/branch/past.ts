@@ -7,7 +7,7 @@ import type { TurnId } from "../../domain/ids";
 import type { ItemMeta, TextRef } from "../../domain/message";
 
 /** A branch that does not go on, as it was left. */
-export interface LeftBranch {
+interface LeftBranch {
   readonly elsewhere: readonly CoveredRange[];
   /** What a retry took back on it; absent: an older build left it. */
   readonly taken_back?: readonly CoveredRange[];

@@ -19,7 +19,7 @@ const ANSWER_MS = 30_000;
 /** For all of them: whoever asked waits. */
 const ALL_MS = 90_000;
 
-export type AskPorts = Pick<SessionPorts, "writer" | "model" | "clock" | "schedule" | "log">;
+type AskPorts = Pick<SessionPorts, "writer" | "model" | "clock" | "schedule" | "log">;
 
 interface Texts {
   readonly a: string;

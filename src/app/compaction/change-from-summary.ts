@@ -8,7 +8,7 @@ import type { ModelSpec } from "../ports";
 import { type DraftPorts, draftInput, limitsOf, windowOf } from "../request/build-request";
 import { askedPolicy, planSession } from "./plan-session";
 
-export interface MadeSummary {
+interface WrittenSummary {
   readonly summary: SummaryText;
   /** As it was leased. */
   readonly plan: SummaryPlan;
@@ -25,7 +25,7 @@ export interface SummaryChange {
   readonly isWorthIt: boolean;
 }
 
-export function changeFromSummary(made: MadeSummary, spec: ModelSpec, ports: DraftPorts): SummaryChange {
+export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: DraftPorts): SummaryChange {
   const { summary, plan, overlay, trigger, options, summarizer } = made;
   const planned = planSession(spec, { trigger, options }, ports);
   const economy = planned.kind === "compact" ? planned.economy : null;

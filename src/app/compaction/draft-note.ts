@@ -15,7 +15,7 @@ import type { BodyText, SessionContent } from "../session-ports";
 import type { CompactionPorts } from "./plan-session";
 import { capOf } from "./summarizers";
 
-export interface NoteDraft {
+interface NoteDraft {
   readonly change: EpochDraft;
   readonly bodies: readonly BodyText[];
 }

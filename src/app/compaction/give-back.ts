@@ -7,7 +7,7 @@ import { compactionCall } from "./summarize";
 
 type Ports = Pick<CompactionPorts, "writer" | "clock">;
 
-export interface GivenBack {
+interface GivenBack {
   readonly compaction: CompactionId;
   readonly token: number;
   /** A call that was made comes to nothing, and is recorded. Null: none was. */

@@ -22,7 +22,7 @@ import { allowedOutput, attemptsOf, type Cast, nextSummarizer } from "./summariz
 import { buildSummaryPart } from "./summary-request";
 
 /** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
-export interface Leasing {
+interface Leasing {
   readonly inline: InlineWork | null;
 }
 

@@ -12,7 +12,7 @@ import type { SessionPorts } from "../session-ports";
 
 export type CompactionPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids" | "log">;
 
-export interface Asked {
+interface PlanRequest {
   readonly trigger: CompactionTrigger;
   readonly options?: CompactionOptions | null;
 }
@@ -23,7 +23,7 @@ export const optionsFor = (trigger: CompactionTrigger, requested: RequestedCompa
 
 export function planSession(
   spec: ModelSpec,
-  { trigger, options = null }: Asked,
+  { trigger, options = null }: PlanRequest,
   { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
 ): Plan {
   // A request by hand resets the breaker (docs/design.md §5): a dry run shows what would then be done, and the breaker as it is beside it.

@@ -7,7 +7,7 @@ import { Efforts, PATIENCE_MS } from "../request/retry";
 import type { SessionApi, SummaryOutcome } from "../session-api";
 import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
-export interface CompactionPorts extends SummarizePorts {
+interface ConsumerPorts extends SummarizePorts {
   readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
   /** From 0 to below 1: how long a retry waits. */
   readonly random: () => number;
@@ -17,15 +17,15 @@ export interface CompactionPorts extends SummarizePorts {
 const LEASES_PER_JOB = 5;
 
 /** A consumer has 15 minutes. A fold whose next part may not end within them is given back, and goes on with a job of its own, which is no further attempt. */
-export const JOB_MS = 14 * 60_000;
+const JOB_MS = 14 * 60_000;
 
 /**
  * What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease (`again`) and a fold that is not at its end
  * (`unfinished`: parts were kept, and the lease is free).
  */
-export type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
+type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
 
-export async function runCompaction(job: CompactionJob, ports: CompactionPorts): Promise<JobOutcome> {
+export async function runCompaction(job: CompactionJob, ports: ConsumerPorts): Promise<JobOutcome> {
   const waiting = { efforts: new Efforts(), most: PATIENCE_MS, signal: new AbortController().signal };
   const until = ports.clock() + JOB_MS;
   for (let round = 0; round < LEASES_PER_JOB; round++) {
@@ -49,7 +49,7 @@ interface Work {
 }
 
 /** The parts of one lease, while there is time for one more. An outcome that it returns is a failure, and one more attempt is allowed. */
-async function workOff(job: CompactionJob, { lease, until }: Work, ports: CompactionPorts): Promise<SummaryOutcome | "later" | null> {
+async function workOff(job: CompactionJob, { lease, until }: Work, ports: ConsumerPorts): Promise<SummaryOutcome | "later" | null> {
   let { part, timeoutMs } = lease;
   for (;;) {
     const outcome = await summarize(part.request, { timeoutMs }, ports);

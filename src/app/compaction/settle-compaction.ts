@@ -29,7 +29,7 @@ import { buildSummaryPart, partsDone } from "./summary-request";
 /** The turn that waits for it. */
 export type Inside = TurnRun;
 
-export interface Settling extends Settled {
+interface Settling extends Settled {
   /** Null: it takes effect between turns only, and none runs. */
   readonly inside: Inside | null;
 }

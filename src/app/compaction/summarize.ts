@@ -22,7 +22,7 @@ export interface SummarizePorts {
   readonly log: Log;
 }
 
-export interface SummarizeOptions {
+interface SummarizeOptions {
   readonly timeoutMs: number;
   /** Ends the call early: the turn that waits for it was stopped. */
   readonly signal?: AbortSignal;
@@ -118,12 +118,12 @@ function take(chunk: ModelChunk, heard: Heard): void {
   }
 }
 
-export interface WaitPorts {
+interface WaitPorts {
   readonly schedule: Schedule;
   readonly random: () => number;
 }
 
-export interface Waiting {
+interface RetryWait {
   readonly efforts: Efforts;
   /** Milliseconds that anybody waits. */
   readonly most: number;
@@ -134,7 +134,7 @@ export interface Waiting {
 /** At once where it would be longer than anybody waits: the next attempt may ask another model. */
 export async function waitAfter(
   outcome: SummaryOutcome,
-  { efforts, most, signal }: Waiting,
+  { efforts, most, signal }: RetryWait,
   { schedule, random }: WaitPorts,
 ): Promise<void> {
   if (outcome.ok || (outcome.failure !== "rate_limit" && outcome.failure !== "unavailable")) return;

@@ -21,7 +21,7 @@ export interface Cast {
 }
 
 /** The session's model alone. */
-export const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
+const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
 
 /** What is unknown, out of reach or too small to read anything is passed over; with none left it is the session's model. `policy`: whose summaries they are. */
 export async function resolveCast(
@@ -71,7 +71,7 @@ export const attemptsOf = (state: SessionState, { summarizers }: Cast): number =
 export const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(windowOf(spec, policy), policy);
 
 /** Most tokens of a summary that `model` writes for a session of `spec`: what stands in the view, and what the writer can. */
-export const capFor = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
+const capFor = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
   const cap = capOf(spec, policy);
   return model.id === spec.id ? cap : Math.min(cap, model.max_output, Math.floor((model.context_window ?? Number.POSITIVE_INFINITY) / 4));
 };

@@ -21,7 +21,7 @@ import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
 import { type Run, unreadRuns } from "../../domain/view";
 import type { ModelRequest, ModelSpec } from "../ports";
-import { readRequest, windowOf } from "../request/build-request";
+import { readPrefix, windowOf } from "../request/build-request";
 import type { SessionContent } from "../session-ports";
 import type { FoldNext, SummaryPart } from "../summary-part";
 import { policyUnderWay } from "./plan-session";
@@ -59,7 +59,7 @@ function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, summarizer, content } = input;
   const policy = policyUnderWay(state);
   const cap = answerCapOf({ plan, spec, summarizer, policy });
-  const prefix = readRequest(content, spec, plan.range.to);
+  const prefix = readPrefix(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
   const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: instructionsOf(input), prefix: split });

@@ -3,7 +3,7 @@ import { assertNever } from "../../lib/assert-never";
 import type { ModelSpec, Provider } from "../ports";
 
 /** Whose key of the deployment it is; each is a secret of its own. */
-export type DeploymentKey = "openai" | "anthropic" | "google" | "openai-compatible";
+type DeploymentKey = "openai" | "anthropic" | "google" | "openai-compatible";
 
 export type DeploymentKeys = Readonly<Record<DeploymentKey, string | undefined>>;
 

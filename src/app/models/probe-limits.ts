@@ -13,7 +13,7 @@ export interface ProbedLimits {
  * that is no success, a redirect among them. `malformed`: not JSON, or more than is read. `unknown_model`: its list does not
  * have the model. `no_limits`: it has, and names no limit.
  */
-export const PROBE_FAULTS = ["unsupported", "no_key", "unreachable", "refused", "malformed", "unknown_model", "no_limits"] as const;
+const PROBE_FAULTS = ["unsupported", "no_key", "unreachable", "refused", "malformed", "unknown_model", "no_limits"] as const;
 
 export interface ProbeFailure {
   readonly reason: (typeof PROBE_FAULTS)[number];

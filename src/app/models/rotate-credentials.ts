@@ -32,7 +32,7 @@ export interface RotationReport {
   readonly unreadable: readonly string[];
 }
 
-export interface RotationPorts {
+interface RotationPorts {
   /** A fresh stub at each call. */
   readonly object: () => Pick<TenantApi & TenantMaintenance, "sealedCredentials" | "replaceSealed">;
   readonly sealer: CredentialSealer;

@@ -6,7 +6,7 @@
 
 import type { StoredEvent } from "../../domain/events";
 import type { Log, Projection, ProjectionBatch } from "../ports";
-import { costOfBatch } from "./projection-cost";
+import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 
 /** The session's side, synchronous: it is the object's own storage. */
@@ -26,14 +26,14 @@ export interface ProjectionLimit {
   readonly statements: number;
 }
 
-export interface ProjectPorts {
+interface ProjectPorts {
   readonly source: ProjectionSource;
   readonly projection: Projection;
   readonly log: Log;
 }
 
 /** Not done: come again after `retryInMs`, with `attempt` as the number of failures in a row by then. */
-export type ProjectOutcome = { readonly done: true } | { readonly done: false; readonly retryInMs: number; readonly attempt: number };
+type ProjectOutcome = { readonly done: true } | { readonly done: false; readonly retryInMs: number; readonly attempt: number };
 
 /** One page: few enough statements for one D1 batch, and far below what it may weigh. */
 export const PAGE: ProjectionLimit = { events: 100, bytes: 1_000_000, statements: 200 };
@@ -80,7 +80,7 @@ async function projectPage(run: Run): Promise<"written" | "none" | "too_much"> {
   if (!last) return "none";
   // The rows of an erased session go by a job of their own, which knows what stays of its ledger.
   if (batch.events.some((event: StoredEvent) => event.type === "SessionErased")) return "none";
-  const cost = costOfBatch(batch.events);
+  const cost = d1CostOfBatch(batch.events);
   if (run.spent > 0 && run.spent + cost > DRAIN_BUDGET) return "too_much";
   run.spent += cost;
   await projection.write(batch);

@@ -10,7 +10,7 @@ import { assertNever } from "../../lib/assert-never";
 export const BATCH_COST = 2;
 
 /** At most so many: a row for each item and one more for each call, of a change of epoch some for each overlay, else one. */
-export function costOf(event: StoredEvent): number {
+export function d1CostOf(event: StoredEvent): number {
   switch (event.type) {
     case "MessagesAppended":
       return event.items.reduce((sum, { tool }) => sum + (tool ? 2 : 1), 0);
@@ -60,5 +60,5 @@ export function costOf(event: StoredEvent): number {
 /** An overlay is inserted, and those that it replaces are hidden. */
 const costOfOp = (op: EpochOp): number => (op.op === "reset" ? 1 + 2 * op.overlays.length : op.op === "revert" ? 3 : 2);
 
-export const costOfBatch = (events: readonly StoredEvent[]): number =>
-  events.reduce((sum, event) => sum + costOf(event), events.length > 0 ? BATCH_COST : 0);
+export const d1CostOfBatch = (events: readonly StoredEvent[]): number =>
+  events.reduce((sum, event) => sum + d1CostOf(event), events.length > 0 ? BATCH_COST : 0);

@@ -13,7 +13,7 @@ import { mergePages, type RowDifference } from "../diff-rows";
 import type { Projection } from "../ports";
 import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";
-import { costOfBatch } from "./projection-cost";
+import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, Standing } from "./rebuild-ports";
 
@@ -187,7 +187,7 @@ async function writePage(
   const events = page.value.events.filter((event) => event.seq <= upTo);
   if (run.erased) return ok(true);
   if (events.length === 0) return ok(false);
-  run.spent += costOfBatch(events);
+  run.spent += d1CostOfBatch(events);
   const bodies = new Map(page.value.bodies.map((body) => [body.id, body.text]));
   try {
     await into.write({ ...run.at, events, bodies });

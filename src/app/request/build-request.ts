@@ -31,11 +31,11 @@ export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assume
 
 /** `maxOutput`: tokens of the reply, where the model was found to take less than it would be asked for; null: as many as the window still holds. */
 export function buildRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest {
-  return { ...readRequest(content, spec), purpose: "turn", maxOutput };
+  return { ...readPrefix(content, spec), purpose: "turn", maxOutput };
 }
 
 /** What a turn's request and a summary's that reads the same prefix have in common. `upTo`: nothing after that position. */
-export function readRequest(content: SessionContent, spec: ModelSpec, upTo?: number): Omit<ModelRequest, "purpose" | "maxOutput"> {
+export function readPrefix(content: SessionContent, spec: ModelSpec, upTo?: number): Omit<ModelRequest, "purpose" | "maxOutput"> {
   const { system, messages, older } = buildView({ ...content.readView(upTo), model: spec.id });
   const cacheKey = content.readCacheKey();
   return { model: spec, system, messages, tools: content.readTools(), older, ...(cacheKey === null ? {} : { cacheKey }) };
@@ -61,7 +61,7 @@ export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, Tur
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }
 
-export interface Applying {
+interface Applying {
   readonly trigger: CompactionTrigger;
   readonly limits: ModelLimits;
   /** The compaction that was asked for and needs no model; absent: a new one. */
@@ -79,7 +79,7 @@ export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }
 
-export interface Drafting extends Pick<DraftInput, "limits" | "trigger"> {
+interface Drafting extends Pick<DraftInput, "limits" | "trigger"> {
   readonly summarizer?: DraftInput["summarizer"];
   readonly economy?: DraftInput["economy"];
 }

@@ -14,7 +14,7 @@ export interface DraftedItem {
   readonly body: BodyText;
 }
 
-export interface ItemInput {
+interface ItemInput {
   readonly kind: ItemKind;
   readonly parts: readonly Part[];
   readonly turn: TurnId | null;

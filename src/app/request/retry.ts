@@ -52,8 +52,8 @@ export const FAILED_TOKENS = 2_000_000;
 /** How long the calls of one answer that came to nothing may have taken before no model is asked the same again. */
 export const FAILED_MS = 5 * 60_000;
 /** The same over all answers of a turn, which may have many rounds of tools: three answers' worth. */
-export const TURN_FAILED_CALLS = 3 * FAILED_CALLS;
-export const TURN_FAILED_TOKENS = 3 * FAILED_TOKENS;
+const TURN_FAILED_CALLS = 3 * FAILED_CALLS;
+const TURN_FAILED_TOKENS = 3 * FAILED_TOKENS;
 /** A person waits: all waits for one answer together. */
 export const PATIENCE_MS = 60_000;
 

@@ -21,14 +21,14 @@ const AT_ONCE = 4;
 export const LONGEST_RUN_MS = 10 * 60_000;
 
 /** A run of tools, and what ends it. */
-export interface LiveTools {
+interface LiveTools {
   readonly run: TurnRun;
   readonly abort: AbortController;
   /** Looks whether there is more to run: set while tools run. */
   look: (() => void) | null;
 }
 
-export type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
+type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
 
 /** Until none is left that may run. What may run meanwhile, since a person allowed it, need not wait for the others: `look`. */
 export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
@@ -178,7 +178,7 @@ interface Ran {
 }
 
 /** The outcome as a result that can be recorded, cut to what is recorded of one (RFC-011 §1). */
-export function draftRun(
+function draftRun(
   call: OpenCall,
   { outcome, ms }: Ran,
   ports: Pick<ToolPorts, "writer" | "clock" | "ids">,
@@ -211,7 +211,7 @@ export function draftArtifacts(
 const utf8 = new TextEncoder();
 
 /** What the model is told of a call that was begun and whose end nobody saw. */
-export const UNKNOWN_OUTCOME: ToolOutcome = {
+const UNKNOWN_OUTCOME: ToolOutcome = {
   output:
     "The outcome of this call is unknown: it was begun, and its end was not seen. It may have taken effect. It is not run again by itself.",
   failure: "unknown_outcome",

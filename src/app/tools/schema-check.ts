@@ -9,19 +9,19 @@
 import { canonical, type Spend } from "./canonical-json";
 import { type Fields, isFields, References } from "./schema-parts";
 import {
+  describeFaults,
   FINE,
   Findings,
   failIf,
   fails,
   fault,
-  inWords,
   isSure,
   listed,
-  listOf,
   none,
   numberFaults,
   type Place,
   part,
+  toArray,
   typeFault,
   UNSURE,
   type Verdict,
@@ -56,7 +56,7 @@ const UNJUDGED = ["pattern", "patternProperties", "unevaluatedProperties", "unev
 
 /** What is wrong with `value`, each with the field's path; empty: nothing that can be found here. Throws `OverBudget` and `UnusableSchema`. */
 export function checkSchema(schema: Fields, value: unknown, budget: StepBudget): readonly string[] {
-  return inWords(new Check(schema, budget).apply(schema, { value, key: null, within: null, nesting: 0 }));
+  return describeFaults(new Check(schema, budget).apply(schema, { value, key: null, within: null, nesting: 0 }));
 }
 
 class Check {
@@ -113,7 +113,7 @@ class Check {
   }
 
   #combined(schema: Fields, place: Place, found: Findings): void {
-    for (const each of listOf(schema.allOf)) if (!found.isFull) found.add(this.apply(each, place));
+    for (const each of toArray(schema.allOf)) if (!found.isFull) found.add(this.apply(each, place));
     if (Array.isArray(schema.anyOf)) found.add(this.#anyOf(schema.anyOf, place));
     if (Array.isArray(schema.oneOf)) found.add(this.#oneOf(schema.oneOf, place));
     if (schema.not !== undefined) found.add(this.#not(schema.not, place));
@@ -169,7 +169,7 @@ class Check {
     found.add(failIf(typeof maxItems === "number" && value.length > maxItems, place, () => `must have at most ${maxItems} items`));
     // Before the draft of 2020 a list under `items` was what `prefixItems` is now.
     const isOldForm = Array.isArray(schema.items);
-    const first = listOf(isOldForm ? schema.items : schema.prefixItems);
+    const first = toArray(isOldForm ? schema.items : schema.prefixItems);
     const rest = isOldForm ? schema.additionalItems : schema.items;
     for (const [index, item] of value.entries()) {
       const judgedBy = index < first.length ? first[index] : rest;
@@ -227,7 +227,7 @@ class Check {
   }
 
   #required(required: unknown, value: Fields, place: Place, found: Findings): void {
-    for (const name of listOf(required)) {
+    for (const name of toArray(required)) {
       this.#spend(1);
       if (typeof name === "string" && !Object.hasOwn(value, name)) found.add(fault(part(place, name, undefined), () => "is required"));
     }

@@ -52,7 +52,7 @@ export const fails = ({ faults }: Verdict): boolean => faults.length > 0;
 export const isSure = (verdict: Verdict): boolean => !fails(verdict) && !verdict.unsure;
 
 /** The verdict as the model reads it: each fault with the path of its field. */
-export const inWords = ({ faults }: Verdict): readonly string[] => [
+export const describeFaults = ({ faults }: Verdict): readonly string[] => [
   ...new Set(faults.map(({ place, text }) => `${pathOf(place)}: ${text()}`)),
 ];
 
@@ -64,7 +64,7 @@ function pathOf(place: Place): string {
   return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH).toWellFormed()}…` : path || "arguments";
 }
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const toArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const part = (within: Place, key: string | number, value: unknown): Place => ({ value, key, within, nesting: within.nesting });
 

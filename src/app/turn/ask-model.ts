@@ -22,7 +22,7 @@ import { watchDeadlines } from "./watch-deadlines";
 /** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
 export const MAX_REPLY_UNITS = 500_000;
 
-export interface Answer {
+interface ModelReply {
   /** Nothing of an answer was heard: no word and no call, and where a deadline passed, no sign that one was being written. */
   readonly silent: boolean;
   readonly outcome:
@@ -37,7 +37,7 @@ export interface Asking {
   readonly maxOutput: number | null;
 }
 
-export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<Answer> {
+export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, ports: SessionPorts): Promise<ModelReply> {
   const { clock, writer } = ports;
   const request = buildRequest(ports.content, spec, maxOutput);
   const { state } = writer;
@@ -81,7 +81,7 @@ async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<st
 
 interface Heard {
   silent: boolean;
-  outcome: Answer["outcome"];
+  outcome: ModelReply["outcome"];
 }
 
 type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelChunk>;
@@ -137,7 +137,7 @@ function shorten(chunk: ModelChunk, room: number): ModelChunk {
 /** The place before `at` where no character is cut in two. */
 const endOfCharacter = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
 
-const failed = (kind: TurnFailure["kind"]): Answer["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
+const failed = (kind: TurnFailure["kind"]): ModelReply["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 
 function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
   switch (chunk.type) {

@@ -7,14 +7,14 @@ import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
 import { windowOf } from "../request/build-request";
 
-export interface Candidate {
+export interface ModelCandidate {
   readonly id: string;
   /** The session's own model: for it the view is made to fit. Any other takes the conversation as it stands, or is passed over. */
   readonly isOwn: boolean;
 }
 
 /** Who answered the turn's last call goes on with it: it has the prefix in its cache, and what it signed goes back to it alone. */
-export function candidatesOf(state: SessionState): readonly Candidate[] {
+export function candidatesOf(state: SessionState): readonly ModelCandidate[] {
   const { settings } = state;
   const ids = [...new Set([settings.model, ...policyOf(settings.policy).fallback_models])];
   const answered = answererOf(state);

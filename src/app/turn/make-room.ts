@@ -36,7 +36,7 @@ export type RoomPorts = SessionPorts & HeldPorts;
 /** Inline work waits so long for a background lease that is running. */
 export const WAIT_FOR_LEASE_MS = 5_000;
 /** A person waits: after this long the guard takes over. */
-export const INLINE_MS = 60_000;
+const INLINE_MS = 60_000;
 
 /** After it the request fits by our measure, or there is a report of why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
@@ -76,7 +76,7 @@ async function breathe({ writer, schedule }: Pick<RoomPorts, "writer" | "schedul
 const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
   applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
 
-export interface ForeseenRoom {
+interface ForeseenRoom {
   /** The compaction by a model that would come first: what it would write cannot be known. */
   readonly first: CompactPlan | null;
   readonly fits: Result<null, TurnFailure>;
@@ -101,7 +101,7 @@ export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "wri
 };
 
 /** What the policy and the window ask for before the next call; null: the guard alone looks at it. */
-export function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
+function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
   const { state } = ports.writer;
   const policy = policyOf(state.settings.policy);
   const trigger = roomTrigger(state, spec, policy);
@@ -125,7 +125,7 @@ function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): Comp
   return at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
 }
 
-export interface Inline {
+interface Inline {
   readonly spec: ModelSpec;
   readonly trigger: CompactionTrigger;
 }

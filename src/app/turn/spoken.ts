@@ -10,7 +10,7 @@ interface Block {
 }
 
 /** A call, and the thinking that came between it and the one before. */
-export interface SpokenCall {
+interface SpokenCall {
   readonly call: ToolCallPart;
   readonly thinking: readonly Part[];
 }

@@ -11,7 +11,7 @@ import { resolveModel } from "../request/resolve-model";
 import type { Efforts } from "../request/retry";
 import { waitFor } from "../wait";
 import { askModel } from "./ask-model";
-import { type Candidate, fitsCandidate } from "./candidates";
+import { fitsCandidate, type ModelCandidate } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import { type Failed, rescue } from "./rescue";
@@ -45,7 +45,11 @@ interface OneModel {
 }
 
 /** `efforts`: what the answer has cost so far, over all its models. */
-export async function tryModel(live: LiveTurn, { id, isOwn, efforts }: Candidate & { efforts: Efforts }, ports: RoomPorts): Promise<Tried> {
+export async function tryModel(
+  live: LiveTurn,
+  { id, isOwn, efforts }: ModelCandidate & { efforts: Efforts },
+  ports: RoomPorts,
+): Promise<Tried> {
   const resolved = await resolveModel(id, ports);
   if (!isCurrent(live, ports)) return OVER;
   if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });

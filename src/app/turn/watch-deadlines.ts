@@ -5,7 +5,7 @@
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
 
-export interface Watch {
+interface Watch {
   /** Something came from the provider, also what says nothing, as a ping does. `isText`: a piece of the reply's words. */
   heard(isText?: boolean): void;
   end(): void;

@@ -54,9 +54,6 @@ export function toPassages(text: string): Passage[] {
   return passages;
 }
 
-/** The passage at `index`, as `toPassages` has it; null: there is none. */
-export const passageAt = (text: string, index: number): Passage | null => toPassages(text)[index] ?? null;
-
 function lengthOf(text: string, from: number): number {
   if (text.length - from <= LONGEST) return text.length - from;
   const most = text.slice(from, from + LONGEST);

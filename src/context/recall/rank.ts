@@ -4,16 +4,16 @@
  */
 import type { ItemKind } from "../../domain/message";
 import { type RecallQuery, toQuery } from "./query";
-import type { Match } from "./snippet";
+import type { TermMatch } from "./snippet";
 
 /** A passage that the index found. `score`: above 0, the higher the better. */
-export interface Candidate {
+export interface PassageCandidate {
   readonly position: number;
   readonly passage: number;
   readonly score: number;
 }
 
-export interface Ranked extends Candidate {
+export interface Ranked extends PassageCandidate {
   /** What its own words give it; 0: it is there for a neighbour's. */
   readonly own: number;
 }
@@ -29,7 +29,7 @@ const SHARES: readonly (readonly [distance: number, share: number])[] = [
 const FURTHER_PASSAGE = 0.1;
 
 /** Best first, and of equals the newer one; one entry for each position, with its best passage. */
-export function rankPositions(candidates: readonly Candidate[], isWanted: (position: number) => boolean): Ranked[] {
+export function rankPositions(candidates: readonly PassageCandidate[], isWanted: (position: number) => boolean): Ranked[] {
   const best = bestPassages(candidates.filter(({ position }) => isWanted(position)));
   const scoreOf = (position: number): number => best.get(position)?.score ?? 0;
   const near = new Set([...best.keys()].flatMap((position) => [position - 1, position, position + 1]));
@@ -43,13 +43,13 @@ export function rankPositions(candidates: readonly Candidate[], isWanted: (posit
   return ranked.sort(byScore);
 }
 
-export const byScore = (a: Candidate, b: Candidate): number => b.score - a.score || b.position - a.position;
+export const byScore = (a: PassageCandidate, b: PassageCandidate): number => b.score - a.score || b.position - a.position;
 
 /** What a call or a result stands beside is seldom about it; people's messages answer each other. */
 export const inheritsIn = ({ own }: Ranked, kind: ItemKind): boolean => own > 0 || (kind !== "tool_call" && kind !== "tool_result");
 
-function bestPassages(candidates: readonly Candidate[]): Map<number, Candidate> {
-  const best = new Map<number, Candidate>();
+function bestPassages(candidates: readonly PassageCandidate[]): Map<number, PassageCandidate> {
+  const best = new Map<number, PassageCandidate>();
   for (const candidate of candidates) {
     const known = best.get(candidate.position);
     const [higher, lower] = known && known.score >= candidate.score ? [known, candidate] : [candidate, known];
@@ -76,7 +76,7 @@ const NUMBERS =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b|[一二三四五六七八九十两]/i;
 
 /** By how much a passage's own words raise its score: the question's words side by side, and what such a question asks for. */
-export function boostOf({ text, matches }: { readonly text: string; readonly matches: readonly Match[] }, query: RecallQuery): number {
+export function boostOf({ text, matches }: { readonly text: string; readonly matches: readonly TermMatch[] }, query: RecallQuery): number {
   if (text.length <= query.length * 2 && QUESTION_END.test(text) && asksTheSame(text, query)) return SAME_QUESTION;
   const wanted = query.wants === "time" ? TIMES : query.wants === "number" ? NUMBERS : null;
   const pairs = 1 + PAIR_BONUS * Math.min(MOST_PAIRS, countPairs(matches));
@@ -89,7 +89,7 @@ function asksTheSame(text: string, { stems }: RecallQuery): boolean {
   return said.filter((stem) => asked.has(stem)).length >= SAME_SHARE * said.length;
 }
 
-function countPairs(matches: readonly Match[]): number {
+function countPairs(matches: readonly TermMatch[]): number {
   const pairs = new Set<string>();
   for (const [index, match] of matches.entries()) {
     const next = matches[index + 1];

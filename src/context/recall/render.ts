@@ -4,7 +4,7 @@ import { assertNever } from "../../lib/assert-never";
 import { toUtcMinute } from "../../lib/utc-time";
 import { estimateTokens } from "../tokens";
 
-export type Labelled = Pick<ItemMeta, "position" | "kind" | "tool" | "at">;
+type Labelled = Pick<ItemMeta, "position" | "kind" | "tool" | "at">;
 
 /** Who said it, or what it is of. */
 export function labelOf({ position, kind, tool }: Labelled): string {

@@ -3,7 +3,7 @@ import { stemsOf } from "./languages";
 import type { RecallQuery } from "./query";
 import { foldWord } from "./words";
 
-export interface Match {
+export interface TermMatch {
   /** UTF-16 offset. */
   readonly at: number;
   readonly length: number;
@@ -18,9 +18,9 @@ const MOST_MATCHES = 20;
 const LEAD = 40;
 
 /** In order of place. */
-export function findMatches(text: string, query: RecallQuery): Match[] {
+export function findTermMatches(text: string, query: RecallQuery): TermMatch[] {
   const [words, stems] = [new Set([...query.words, ...query.exact]), new Set(query.stems)];
-  const found: Match[] = [];
+  const found: TermMatch[] = [];
   for (const match of text.matchAll(WORD)) {
     const [word] = match;
     const term = termOf(word, { words, stems, query });
@@ -43,8 +43,8 @@ function termOf(word: string, { words, stems, query }: Wanted): string | null {
   return words.has(folded) ? folded : null;
 }
 
-function occurrences(text: string, term: string): Match[] {
-  const found: Match[] = [];
+function occurrences(text: string, term: string): TermMatch[] {
+  const found: TermMatch[] = [];
   for (let at = text.indexOf(term); at >= 0 && found.length < MOST_MATCHES; at = text.indexOf(term, at + term.length)) {
     found.push({ at, length: term.length, term });
   }
@@ -52,7 +52,7 @@ function occurrences(text: string, term: string): Match[] {
 }
 
 /** At most `units` of `text` and an ellipsis at each end that was cut, on one line: the part with the most different terms in it. */
-export function toSnippet(text: string, matches: readonly Match[], units: number): string {
+export function toSnippet(text: string, matches: readonly TermMatch[], units: number): string {
   if (text.length <= units) return oneLine(text);
   const from = Math.min(startOf(text, bestWindow(matches, units)), text.length - units);
   const to = Math.min(text.length, from + units);
@@ -61,7 +61,7 @@ export function toSnippet(text: string, matches: readonly Match[], units: number
 }
 
 /** Offset of the first match of the window that holds most. */
-function bestWindow(matches: readonly Match[], units: number): number {
+function bestWindow(matches: readonly TermMatch[], units: number): number {
   let best = { terms: 0, at: 0 };
   for (const [index, first] of matches.entries()) {
     const inside = new Set<string>();

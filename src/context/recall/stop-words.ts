@@ -3,7 +3,7 @@
  * Lower case, as they are written.
  */
 export const LATIN_LANGUAGES = ["en", "de", "fr", "es", "pt", "it", "nl"] as const;
-export type LatinLanguage = (typeof LATIN_LANGUAGES)[number];
+type LatinLanguage = (typeof LATIN_LANGUAGES)[number];
 export type Language = LatinLanguage | "ru";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));

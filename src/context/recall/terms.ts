@@ -7,7 +7,7 @@ import { guessLanguages, isStopWord, stemsOf } from "./languages";
 import type { Language } from "./stop-words";
 import { clustersOf, foldWord, pairsOf, splitWords, toTerm, type Word } from "./words";
 
-export interface Terms {
+interface Terms {
   readonly exact: readonly string[];
   readonly stems: readonly string[];
 }

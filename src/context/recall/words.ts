@@ -8,7 +8,7 @@ export type Word =
 /** A term is no longer: the beginning names what is longer well enough. */
 const MAX_TERM_UNITS = 64;
 /** Stands for the signs that join a compound: the index splits at every sign of ASCII. */
-export const JOINT = "·";
+const JOINT = "·";
 
 const TOKEN = /[\p{L}\p{N}\p{M}]+(?:(?:[._@:/\\#+-]+|(?<=\d),(?=\d))[\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}/gu;
 const CJK = "\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\u30fc";

@@ -10,12 +10,12 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { branchNumber, branchView, comparisonView, forkInput, redactedView, rewindInput } from "../schemas/branch";
+import { branchComparisonView, branchNumber, branchView, forkInput, redactedView, rewindInput } from "../schemas/branch";
 import { id, sessionPath } from "../schemas/ids";
 import { editInput, toParts } from "../schemas/message";
-import { limitQuery, listOf, toWholeList } from "../schemas/page";
+import { limitQuery, listView, toWholeList } from "../schemas/page";
 import { sessionView } from "../schemas/session";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 
 type App = OpenAPIHono<HttpEnv>;
@@ -32,7 +32,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List the branches of a session",
   request: { params: sessionPath },
-  responses: { 200: json("All of them, oldest first", listOf(branchView)) },
+  responses: { 200: json("All of them, oldest first", listView(branchView)) },
 });
 
 const rewind = tenantRoute({
@@ -52,7 +52,7 @@ const compare = tenantRoute({
   scope: "sessions:read",
   summary: "See what each of two branches has that the other has not; by default the present one and the one that it left",
   request: { params: sessionPath, query: z.strictObject({ a: branchNumber.optional(), b: branchNumber.optional(), ...limitQuery }) },
-  responses: { 200: json("Where they part, and what follows on each", comparisonView) },
+  responses: { 200: json("Where they part, and what follows on each", branchComparisonView) },
 });
 
 const choose = tenantRoute({
@@ -107,7 +107,7 @@ const fork = tenantRoute({
 
 function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const branches = await calls.repeatable((api, caller) => api.branches(caller));
     return branches.ok ? c.json(toWholeList(branches.value), 200) : sendProblem(c, branches.error);
   });
@@ -115,7 +115,7 @@ function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(rewind, async (c) => {
     const { to } = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const done = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.rewind(caller, { to, idempotency }));
     if (!done.ok) return sendProblem(c, done.error);
     if (done.value.replayed) c.header("idempotent-replayed", "true");
@@ -124,7 +124,7 @@ function registerLines(app: App, deps: HttpDeps): void {
 
   app.openapi(compare, async (c) => {
     const { a = null, b = null, limit } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const compared = await calls.repeatable((api, caller) => api.compareBranches(caller, { a, b, limit }));
     return compared.ok ? c.json(compared.value, 200) : sendProblem(c, compared.error);
   });
@@ -132,7 +132,7 @@ function registerLines(app: App, deps: HttpDeps): void {
   app.openapi(choose, async (c) => {
     const { session_id, branch } = c.req.valid("param");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const done = await calls.repeatable((api, caller) => api.switchBranch(caller, { branch, idempotency }));
     if (!done.ok) return sendProblem(c, done.error);
     if (done.value.replayed) c.header("idempotent-replayed", "true");
@@ -148,7 +148,7 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const tools = await findTools(deps, principalOf(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = { message, parts: toParts(body.content), tools: tools.value, idempotency };
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.editMessage(caller, input));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
   });
@@ -156,14 +156,14 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
   app.openapi(regenerate, async (c) => {
     const { session_id, message_id: message } = c.req.valid("param");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const accepted = await (idempotency ? calls.repeatable : calls.once)((api, caller) => api.regenerate(caller, { message, idempotency }));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
   });
 
   app.openapi(redact, async (c) => {
     const { session_id, message_id } = c.req.valid("param");
-    const redacted = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.redact(caller, message_id));
+    const redacted = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.redact(caller, message_id));
     return redacted.ok ? c.json(redacted.value, 200) : sendProblem(c, redacted.error);
   });
 }
@@ -175,7 +175,7 @@ function registerFork(app: App, deps: HttpDeps): void {
     const { registered, isKeyed } = await registerSession(deps, c, c.req.valid("header")["Idempotency-Key"]);
     if (!registered.ok) return sendProblem(c, registered.error);
     const { session: to, replayed } = registered.value;
-    const [source, target] = [sessionCalls(deps, c, from), sessionCalls(deps, c, to)];
+    const [source, target] = [sessionClient(deps, c, from), sessionClient(deps, c, to)];
     const copied = await copySession({ source: source.repeatable, target: target.repeatable, from, to, at, title });
     if (!copied.ok) {
       if (!isKeyed) await dropCopy(deps, c, to);
@@ -188,7 +188,7 @@ function registerFork(app: App, deps: HttpDeps): void {
 
 /** No client can come back to an id that it was never told. Of a copy that was not begun nothing is there to be erased. */
 async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
-  const begun = await sessionCalls(deps, c, session).repeatable((api, caller) => api.describe(caller));
+  const begun = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
   if (begun.ok) await eraseFor(deps, c, session);
   else await deps.tenants(principalOf(c).tenant).forgetSession(session);
 }

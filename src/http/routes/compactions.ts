@@ -5,8 +5,8 @@ import { sendProblem } from "../problem";
 import { json, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
 import { id, sessionPath } from "../schemas/ids";
-import { listOf, pageQuery, toList } from "../schemas/page";
-import { sessionCalls } from "../session-calls";
+import { listView, pageQuery, toList } from "../schemas/page";
+import { sessionClient } from "../session-calls";
 
 const tag = "context";
 
@@ -17,7 +17,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List compactions with their receipts",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of time", listOf(compactionView)) },
+  responses: { 200: json("A page in order of time", listView(compactionView)) },
 });
 
 const get = tenantRoute({
@@ -33,7 +33,7 @@ const get = tenantRoute({
 export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const { after = null, limit, order } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) => api.compactions(caller, { after, limit, order }));
     return page.ok
       ? c.json(
@@ -45,7 +45,7 @@ export function registerCompactions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
 
   app.openapi(get, async (c) => {
     const { session_id, compaction_id } = c.req.valid("param");
-    const found = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.compaction(caller, compaction_id));
+    const found = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.compaction(caller, compaction_id));
     return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
   });
 }

@@ -7,7 +7,7 @@ import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { anyContextView, contextDiffView, contextInput, contextView } from "../schemas/context";
 import { id, sessionPath } from "../schemas/ids";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 
 const tag = "context";
@@ -88,7 +88,7 @@ const toRef = (turn: End, call: number | undefined): RequestRef => ({ turn: turn
 export function registerContext(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(context, async (c) => {
     const { content, at, call = null } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const parts = content === undefined ? null : [{ type: "text" as const, text: content }];
     const report = at
       ? await calls.repeatable((api, caller) => api.contextAt(caller, { turn: at, call }))
@@ -98,7 +98,7 @@ export function registerContext(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
 
   app.openapi(contextIfSaid, async (c) => {
     const { content } = c.req.valid("json");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const report = await calls.repeatable((api, caller) => api.context(caller, { content: [{ type: "text", text: content }] }));
     return report.ok ? c.json(report.value, 200) : sendProblem(c, ofSessionModel(report.error));
   });
@@ -106,7 +106,7 @@ export function registerContext(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(diff, async (c) => {
     const { from, to, from_call, to_call } = c.req.valid("query");
     const refs = { from: toRef(from, from_call), to: toRef(to, to_call) };
-    const compared = await sessionCalls(deps, c, c.req.valid("param").session_id).repeatable((api, caller) =>
+    const compared = await sessionClient(deps, c, c.req.valid("param").session_id).repeatable((api, caller) =>
       api.contextDiff(caller, refs),
     );
     return compared.ok ? c.json(compared.value, 200) : sendProblem(c, ofSessionModel(compared.error));

@@ -13,7 +13,7 @@ import { compactionView } from "../schemas/compaction";
 import { compactInput, pinsInput, planView, toCompactInput } from "../schemas/control";
 import { id, sessionPath } from "../schemas/ids";
 import { sessionView } from "../schemas/session";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 
 const tag = "context";
 const scope = "sessions:write";
@@ -85,7 +85,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const { session_id } = c.req.valid("param");
     const input = toCompactInput(c.req.valid("json"));
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const send = idempotency || input.dryRun ? calls.repeatable : calls.once;
     const outcome = await send((api, caller) => api.compact(caller, { ...input, idempotency }));
     return outcome.ok ? answerCompact(c, session_id, outcome.value) : sendProblem(c, outcome.error);
@@ -94,7 +94,7 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   app.openapi(revert, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const reverted = await send((api, caller) => api.revertCompaction(caller, { compaction, idempotency }));
     if (!reverted.ok) return sendProblem(c, reverted.error);
@@ -103,14 +103,14 @@ export function registerControl(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
   });
 
   app.openapi(reset, async (c) => {
-    const done = await sessionCalls(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
+    const done = await sessionClient(deps, c, c.req.valid("param").session_id).once((api, caller) => api.resetSummary(caller));
     if (!done.ok) return sendProblem(c, done.error);
     return done.value ? c.json(done.value, 200) : c.body(null, 204);
   });
 
   app.openapi(pin, async (c) => {
     const { pins } = c.req.valid("json");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.setPins(caller, pins));
     return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
   });

@@ -8,7 +8,7 @@ import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
 import { credentialInput, credentialName, credentialView, rotationReport } from "../schemas/credential";
 import { id } from "../schemas/ids";
-import { listOf, toWholeList } from "../schemas/page";
+import { listView, toWholeList } from "../schemas/page";
 
 const tag = "credentials";
 const scope = "models:write";
@@ -22,7 +22,7 @@ const list = tenantRoute({
   scope,
   summary: "List credentials by name; never the keys themselves",
   request: {},
-  responses: { 200: json("All of them", listOf(credentialView)) },
+  responses: { 200: json("All of them", listView(credentialView)) },
 });
 
 const put = tenantRoute({

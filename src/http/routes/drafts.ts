@@ -6,10 +6,10 @@ import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { compactionView } from "../schemas/compaction";
-import { compareInput, comparisonView, toCompareInput } from "../schemas/comparison";
+import { compareInput, summaryComparisonView, toCompareInput } from "../schemas/comparison";
 import { commitInput, draftEdit } from "../schemas/draft";
 import { id, sessionPath } from "../schemas/ids";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 
 const tag = "context";
 const scope = "sessions:write";
@@ -53,7 +53,7 @@ const compare = tenantRoute({
   scope,
   summary: "Compare two summaries by their text, by what they keep of the messages, and by questions",
   request: { params: sessionPath, body: jsonBody(compareInput) },
-  responses: { 200: json("Both side by side; without questions no model was asked", comparisonView) },
+  responses: { 200: json("Both side by side; without questions no model was asked", summaryComparisonView) },
 });
 
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -61,7 +61,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const input = { compaction, ...c.req.valid("json"), by: principalOf(c).key };
     // Sent again it finds its own text there.
-    const edited = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
+    const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
     return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);
   });
 
@@ -69,7 +69,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const { edits = null } = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, session_id);
+    const calls = sessionClient(deps, c, session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const committed = await send((api, caller) => api.commitDraft(caller, { compaction, edits, idempotency }));
     if (!committed.ok) return sendProblem(c, committed.error);
@@ -79,7 +79,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(compare, async (c) => {
     const input = toCompareInput(c.req.valid("json"));
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     // Asked twice, a model is paid for twice.
     const send = input.questions.length > 0 ? calls.once : calls.repeatable;
     const comparison = await send((api, caller) => api.compareSummaries(caller, input));
@@ -88,7 +88,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
 
   app.openapi(discard, async (c) => {
     const { session_id, compaction_id } = c.req.valid("param");
-    const gone = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.discardDraft(caller, compaction_id));
+    const gone = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.discardDraft(caller, compaction_id));
     return gone.ok ? c.body(null, 204) : sendProblem(c, gone.error);
   });
 }

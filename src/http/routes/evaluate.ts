@@ -14,7 +14,7 @@ import { type HttpError, sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { evaluationInput, evaluationView } from "../schemas/evaluation";
 import { faultOfPolicy } from "../schemas/session";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 
 const evaluate = tenantRoute({
   method: "post",
@@ -34,7 +34,7 @@ type Input = z.infer<typeof evaluationInput>;
 export function registerEvaluate(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(evaluate, async (c) => {
     const input = c.req.valid("json");
-    const calls = sessionCalls(deps, c, input.session);
+    const calls = sessionClient(deps, c, input.session);
     const described = await calls.repeatable((api, caller) => api.describe(caller));
     if (!described.ok) return sendProblem(c, described.error);
     const asked = await ask(deps, principalOf(c).tenant, { input, description: described.value });

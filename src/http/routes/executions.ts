@@ -8,8 +8,8 @@ import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
 import { executionDetailView, executionView } from "../schemas/execution";
 import { id, sessionPath } from "../schemas/ids";
-import { listOf, pageQuery, toList } from "../schemas/page";
-import { sessionCalls } from "../session-calls";
+import { listView, pageQuery, toList } from "../schemas/page";
+import { sessionClient } from "../session-calls";
 
 const tag = "executions";
 
@@ -30,7 +30,7 @@ const ofSession = tenantRoute({
   scope: "sessions:read",
   summary: "List the session's calls of tools with what became of them",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of the calls' positions", listOf(executionView)) },
+  responses: { 200: json("A page in order of the calls' positions", listView(executionView)) },
 });
 
 export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -44,7 +44,7 @@ export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
 
   app.openapi(ofSession, async (c) => {
     const { after = null, limit, order } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) => api.executions(caller, { after, limit, order }));
     return page.ok
       ? c.json(

@@ -12,7 +12,7 @@ import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { id, time } from "../schemas/ids";
 import { toModelView } from "../schemas/model";
-import { counter, limitQuery, listOf, toList } from "../schemas/page";
+import { counter, limitQuery, listView, toList } from "../schemas/page";
 import { tenantExport } from "../schemas/tenant";
 
 const tag = "admin";
@@ -42,7 +42,7 @@ const listSessions = adminRoute({
   tag,
   summary: "List a tenant's sessions, newest first",
   request: { params: tenantPath, query: sessionsQuery },
-  responses: { 200: json("A page", listOf(z.object({ id: id("ses"), created_at: time }))) },
+  responses: { 200: json("A page", listView(z.object({ id: id("ses"), created_at: time }))) },
 });
 
 const exportLog = adminRoute({

@@ -8,7 +8,7 @@ import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { id } from "../schemas/ids";
-import { listOf, toWholeList } from "../schemas/page";
+import { listView, toWholeList } from "../schemas/page";
 import { keyInput, keyView, shownOnce } from "../schemas/tenant";
 
 const tag = "keys";
@@ -21,7 +21,7 @@ const list = tenantRoute({
   scope,
   summary: "List keys, revoked ones too",
   request: {},
-  responses: { 200: json("All of them", listOf(keyView)) },
+  responses: { 200: json("All of them", listView(keyView)) },
 });
 
 const create = tenantRoute({

@@ -8,7 +8,7 @@ import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { listOf, toWholeList } from "../schemas/page";
+import { listView, toWholeList } from "../schemas/page";
 import { mcpServerInput, mcpServerView, serverName, toMcpServer, toMcpServerView } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -23,7 +23,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List MCP servers",
   request: {},
-  responses: { 200: json("All of them", listOf(mcpServerView)) },
+  responses: { 200: json("All of them", listView(mcpServerView)) },
 });
 
 const get = tenantRoute({

@@ -9,9 +9,9 @@ import { json, jsonBody, tenantRoute } from "../routing";
 import { branchQuery } from "../schemas/branch";
 import { id, sessionPath } from "../schemas/ids";
 import { acceptedView, itemView, messageInput, toSubmitInput } from "../schemas/message";
-import { listOf, pageQuery, toList } from "../schemas/page";
+import { listView, pageQuery, toList } from "../schemas/page";
 import { approvalsInput, toApproval, toolResultsInput, toToolResult } from "../schemas/tool";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 import { findTools } from "../session-tools";
 
 const tag = "messages";
@@ -34,7 +34,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "Read the conversation: everything, whatever the model's view holds",
   request: { params: sessionPath, query: pageQuery.extend({ branch: branchQuery }) },
-  responses: { 200: json("A page in order of position", listOf(itemView)) },
+  responses: { 200: json("A page in order of position", listView(itemView)) },
 });
 
 const cancel = tenantRoute({
@@ -74,7 +74,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
     const tools = await findTools(deps, principalOf(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toSubmitInput(body, { tools: tools.value, idempotency });
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.submit(caller, input));
     if (!accepted.ok) return sendProblem(c, accepted.error);
@@ -83,7 +83,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
 
   app.openapi(list, async (c) => {
     const { after = null, limit, order, branch } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) =>
       api.items(caller, { after, limit, order, ...(branch === undefined ? {} : { branch }) }),
     );
@@ -97,14 +97,14 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
 
   app.openapi(cancel, async (c) => {
     const { session_id, message_id } = c.req.valid("param");
-    const done = await sessionCalls(deps, c, session_id).once((api, caller) => api.cancelQueued(caller, message_id));
+    const done = await sessionClient(deps, c, session_id).once((api, caller) => api.cancelQueued(caller, message_id));
     return done.ok ? c.body(null, 204) : sendProblem(c, done.error);
   });
 
   app.openapi(toolResults, async (c) => {
     const results = c.req.valid("json").results.map(toToolResult);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.toolResults(caller, { results, idempotency }));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);
@@ -113,7 +113,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   app.openapi(approvals, async (c) => {
     const answers = c.req.valid("json").approvals.map(toApproval);
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.approvals(caller, { approvals: answers, idempotency }));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);

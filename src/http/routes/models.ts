@@ -8,7 +8,7 @@ import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { modelInput, modelName, modelView, toModelView, toOverride } from "../schemas/model";
-import { listOf, toWholeList } from "../schemas/page";
+import { listView, toWholeList } from "../schemas/page";
 
 const tag = "models";
 const scope = "models:write";
@@ -23,7 +23,7 @@ const list = tenantRoute({
   scope: null,
   summary: "List models",
   request: {},
-  responses: { 200: json("All of them", listOf(modelView)) },
+  responses: { 200: json("All of them", listView(modelView)) },
 });
 
 const get = tenantRoute({

@@ -8,7 +8,7 @@ import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { adminRoute, json } from "../routing";
 import { id } from "../schemas/ids";
-import { parseCursor, sessionReport, tenantReport, toCursor } from "../schemas/rebuild";
+import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from "../schemas/rebuild";
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
@@ -44,7 +44,7 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const caller = { tenant, session };
     const rows = deps.rows(tenant);
     const { after } = c.req.valid("query");
-    const from = after === undefined ? null : parseCursor(after, rows.tables);
+    const from = after === undefined ? null : parseRebuildCursor(after, rows.tables);
     if (after !== undefined && !from) return sendProblem(c, { code: "invalid_cursor" });
     const readLog = (seq: number) =>
       callTwice(
@@ -55,7 +55,7 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     if (!reached.ok) return sendProblem(c, reached.error);
     if (!reached.value.ok) return sendProblem(c, reached.value.error);
     const { next, ...report } = reached.value.value;
-    return c.json({ ...report, next_cursor: next && toCursor(next) }, 200);
+    return c.json({ ...report, next_cursor: next && toRebuildCursor(next) }, 200);
   });
 
   app.openapi(rebuildAll, async (c) => {

@@ -7,7 +7,7 @@ import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
 import { recallBody, recallQuery, recallView, toRecallInput } from "../schemas/recall";
-import { type SessionCalls, sessionCalls } from "../session-calls";
+import { type SessionCalls, sessionClient } from "../session-calls";
 
 const recall = tenantRoute({
   method: "get",
@@ -31,13 +31,13 @@ const recallByBody = tenantRoute({
 
 export function registerRecall(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(recall, async (c) => {
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const found = await lookUp(calls, toRecallInput(c.req.valid("query")));
     return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
   });
 
   app.openapi(recallByBody, async (c) => {
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const found = await lookUp(calls, toRecallInput(c.req.valid("json")));
     return found.ok ? c.json(found.value, 200) : sendProblem(c, found.error);
   });

@@ -15,7 +15,7 @@ import { reachReadModel } from "../read-model";
 import { eraseFor, registerSession } from "../register-session";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
-import { limitQuery, listOf } from "../schemas/page";
+import { limitQuery, listView } from "../schemas/page";
 import {
   createInput,
   erasureView,
@@ -26,7 +26,7 @@ import {
   toOpenInput,
   toPatchInput,
 } from "../schemas/session";
-import { type SessionCalls, sessionCalls } from "../session-calls";
+import { type SessionCalls, sessionClient } from "../session-calls";
 import { ofSessionModel } from "../session-model";
 import { findTools } from "../session-tools";
 
@@ -51,7 +51,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List sessions, the most recently updated first",
   request: { query: z.strictObject({ ...limitQuery, after: z.string().min(1).max(512).optional() }) },
-  responses: { 200: json("A page; it follows the sessions with a short delay", listOf(summaryView)) },
+  responses: { 200: json("A page; it follows the sessions with a short delay", listView(summaryView)) },
 });
 
 const get = tenantRoute({
@@ -103,7 +103,7 @@ function registerCreate(app: App, deps: HttpDeps): void {
     if (!registered.ok) return sendProblem(c, registered.error);
     if (!settings.ok) return sendProblem(c, settings.error);
     const { session, replayed } = registered.value;
-    const calls = sessionCalls(deps, c, session);
+    const calls = sessionClient(deps, c, session);
     const body = c.req.valid("json");
     const forget = isKeyed ? null : () => deps.tenants(tenant).forgetSession(session);
     const tools = await findTools(deps, tenant, body.tools);
@@ -147,7 +147,7 @@ function registerList(app: App, deps: HttpDeps): void {
 
 function registerOne(app: App, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.repeatable((api, caller) => api.describe(caller));
     return session.ok ? c.json(session.value, 200) : sendProblem(c, session.error);
   });
@@ -158,7 +158,7 @@ function registerOne(app: App, deps: HttpDeps): void {
     const tools = await findTools(deps, principalOf(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toPatchInput(body, { policy: given.value, tools: tools.value });
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const session = await calls.once((api, caller) => api.patch(caller, input));
     if (session.ok) return c.json(session.value, 200);
     return sendProblem(c, body.model === undefined ? ofSessionModel(session.error) : session.error);

@@ -6,8 +6,8 @@ import { acceptsEventStream } from "../negotiate";
 import { sendProblem } from "../problem";
 import { jsonOrEvents, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
-import { counter, listOf, pageQuery, toList } from "../schemas/page";
-import { sessionCalls } from "../session-calls";
+import { counter, listView, pageQuery, toList } from "../schemas/page";
+import { sessionClient } from "../session-calls";
 
 const tag = "events";
 
@@ -45,21 +45,21 @@ const events = tenantRoute({
   summary: "Read the log: a page, or live with Accept: text/event-stream",
   request: { params: sessionPath, headers: resumeHeaders, query: pageQuery },
   responses: {
-    200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the key ends", listOf(eventView)),
+    200: jsonOrEvents("A page in order of seq, or the log from `after` on, until the session or the key ends", listView(eventView)),
   },
 });
 
 export function registerStreams(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(stream, async (c) => {
     const after = c.req.valid("header")["Last-Event-ID"] ?? c.req.valid("query").after ?? null;
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null }));
     return opened.ok ? await sendEndlessEvents(c, deps, opened.value) : sendProblem(c, opened.error);
   });
 
   app.openapi(events, async (c) => {
     const { limit, order, after: asked } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     if (acceptsEventStream(c.req.header("accept"))) {
       const after = c.req.valid("header")["Last-Event-ID"] ?? asked ?? null;
       const opened = await calls.repeatable((api, caller) => api.stream(caller, { after, turn: null, of: "events" }));

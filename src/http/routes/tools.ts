@@ -6,7 +6,7 @@ import { callTwice } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
-import { listOf, toWholeList } from "../schemas/page";
+import { listView, toWholeList } from "../schemas/page";
 import { httpToolInput, httpToolView, toHttpTool, toolName } from "../schemas/server-tool";
 import { faultOfName } from "../validation";
 
@@ -21,7 +21,7 @@ const list = tenantRoute({
   scope: "sessions:read",
   summary: "List HTTP tools",
   request: {},
-  responses: { 200: json("All of them", listOf(httpToolView)) },
+  responses: { 200: json("All of them", listView(httpToolView)) },
 });
 
 const get = tenantRoute({

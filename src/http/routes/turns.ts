@@ -7,7 +7,7 @@ import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
 import { id, sessionPath } from "../schemas/ids";
 import { turnView } from "../schemas/turn";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 
 const tag = "turns";
 const nothing = z.strictObject({});
@@ -45,13 +45,13 @@ const retry = tenantRoute({
 export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { session_id, turn_id } = c.req.valid("param");
-    const turn = await sessionCalls(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));
+    const turn = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.turn(caller, turn_id));
     return turn.ok ? c.json(turn.value, 200) : sendProblem(c, turn.error);
   });
 
   app.openapi(stop, async (c) => {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const stopped = await send((api, caller) => api.stop(caller, { idempotency }));
     if (!stopped.ok) return sendProblem(c, stopped.error);
@@ -61,7 +61,7 @@ export function registerTurns(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(retry, async (c) => {
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const send = idempotency ? calls.repeatable : calls.once;
     const accepted = await send((api, caller) => api.retry(caller, { idempotency }));
     return accepted.ok ? await answerTurn(c, calls, accepted.value) : sendProblem(c, accepted.error);

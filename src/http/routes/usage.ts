@@ -6,9 +6,9 @@ import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
 import { json, tenantRoute } from "../routing";
 import { sessionPath } from "../schemas/ids";
-import { listOf, pageQuery, toList } from "../schemas/page";
+import { listView, pageQuery, toList } from "../schemas/page";
 import { ledgerRowView, MAX_USAGE_DAYS, toRange, usageListView, usageQuery } from "../schemas/usage";
-import { sessionCalls } from "../session-calls";
+import { sessionClient } from "../session-calls";
 
 const tag = "usage";
 
@@ -34,7 +34,7 @@ const ofSession = tenantRoute({
   scope: "sessions:read",
   summary: "List the session's model calls with their tokens and cost",
   request: { params: sessionPath, query: pageQuery },
-  responses: { 200: json("A page in order of time", listOf(ledgerRowView)) },
+  responses: { 200: json("A page in order of time", listView(ledgerRowView)) },
 });
 
 export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
@@ -51,7 +51,7 @@ export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(ofSession, async (c) => {
     const { after = null, limit, order } = c.req.valid("query");
-    const calls = sessionCalls(deps, c, c.req.valid("param").session_id);
+    const calls = sessionClient(deps, c, c.req.valid("param").session_id);
     const page = await calls.repeatable((api, caller) => api.usage(caller, { after, limit, order }));
     return page.ok
       ? c.json(

@@ -5,7 +5,7 @@ import { id, time } from "./ids";
 import { itemView } from "./message";
 import { counter } from "./page";
 
-export const positionInput = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+const positionInput = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 export const branchView = documents<BranchView>()(
   z
@@ -24,7 +24,7 @@ export const branchView = documents<BranchView>()(
 
 const side = z.object({ number: z.int(), items: z.array(itemView).readonly(), has_more: z.boolean() });
 
-export const comparisonView = documents<BranchComparison>()(
+export const branchComparisonView = documents<BranchComparison>()(
   z
     .object({
       shared_to: z.int().openapi({ description: "The last position that both have; 0: none" }),

@@ -64,7 +64,7 @@ const answer = documents<SummaryAnswer>()(
   }),
 );
 
-export const comparisonView = documents<SummaryComparison>()(
+export const summaryComparisonView = documents<SummaryComparison>()(
   z
     .object({
       a: compared,

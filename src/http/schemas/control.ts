@@ -8,7 +8,7 @@ import { documents } from "./documents";
 import { id } from "./ids";
 import { policyChoiceInput } from "./policy";
 import { tokenFigure } from "./session";
-import { fitReport } from "./turn";
+import { fitReportView } from "./turn";
 
 const MAX_INSTRUCTIONS = 4_000;
 const isFilled = (text: string): boolean => text.trim() !== "";
@@ -112,7 +112,7 @@ export const planView = documents<ShownPlan>()(
       }),
       z.object({
         kind: z.literal("cannot_fit"),
-        fit: fitReport,
+        fit: fitReportView,
         breaker: breakerView,
       }),
     ])

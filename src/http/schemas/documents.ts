@@ -19,7 +19,7 @@ export function documents<T>(): <S extends z.ZodType<Loose<T>>>(schema: T extend
 }
 
 /** The type without undefined: with `exactOptionalPropertyTypes` absent and undefined differ. */
-export type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
 /** JSON has no undefined: what a parsed body does not hold is absent. */
 export function defined<T extends object>(value: T): Defined<T> {

@@ -35,7 +35,7 @@ export const pageQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("asc"),
 });
 
-export function listOf<S extends z.ZodType>(schema: S) {
+export function listView<S extends z.ZodType>(schema: S) {
   return z.object({
     data: z.array(schema).readonly(),
     has_more: z.boolean(),

@@ -15,7 +15,7 @@ const differences = z
   )
   .readonly();
 
-export interface SessionReport extends Omit<RebuildStep, "next"> {
+interface SessionReport extends Omit<RebuildStep, "next"> {
   readonly next_cursor: string | null;
 }
 
@@ -45,12 +45,12 @@ const progress = z.strictObject({
 });
 
 /** A client carries it and does not read it. Hexadecimal: a key of a damaged row may hold any character. */
-export function toCursor(at: RebuildProgress): string {
+export function toRebuildCursor(at: RebuildProgress): string {
   return Array.from(new TextEncoder().encode(JSON.stringify(at)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** `tables`: those that there are. */
-export function parseCursor(text: string, tables: readonly string[]): RebuildProgress | null {
+export function parseRebuildCursor(text: string, tables: readonly string[]): RebuildProgress | null {
   const bytes = Uint8Array.from(text.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
   try {
     const parsed = progress.safeParse(JSON.parse(new TextDecoder().decode(bytes)));

@@ -106,7 +106,7 @@ export const httpToolView = documents<HttpToolEntry>()(
     .openapi("Tool"),
 );
 
-export interface McpServerView extends Omit<McpServerEntry, "listing"> {
+interface McpServerView extends Omit<McpServerEntry, "listing"> {
   readonly tools: readonly string[];
   readonly skipped: readonly string[];
   readonly truncated: boolean;

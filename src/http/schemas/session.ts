@@ -36,7 +36,7 @@ export const createInput = z.strictObject(fields).openapi("CreateSession");
 export const patchInput = z.strictObject({ ...fields, policy: policyChoiceInput.nullable().optional() }).openapi("PatchSession");
 
 /** What a session gets that names nothing. */
-export interface SessionDefaults extends TenantSettings {
+interface SessionDefaults extends TenantSettings {
   readonly deploymentPolicy: PolicyChoice;
 }
 

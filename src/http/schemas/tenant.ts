@@ -16,7 +16,7 @@ export const tenantPatchInput = z
   .strictObject({ name: name.optional(), default_model: modelName.optional(), default_policy: policyChoiceInput.nullable().optional() })
   .openapi("PatchTenant");
 
-export interface TenantView extends Omit<TenantSettings, "default_policy"> {
+interface TenantView extends Omit<TenantSettings, "default_policy"> {
   readonly id: TenantId;
   readonly default_policy: PolicyChoice | null;
   readonly effective_policy: Policy;
@@ -46,8 +46,6 @@ export const keyInput = z
     expires_at: time.nullable().optional(),
   })
   .openapi("CreateKey");
-export type KeyInput = z.infer<typeof keyInput>;
-
 export const keyView = documents<KeyView>()(
   z
     .object({
@@ -68,13 +66,13 @@ export const shownOnce = z.string().nullable().openapi({
     "Shown this once. Null when the request is repeated with its Idempotency-Key: the key was made and shown by the first one, and only its hash is kept. If that answer was lost, revoke this key and make another.",
 });
 
-export interface NewKeyView {
+interface NewKeyView {
   readonly id: KeyId;
   readonly key: string | null;
 }
 export const newKeyView = documents<NewKeyView>()(z.object({ id: id("key"), key: shownOnce }).openapi("NewKey"));
 
-export interface TenantExportView extends Omit<TenantView, "effective_policy">, Pick<TenantExport, "created_at" | "keys"> {
+interface TenantExportView extends Omit<TenantView, "effective_policy">, Pick<TenantExport, "created_at" | "keys"> {
   readonly models: readonly ModelView[];
 }
 

@@ -24,7 +24,7 @@ export const modelFailureKind = z.enum(FAILURE_KINDS);
 
 const byteFit = z.object({ floor: z.int(), limit: z.int() });
 
-export const fitReport = z.object({
+export const fitReportView = z.object({
   floor: z.number().openapi({ description: "Tokens of what no compaction can remove" }),
   limit: z.number().openapi({ description: "Tokens that the model has room for" }),
   biggest: z
@@ -41,7 +41,7 @@ export const turnFailureView = documents<TurnFailure>()(
   z.object({
     kind: z.enum([...modelFailureKind.options, "cannot_fit", "round_limit", "storage_full", "unknown_model", "crashed", "internal"]),
     status: z.int().nullable().openapi({ description: "The provider's HTTP status, if it answered" }),
-    fit: fitReport.optional(),
+    fit: fitReportView.optional(),
     bytes: byteFit.optional().openapi({
       description: "The request's body in bytes (floor), and the most that one may have (limit): it was larger, and was not sent",
     }),

@@ -5,7 +5,7 @@ import type { LedgerRow, UsageSums } from "../../app/session-views";
 import { CALL_PURPOSES } from "../../domain/model-call";
 import { documents } from "./documents";
 import { id, idOrNull, time } from "./ids";
-import { limitQuery, listOf } from "./page";
+import { limitQuery, listView } from "./page";
 import { dollars, modelFailureKind } from "./turn";
 
 const tokens = {
@@ -60,7 +60,7 @@ export const ledgerRowView = documents<LedgerRow>()(
     .openapi("ModelCall"),
 );
 
-export const usageRowView = documents<UsageRow>()(
+const usageRowView = documents<UsageRow>()(
   z
     .object({
       day: z
@@ -76,7 +76,7 @@ export const usageRowView = documents<UsageRow>()(
     .openapi("Usage"),
 );
 
-export const usageListView = listOf(usageRowView).extend({ from: time, to: time });
+export const usageListView = listView(usageRowView).extend({ from: time, to: time });
 
 export const MAX_USAGE_DAYS = 92;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -123,7 +123,7 @@ export const usageQuery = z.strictObject({
   purpose: purpose.optional(),
 });
 
-export interface UsageRange {
+interface UsageRange {
   readonly from: number;
   readonly to: number;
 }

@@ -4,7 +4,7 @@
  * and further on where a result says how to read on.
  */
 import type { ToolCallPart } from "../../domain/message";
-import { contentWords, type Match, wordsOf } from "../text-matching";
+import { contentWords, matchWords, type SentenceMatch } from "../text-matching";
 import { bestOf, rank, seenSentences, statementsOf } from "./sentences";
 import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } from "./turn";
 
@@ -70,7 +70,7 @@ function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | nu
 }
 
 /** The execution of a call that would be quoted: what it returned is not in its own line. */
-function calledIn(matches: readonly Match[]): string | null {
+function calledIn(matches: readonly SentenceMatch[]): string | null {
   const least = (matches[0]?.coverage ?? 0) * FOUND_BY_WORDS.nearly;
   const found = matches.find(({ sentence, coverage }) => coverage >= least && CALL.test(sentence));
   return CALL.exec(found?.sentence ?? "")?.[1] ?? null;
@@ -83,7 +83,7 @@ const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|
 
 function withoutFillers(question: string): string {
   const rest = question.replaceAll(FILLERS, " ");
-  return wordsOf(rest).length === 0 ? question : rest;
+  return matchWords(rest).length === 0 ? question : rest;
 }
 
 /** What is asked of that result: of an execution everything but what named it. */
@@ -92,9 +92,9 @@ function focusOf(turn: Turn, { call }: Answered): string {
   if (typeof id !== "string") return withoutFillers(turn.asking);
   const cleared = turn.before.filter((each) => executionOf(each) === id).map(describe);
   const found = lookUps(turn).flatMap((each) => recalled(each).filter((sentence) => CALL.exec(sentence)?.[1] === id));
-  const known = new Set([...cleared, ...found].flatMap(wordsOf));
+  const known = new Set([...cleared, ...found].flatMap(matchWords));
   return contentWords(withoutFillers(turn.asking))
-    .filter((word) => wordsOf(word).some((each) => !known.has(each)))
+    .filter((word) => matchWords(word).some((each) => !known.has(each)))
     .join(" ");
 }
 

@@ -4,14 +4,14 @@
  */
 import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
-import { type EstimateTokens, extractSummary, NOTHING, taggedIn, withoutTagged } from "../extract-summary";
+import { EMPTY_SECTION, type EstimateTokens, extractSummary, taggedIn, withoutTagged } from "../extract-summary";
 import { sentencesOf } from "../text-matching";
 import { GREETING, isAboutMe } from "./greeting";
 import { cut, isQuestion, textOf, topicOf } from "./message-text";
 import { type NamedCall, namedCalls } from "./named-calls";
 import { planRecall, quoteRecalled } from "./recall";
 import { bestOf, RESULT_CHARS, STAND_IN, seenSentences } from "./sentences";
-import { isRecall, readTurn, type Turn } from "./turn";
+import { isRecall, readEmbeddedTurn, type Turn } from "./turn";
 
 /** Either says something or calls something. */
 export interface Reply {
@@ -31,9 +31,9 @@ export function replyTo(request: ModelRequest, estimate: EstimateTokens): Reply 
     case "compaction":
       return saying(summaryOf(request, estimate));
     case "title":
-      return saying(topicOf(firstToldIn(readTurn(request).said)));
+      return saying(topicOf(firstToldIn(readEmbeddedTurn(request).said)));
     default:
-      return answerTurn(readTurn(request));
+      return answerTurn(readEmbeddedTurn(request));
   }
 }
 
@@ -102,7 +102,7 @@ function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
   const said = extractSummary(source, { maxTokens: room, estimate });
   if (sections.length === 0) return said;
   const last = sections.length - 1;
-  return sections.map((heading, index) => `${heading}\n${index === last ? said : NOTHING}`).join("\n");
+  return sections.map((heading, index) => `${heading}\n${index === last ? said : EMPTY_SECTION}`).join("\n");
 }
 
 /** Earlier summaries stand in the conversation between tags, and are repeated only where they are to be merged. */

@@ -1,6 +1,6 @@
 /** The embedded model's knowledge: the sentences that it can see, and which of them answer a question. */
 import type { Part } from "../../domain/message";
-import { findMatches, type Match, sentencesOf } from "../text-matching";
+import { findSentences, type SentenceMatch, sentencesOf } from "../text-matching";
 import { cut, isQuestion, partText } from "./message-text";
 import { type Answered, describe, executionOf, isRecall, type Turn } from "./turn";
 
@@ -58,7 +58,8 @@ function shownOf(part: Part, answered: Answered | undefined): readonly string[] 
 }
 
 /** Each sentence once, best first. */
-export const rank = (question: string, sentences: readonly string[]): readonly Match[] => findMatches(question, [...new Set(sentences)]);
+export const rank = (question: string, sentences: readonly string[]): readonly SentenceMatch[] =>
+  findSentences(question, [...new Set(sentences)]);
 
 export function bestOf(question: string, sentences: readonly string[], by = SEEN): readonly string[] {
   const matches = rank(question, sentences);

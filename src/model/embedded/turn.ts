@@ -40,7 +40,7 @@ export const describe = ({ call }: Answered): string => `${call.name} ${call.arg
 
 const EXECUTION = /\bexe_\w+/;
 
-export function readTurn(request: ModelRequest): Turn {
+export function readEmbeddedTurn(request: ModelRequest): Turn {
   const { messages } = request;
   const place = messages.findLastIndex(({ role }) => role === "user");
   const asked = messages[place];

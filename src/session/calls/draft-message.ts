@@ -36,7 +36,7 @@ function draftCall(runtime: SessionRuntime, { call_id, name, arguments: written 
   return draftItem({ kind: "tool_call", parts: [{ type: "tool_call", call_id, name, arguments: written }], tool, ...to }, ids);
 }
 
-export interface ResultInput {
+interface ResultInput {
   readonly call: { readonly call_id: string; readonly name: string };
   readonly output: string;
   readonly is_error: boolean;

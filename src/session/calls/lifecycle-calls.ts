@@ -18,7 +18,7 @@ import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
 import { allCalls } from "../log/event-log";
 import { takeOutcomes } from "../log/held-outcomes";
-import { migrate, readMeta, writeMeta } from "../log/log-schema";
+import { migrateSession, readMeta, writeMeta } from "../log/log-schema";
 import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
 import { describeSession } from "./read-calls";
@@ -105,7 +105,7 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
 }
 
 /** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
-export async function eraseSession(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
+export async function eraseObject(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
     // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
     const at = runtime.deps.clock();
@@ -189,7 +189,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   runtime.buffer.forget();
   runtime.window.forget();
   runtime.alarmRang(); // the alarm went with the rest
-  migrate(runtime.deps.sql);
+  migrateSession(runtime.deps.sql);
   writeMeta(runtime.deps.sql, BURNT, String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });
   runtime.execute({ type: "EraseSession", at });

@@ -19,11 +19,11 @@ import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
 
 /** Messages that may wait for their turn. */
-export const QUEUE_LIMIT = 32;
+const QUEUE_LIMIT = 32;
 
 const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
 
-export interface Asked {
+interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
@@ -32,7 +32,7 @@ export interface Asked {
 }
 
 /** Executes and acknowledges, once for each key. A key that was seen gets the first acknowledgement again. */
-export function acknowledge(runtime: SessionRuntime, asked: Asked): api.Outcome<views.Accepted> {
+export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<views.Accepted> {
   const cursor = runtime.buffer.offset;
   return transactOnce<Omit<views.Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
     runtime.content.learn(asked.bodies);
@@ -60,7 +60,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
     queueLimit: QUEUE_LIMIT,
     ...cut,
   } as const;
-  const accept: Asked["accept"] = (events) => {
+  const accept: KeyedCommand["accept"] = (events) => {
     const position = positionOf(events, first.draft.id);
     return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
@@ -108,7 +108,7 @@ export function submitToolResults(
   const [first] = drafted;
   if (!first) return err({ code: "invalid", field: "results", detail: "must not be empty" });
   const command = { type: "RecordToolResults", at, incarnation, results: drafted.map((entry) => entry.result) } as const;
-  const accept: Asked["accept"] = (events) => {
+  const accept: KeyedCommand["accept"] = (events) => {
     const recorded = events.find((event) => event.type === "ToolResultRecorded");
     return { message_id: first.result.item.id, turn_id: turn?.id ?? null, position: recorded?.item.position ?? null, queued: false };
   };
@@ -157,6 +157,6 @@ export function retryTurn(runtime: SessionRuntime, input: { readonly idempotency
   const message = lastAsked(runtime);
   if (!message) return err({ code: "not_retryable", status: null });
   const command = { type: "RetryTurn", at: clock(), turn, incarnation } as const;
-  const accept: Asked["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
+  const accept: KeyedCommand["accept"] = () => ({ message_id: message.id, turn_id: turn, position: message.position, queued: false });
   return acknowledge(runtime, { command, bodies: [], idempotency: input.idempotency, accept });
 }

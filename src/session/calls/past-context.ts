@@ -10,7 +10,7 @@ import { shownAddress } from "../../app/shown-address";
 import { parsePolicyText } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
-import type { CallEvent } from "../log/event-log";
+import type { ModelCallEvent } from "../log/event-log";
 import type { SessionRuntime } from "../runtime";
 import { MAX_SHOWN_CHARS } from "./context-call";
 import { weighContext } from "./context-weights";
@@ -46,7 +46,7 @@ export async function showPast(
 }
 
 /** As it was asked; of an older build's call that did not record it, as the registry has it now. */
-async function specOf(runtime: SessionRuntime, { model, asked, ratio }: CallEvent): Promise<api.Outcome<ModelSpec>> {
+async function specOf(runtime: SessionRuntime, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
   if (asked) {
     const spec = toModelSpec(model, asked.model, ratio);
     return spec ? ok(spec) : err({ code: "request_unknown", model });
@@ -57,7 +57,7 @@ async function specOf(runtime: SessionRuntime, { model, asked, ratio }: CallEven
 }
 
 /** Nobody saw the end of a call without a duration. */
-const sentAt = ({ asked, at, ms }: CallEvent): number | null => asked?.at ?? (ms > 0 ? at - ms : null);
+const sentAt = ({ asked, at, ms }: ModelCallEvent): number | null => asked?.at ?? (ms > 0 ? at - ms : null);
 
 function check({ call, isRedacted }: PastRequest, rebuilt: string): DigestCheck {
   const recorded = call.request_digest;

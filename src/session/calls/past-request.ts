@@ -6,7 +6,7 @@ import type { TurnId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import { err, ok } from "../../lib/result";
 import { type ContentReader, createContent } from "../content";
-import type { CallEvent } from "../log/event-log";
+import type { ModelCallEvent } from "../log/event-log";
 import { readTurn } from "../log/log-tables";
 import { readTurnCalls, stateOfCall } from "../log/turn-calls";
 import type { SessionRuntime } from "../runtime";
@@ -15,7 +15,7 @@ export interface PastRequest {
   readonly turn: TurnId;
   readonly n: number;
   readonly calls: readonly TurnCall[];
-  readonly call: CallEvent;
+  readonly call: ModelCallEvent;
   /** As it was, but that what was redacted since is. */
   readonly state: SessionState;
   readonly content: ContentReader;
@@ -49,14 +49,14 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
 }
 
 /** As it was asked; of an older build it is not known what the model was sent of images and files. */
-const toRatedModel = ({ model: id, ratio, asked }: CallEvent): RatedModel => ({
+const toRatedModel = ({ model: id, ratio, asked }: ModelCallEvent): RatedModel => ({
   id,
   provider: asked?.model.provider ?? "unknown",
   ...(ratio !== undefined && { ratio }),
   ...(asked?.model.capabilities && { capabilities: asked.model.capabilities }),
 });
 
-const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: CallEvent, index: number): TurnCall => ({
+const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEvent, index: number): TurnCall => ({
   n: index + 1,
   seq,
   purpose: "turn",

@@ -8,14 +8,14 @@ import { policyOf } from "../../context/policy-choice";
 import type { TextRef } from "../../domain/message";
 import { err } from "../../lib/result";
 
-export interface FixedTexts {
+interface FixedTexts {
   readonly system: TextRef | null;
   readonly tools: TextRef | null;
   readonly pins: readonly TextRef[];
 }
 
 /** `policy`: as settings store it. */
-export interface Fixed extends FixedTexts {
+interface Fixed extends FixedTexts {
   readonly policy: string;
 }
 

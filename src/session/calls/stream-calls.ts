@@ -14,7 +14,7 @@ import { openReader, openSse, type SseSource } from "../stream/stream-reader";
 import { MAX_ANSWER_BYTES, takeWithin } from "./answer-size";
 import { isUnderWay, reportTurn } from "./turn-report";
 
-export function openStream(runtime: SessionRuntime, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
+export function openSessionStream(runtime: SessionRuntime, input: StreamInput): Outcome<ReadableStream<Uint8Array>> {
   return ok(input.of === "events" ? openEventStream(runtime, input) : openFrameStream(runtime, input));
 }
 

@@ -1,8 +1,8 @@
 /** A session's ledger: each of its model calls, with what it used and cost. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import { generatedOf, sourceOf, uncachedOf } from "../../domain/model-call";
-import { type CallEvent, readCalls } from "../log/event-log";
+import { generatedOf, uncachedOf, usageSource } from "../../domain/model-call";
+import { type ModelCallEvent, readCalls } from "../log/event-log";
 import type { SessionRuntime } from "../runtime";
 
 /** In order of seq, which is the order in which they ended. */
@@ -13,7 +13,7 @@ export function listCalls({ deps }: SessionRuntime, { after, limit, order }: api
 
 const UNREPORTED = { input: null, uncached: null, cached: null, cache_write: null, output: null, reasoning: null } as const;
 
-function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost }: CallEvent): views.LedgerRow {
+function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, ms, cost }: ModelCallEvent): views.LedgerRow {
   const counts = usage
     ? {
         input: usage.input,
@@ -24,5 +24,5 @@ function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, 
         reasoning: usage.reasoning,
       }
     : UNREPORTED;
-  return { seq, at, turn_id: turn, purpose, source: sourceOf(purpose), model, ...counts, cost: cost ?? null, estimate, outcome, ms };
+  return { seq, at, turn_id: turn, purpose, source: usageSource(purpose), model, ...counts, cost: cost ?? null, estimate, outcome, ms };
 }

@@ -5,7 +5,7 @@ import type { ItemMeta } from "../../domain/message";
 import { readItems } from "./log-tables";
 import type { Sql } from "./sql";
 
-export interface BranchRange {
+interface BranchRange {
   readonly from: number;
   readonly to: number;
   readonly limit: number;

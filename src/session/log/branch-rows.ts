@@ -10,7 +10,7 @@ import type { Sql } from "./sql";
 import { viewBeforeOf } from "./views-before";
 
 /** A line as it was when it was left. */
-export interface LeftLine {
+interface LeftLine {
   readonly at: number;
   readonly elsewhere: readonly CoveredRange[];
   /** Absent: an older build wrote the row. */
@@ -20,7 +20,7 @@ export interface LeftLine {
   readonly view: ViewBefore;
 }
 
-export interface BranchRow {
+interface BranchRow {
   readonly number: number;
   /** The line that it left; null: it is the first. */
   readonly parent: number | null;

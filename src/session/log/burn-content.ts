@@ -5,7 +5,7 @@
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId, OverlayId } from "../../domain/ids";
-import { type MadeSummary, type Quotation, readingsOf } from "../../domain/summary-sources";
+import { type CommittedSummary, type Quotation, readingsOf } from "../../domain/summary-sources";
 import { deleteBodies, overwritten, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
 import { remakeIndex } from "./recall-step";
@@ -40,11 +40,11 @@ export function readReadings(sql: Sql): ReadonlyMap<OverlayId, readonly CoveredR
   return readingsOf([...broughtOver(sql), ...committed(sql)]);
 }
 
-const committed = (sql: Sql): MadeSummary[] =>
+const committed = (sql: Sql): CommittedSummary[] =>
   readCompactions(sql, EVERYTHING)
     .toSorted((one, other) => (one.epoch ?? 0) - (other.epoch ?? 0))
     .flatMap(({ ops }) =>
-      ops.flatMap((op): MadeSummary[] => {
+      ops.flatMap((op): CommittedSummary[] => {
         if (op.op !== "summarize") return [];
         const { overlay: id, from, to, read } = op;
         return [{ id, from, to, ...(read && { read }) }];
@@ -52,12 +52,12 @@ const committed = (sql: Sql): MadeSummary[] =>
     );
 
 /** No compaction of the fork's own made them. */
-function broughtOver(sql: Sql): MadeSummary[] {
+function broughtOver(sql: Sql): CommittedSummary[] {
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type = 'SessionForked'");
   return rows.flatMap(({ data }) => {
     const { view } = JSON.parse(data) as Pick<Forked, "view">;
     const reads = new Map((view?.reads ?? []).map(({ overlay, ranges }) => [overlay, ranges]));
-    return (view?.overlays ?? []).flatMap(({ id, kind, from, to }): MadeSummary[] => {
+    return (view?.overlays ?? []).flatMap(({ id, kind, from, to }): CommittedSummary[] => {
       const ranges = reads.get(id);
       return kind === "summary" ? [{ id, from, to, ...(ranges && { read: { ranges, overlays: [] } }) }] : [];
     });

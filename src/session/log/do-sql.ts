@@ -1,5 +1,6 @@
 /** The session's SQL over the object's own storage. */
-import type { Sql, SqlRow, SqlValue } from "./sql";
+import type { SqlRow, SqlValue } from "../../lib/sql-row";
+import type { Sql } from "./sql";
 
 /** What an object's database may hold, in bytes: 10 GB (docs/platform-facts.md). */
 const MAX_DATABASE_BYTES = 10_000_000_000;

@@ -15,7 +15,7 @@ export function readEventsBackwards(sql: Sql, before: number, limit: number): St
   return sql.all<StoredRow & Record<string, string | number>>(query, before, limit).map(parseStoredEvent);
 }
 
-export type CallEvent = Extract<StoredEvent, { type: "ModelCallFinished" }>;
+export type ModelCallEvent = Extract<StoredEvent, { type: "ModelCallFinished" }>;
 
 /**
  * The model calls after (descending: before) a seq. There is no index by type: what lies between two calls is passed over in the
@@ -24,7 +24,7 @@ export type CallEvent = Extract<StoredEvent, { type: "ModelCallFinished" }>;
 export function readCalls(
   sql: Sql,
   page: { readonly after: number | null; readonly limit: number; readonly order: "asc" | "desc" },
-): CallEvent[] {
+): ModelCallEvent[] {
   const [compare, direction, start] = page.order === "asc" ? [">", "ASC", 0] : ["<", "DESC", Number.MAX_SAFE_INTEGER];
   const query = `SELECT seq, at, type, version, data FROM events
     WHERE type = 'ModelCallFinished' AND seq ${compare} ? ORDER BY seq ${direction} LIMIT ?`;
@@ -36,9 +36,9 @@ export function readCalls(
 const CALL_PAGE = 500;
 
 /** The whole ledger, in order, a page of it in memory. */
-export function* allCalls(sql: Sql): Iterable<CallEvent> {
+export function* allCalls(sql: Sql): Iterable<ModelCallEvent> {
   for (let after: number | null = null; ; ) {
-    const page: readonly CallEvent[] = readCalls(sql, { after, limit: CALL_PAGE, order: "asc" });
+    const page: readonly ModelCallEvent[] = readCalls(sql, { after, limit: CALL_PAGE, order: "asc" });
     yield* page;
     const last = page.at(-1);
     if (!last || page.length < CALL_PAGE) return;
@@ -46,7 +46,7 @@ export function* allCalls(sql: Sql): Iterable<CallEvent> {
   }
 }
 
-export type EpochEvent = Extract<StoredEvent, { type: "EpochChanged" }>;
+type EpochEvent = Extract<StoredEvent, { type: "EpochChanged" }>;
 
 /** What changed the view after one seq and up to another, in order. */
 export function readEpochChanges(sql: Sql, { after, to }: { readonly after: number; readonly to: number }): EpochEvent[] {

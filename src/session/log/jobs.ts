@@ -2,8 +2,8 @@
 import { isRunning, type SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
-export const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection", "scrub"] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
+const JOB_KINDS = ["project", "recover_turn", "wake_compaction", "expire_tools", "erase_projection", "scrub"] as const;
+type JobKind = (typeof JOB_KINDS)[number];
 
 export interface Job {
   readonly kind: JobKind;

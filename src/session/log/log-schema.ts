@@ -49,7 +49,7 @@ export const hasSchema = (sql: Sql): boolean =>
   sql.all("SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
 
 /** Applies what is missing, each step in its own transaction. */
-export function migrate(sql: Sql): void {
+export function migrateSession(sql: Sql): void {
   const current = hasSchema(sql) ? Number(readMeta(sql, "schema_version") ?? 0) : 0;
   for (let version = current; version < migrations.length; version++) {
     sql.transaction(() => {

@@ -16,14 +16,14 @@ export const SNAPSHOT_EVERY_EVENTS = 500;
 const UNITS_AN_EVENT = 100;
 
 /** Where the newest snapshot is, as far as it decides when the next one is due. */
-export interface SnapshotMark {
+interface SnapshotMark {
   readonly seq: number;
   readonly units: number;
 }
 
 export const NO_SNAPSHOT: SnapshotMark = { seq: 0, units: 0 };
 
-export interface Loaded {
+interface Loaded {
   readonly state: SessionState;
   readonly snapshot: SnapshotMark;
 }

@@ -1,6 +1,5 @@
 /** The object's SQLite as the session needs it: synchronous. workerd's storage in production, `node:sqlite` in plain Node. */
-export type SqlValue = string | number | null;
-export type SqlRow = Record<string, SqlValue>;
+import type { SqlRow, SqlValue } from "../../lib/sql-row";
 
 export interface Sql {
   /** Runs one statement with bound parameters and returns its rows. */

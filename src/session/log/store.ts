@@ -12,12 +12,12 @@ import { err, ok, type Result } from "../../lib/result";
 import { type NewBody, writeBody } from "./bodies";
 import { isCheckpointDue, writeCheckpoint } from "./checkpoints";
 import { appendEvents } from "./event-log";
-import { hasSchema, migrate } from "./log-schema";
+import { hasSchema, migrateSession } from "./log-schema";
 import { applyToTables } from "./log-tables";
 import { isSnapshotDue, loadState, NO_SNAPSHOT, writeSnapshot } from "./snapshots";
 import type { Sql } from "./sql";
 
-export interface StoreHooks {
+interface StoreHooks {
   /** In the transaction of the append: what must be done because of it is armed here. */
   readonly onAppend: (events: readonly StoredEvent[], state: SessionState) => void;
   /** Right after the commit, before anything else can run. */
@@ -45,7 +45,7 @@ export class SessionStore {
 
   get state(): SessionState {
     if (!this.#state) {
-      if (hasSchema(this.sql)) migrate(this.sql); // an earlier build may have written it
+      if (hasSchema(this.sql)) migrateSession(this.sql); // an earlier build may have written it
       ({ state: this.#state, snapshot: this.#snapshot } = loadState(this.sql));
     }
     return this.#state;
@@ -122,7 +122,7 @@ class Unit implements Step {
     if (!decision.ok) return err(decision.error);
     if (decision.value.length === 0) return ok([]);
     if (BEGINS.has(command.type) && this.sql.isFull()) return err({ code: "storage_full" });
-    if (!this.migrated) migrate(this.sql);
+    if (!this.migrated) migrateSession(this.sql);
     this.migrated = true;
     const stored = appendEvents(this.sql, decision.value, { seq: this.state.seq, at: command.at });
     for (const body of bodies) writeBody(this.sql, body);

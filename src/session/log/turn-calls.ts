@@ -4,14 +4,14 @@ import { evolve } from "../../domain/evolve";
 import type { TurnId } from "../../domain/ids";
 import { initialState, type SessionState } from "../../domain/state";
 import { readCheckpoint, stateAt } from "./checkpoints";
-import { type CallEvent, readEvents } from "./event-log";
+import { type ModelCallEvent, readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
 /** More than a turn's rounds, retries and lives come to. */
 const MAX_CALLS = 1_000;
 
 /** In the order in which they ended; calls for summaries and titles are no requests of a turn. */
-export function readTurnCalls(sql: Sql, turn: TurnId): CallEvent[] {
+export function readTurnCalls(sql: Sql, turn: TurnId): ModelCallEvent[] {
   const query = `SELECT seq, at, type, version, data FROM events
     WHERE type = 'ModelCallFinished' AND json_extract(data, '$.turn') = ? ORDER BY seq LIMIT ?`;
   const rows = sql.all<StoredRow & Record<string, string | number>>(query, turn, MAX_CALLS);
@@ -19,7 +19,7 @@ export function readTurnCalls(sql: Sql, turn: TurnId): CallEvent[] {
 }
 
 /** What the call's request was read from. Call it in a transaction. Null: the log has no such state. */
-export function stateOfCall(sql: Sql, call: CallEvent): SessionState | null {
+export function stateOfCall(sql: Sql, call: ModelCallEvent): SessionState | null {
   return call.asked ? stateAt(sql, call.asked.seq) : findState(sql, call);
 }
 
@@ -27,7 +27,7 @@ export function stateOfCall(sql: Sql, call: CallEvent): SessionState | null {
  * An older build's call says only the epoch and the last position of what it sent: the last state before the call's end that shows both,
  * while its turn was open. What came in between has changed nothing that is sent.
  */
-function findState(sql: Sql, call: CallEvent): SessionState | null {
+function findState(sql: Sql, call: ModelCallEvent): SessionState | null {
   const isOfCall = ({ view, next_position, turn }: SessionState): boolean =>
     view.epoch === call.epoch && next_position - 1 === call.up_to && turn?.id === call.turn;
   stateAt(sql, call.seq - 1);

@@ -14,7 +14,7 @@ import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
 /** `branch`: the line that it was of; absent: the first. */
-export type KeptView = ViewBefore & { readonly branch?: number };
+type KeptView = ViewBefore & { readonly branch?: number };
 
 /** What is kept of earlier views, the newest first. */
 export function* earlierViews(sql: Sql): Generator<KeptView> {

@@ -15,12 +15,12 @@ import type { Sql } from "../log/sql";
 import { isLookUp } from "./recall-index";
 import { isFindable, readExecution } from "./recall-reader";
 
-export interface FetchPorts {
+interface FetchPorts {
   readonly sql: Sql;
   readonly content: Pick<ContentReader, "display" | "readForwards">;
 }
 
-export interface FetchInput {
+interface FetchInput {
   /** Tokens of the text, at most. */
   readonly tokens: number;
   readonly offset: number;
@@ -44,7 +44,7 @@ function withoutBrokenEnd(head: string): string {
 }
 
 /** As many characters from the front as weigh at most `tokens`; never inside a character, seldom inside a line or a word, and at least one. */
-export function cutToTokens(text: string, tokens: number): string {
+function cutToTokens(text: string, tokens: number): string {
   if (estimateTokens(text) <= tokens) return text;
   let [fits, over] = [1, text.length];
   while (over - fits > 1) {

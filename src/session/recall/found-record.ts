@@ -3,7 +3,7 @@ import { type Passage, toPassages } from "../../context/recall/passages";
 import type { RecallQuery } from "../../context/recall/query";
 import { inheritsIn, type Ranked } from "../../context/recall/rank";
 import type { PositionRange } from "../../context/recall/request";
-import { findMatches, type Match } from "../../context/recall/snippet";
+import { findTermMatches, type TermMatch } from "../../context/recall/snippet";
 import type { ItemMeta } from "../../domain/message";
 
 export interface SearchInput {
@@ -24,9 +24,9 @@ export interface ReadItem {
   readonly text: string;
 }
 
-export interface FoundPassage {
+interface FoundPassage {
   readonly text: string;
-  readonly matches: readonly Match[];
+  readonly matches: readonly TermMatch[];
 }
 
 export class FoundRecord {
@@ -56,7 +56,7 @@ export class FoundRecord {
     const known = this.#passages.get(key);
     if (known) return known;
     const text = this.#items.get(position)?.passages[passage]?.text ?? "";
-    const found = { text, matches: findMatches(text, this.query) };
+    const found = { text, matches: findTermMatches(text, this.query) };
     this.#passages.set(key, found);
     return found;
   }

@@ -4,7 +4,7 @@
  */
 import { MOST_PASSAGES, toPassages, toRecallText } from "../../context/recall/passages";
 import type { RecallQuery } from "../../context/recall/query";
-import type { Candidate } from "../../context/recall/rank";
+import type { PassageCandidate } from "../../context/recall/rank";
 import type { PositionRange } from "../../context/recall/request";
 import { toTerms } from "../../context/recall/terms";
 import { RECALL_TOOL } from "../../context/recall-tool";
@@ -15,7 +15,7 @@ import { rowOf, WATERMARK } from "../log/recall-step";
 import type { Sql } from "../log/sql";
 
 /** Raise it with any change of what a term is: the index is made again. */
-export const TERMS_VERSION = 1;
+const TERMS_VERSION = 1;
 /** Of one transaction. A message is never divided. */
 const PAGE = { items: 256, units: 200_000 } as const;
 /** Weights of the two columns for bm25: another form of a word is as good as the word, and the word itself a little better. */
@@ -49,7 +49,7 @@ const writeWatermark = (sql: Sql, to: number): void =>
 /** What it returned once must not be found in place of what it found; nor must the words that it was asked. */
 export const isLookUp = ({ tool }: Pick<ItemMeta, "tool">): boolean => tool?.name === RECALL_TOOL.name;
 
-export interface IndexSource {
+interface IndexSource {
   /** Of every line of the conversation. */
   readRecord(range: { readonly from: number; readonly to: number }): Iterable<ViewEntry>;
 }
@@ -91,7 +91,7 @@ export function dropIndex(sql: Sql): void {
 const EVERYWHERE: readonly PositionRange[] = [{ from: 0, to: Number.MAX_SAFE_INTEGER / MOST_PASSAGES - 1 }];
 
 /** Passages of these positions that have any of the terms, the best first. */
-export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly PositionRange[] = EVERYWHERE): Candidate[] {
+export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly PositionRange[] = EVERYWHERE): PassageCandidate[] {
   const chosen = chooseTerms(sql, query);
   if (!chosen || ranges.length === 0) return [];
   const named = joinOldest(ranges);

@@ -1,5 +1,4 @@
 /** What a look-up reads of its session: items by position, what the view shows of them, and how much one answer may weigh. */
-import type { DisplayItem } from "../../app/session-views";
 import type { RecallScope } from "../../context/recall/request";
 import { isAmong } from "../../domain/branch";
 import type { ExecutionId } from "../../domain/ids";
@@ -13,7 +12,7 @@ export const MOST_TOKENS = { words: 1_800, fetch: 2_000 } as const;
 const LEAST_TOKENS = 300;
 const SHARE_OF_WINDOW = 1 / 8;
 
-export function boundOf(most: number, window: number | null): number {
+export function answerTokens(most: number, window: number | null): number {
   return window === null ? most : Math.max(LEAST_TOKENS, Math.min(most, Math.floor(window * SHARE_OF_WINDOW)));
 }
 
@@ -32,11 +31,6 @@ export function lastHidden(state: SessionState): number {
   let position = state.next_position - 1;
   while (position > 0 && (isShown(position) || isAmong(state.branch.elsewhere, position))) position -= 1;
   return position;
-}
-
-export interface FoundItem {
-  readonly meta: ItemMeta;
-  readonly shown: DisplayItem;
 }
 
 const MOST_PARAMS = 100;

@@ -16,11 +16,11 @@ import type { Sql } from "../log/sql";
 import { fetchExecution, fetchRange, listNewest } from "./fetch";
 import type { SearchInput } from "./found-record";
 import { indexPage } from "./recall-index";
-import { boundOf, lastHidden, MOST_TOKENS, scopeOf, shownIn } from "./recall-reader";
+import { answerTokens, lastHidden, MOST_TOKENS, scopeOf, shownIn } from "./recall-reader";
 import { searchWords } from "./search";
 
 /** Hits of one answer, at most; its tokens are the tighter bound. */
-export const MOST_HITS = 60;
+const MOST_HITS = 60;
 
 export interface RecallPorts {
   readonly sql: Sql;
@@ -45,7 +45,7 @@ const quotedIn = ({ data }: RecallReport): number[] => [
 
 type WordsRequest = Extract<RecallRequest, { kind: "words" }>;
 
-export interface LookUpOptions {
+interface LookUpOptions {
   /** What the view shows is found only where nothing else is. */
   readonly hiddenOnly: boolean;
   readonly limit: number;
@@ -65,7 +65,7 @@ export async function lookUp(
 function fetch(request: Exclude<RecallRequest, { kind: "words" }>, ports: RecallPorts): RecallReport {
   const state = ports.state();
   const offset = request.kind === "newest" ? 0 : request.offset;
-  const input = { tokens: boundOf(MOST_TOKENS.fetch, ports.window), offset, isShown: shownIn(state) };
+  const input = { tokens: answerTokens(MOST_TOKENS.fetch, ports.window), offset, isShown: shownIn(state) };
   if (request.kind === "execution") return fetchExecution(request.execution, input, ports);
   if (request.kind === "range") return fetchRange(request.range, input, ports);
   const { elsewhere } = state.branch;
@@ -110,7 +110,7 @@ function inputOf({ query, range }: WordsRequest, { limit, isLeftOut }: Leaving, 
   const ranges = rangesWithin(elsewhere, { from: range?.from ?? 1, to: Math.min(range?.to ?? last, last) });
   return {
     query,
-    tokens: boundOf(MOST_TOKENS.words, ports.window),
+    tokens: answerTokens(MOST_TOKENS.words, ports.window),
     limit,
     ranges,
     isWanted: (position) => !isAmong(elsewhere, position) && !isLeftOut(position),

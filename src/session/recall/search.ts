@@ -16,7 +16,7 @@ const LOOKED_AT = 60;
 const BATCH = 60;
 const MOST_READ = 180;
 
-export interface SearchPorts {
+interface SearchPorts {
   readonly sql: Sql;
   readonly content: Pick<ContentReader, "display">;
 }

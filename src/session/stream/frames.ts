@@ -112,7 +112,7 @@ export interface FrameLine {
 }
 
 /** A stored row of frames at most, in UTF-8 bytes, a single frame's JSON included: half of what the platform takes as one row (2 MB). */
-export const MAX_PACK_BYTES = 1_000_000;
+const MAX_PACK_BYTES = 1_000_000;
 /** Text of one delta, in UTF-16 units: what JSON makes of it stays below the bound, whatever characters it holds. */
 const MAX_DELTA_UNITS = 100_000;
 

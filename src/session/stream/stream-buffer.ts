@@ -57,7 +57,7 @@ export interface StreamBuffer {
   prune(): void;
 }
 
-export interface StreamBufferDeps {
+interface StreamBufferDeps {
   readonly sql: Sql;
   /** Packs that are kept; absent: as many as in production. */
   readonly keptPacks?: number;

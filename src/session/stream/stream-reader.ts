@@ -8,7 +8,7 @@ import type { StreamBuffer } from "./stream-buffer";
 const HEARTBEAT_MS = 15_000;
 const FRAMES_PER_READ = 256;
 
-export interface ReaderInput {
+interface ReaderInput {
   readonly after: number;
   /** Only this turn's frames, and the end with it; null: everything, for ever. */
   readonly turn: string | null;

@@ -7,13 +7,13 @@ import { isSummarized, isTrim } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { type CallUsage, sourceOf } from "../../domain/model-call";
+import { type CallUsage, usageSource } from "../../domain/model-call";
 import type { OpenCall, SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { toCallViews } from "../content";
 import { COMPACTING_STATUS, type ContextNumbers, type Frame, TRIMMED_NOTICE, type TurnFigures } from "./frames";
 
-export interface FrameSource {
+interface FrameSource {
   readonly before: SessionState;
   readonly after: SessionState;
   display(item: ItemMeta): DisplayItem;
@@ -94,7 +94,7 @@ const figures = (turn: TurnId, { spent, context }: FrameSource): TurnFigures => 
 
 function usageFrame(event: Extract<StoredEvent, { type: "ModelCallFinished" }>, { context }: FrameSource): Frame {
   const { turn, purpose, model, usage, cost = null } = event;
-  return { type: "usage.updated", turn_id: turn, source: sourceOf(purpose), model, usage, cost, ...context() };
+  return { type: "usage.updated", turn_id: turn, source: usageSource(purpose), model, usage, cost, ...context() };
 }
 
 const waited = (id: ItemId, { before }: FrameSource): boolean => before.queue.some((entry) => entry.item.id === id);

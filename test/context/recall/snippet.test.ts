@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { toPassages } from "../../../src/context/recall/passages";
 import { toQuery } from "../../../src/context/recall/query";
 import { boostOf, rankPositions } from "../../../src/context/recall/rank";
-import { findMatches, toSnippet } from "../../../src/context/recall/snippet";
+import { findTermMatches, toSnippet } from "../../../src/context/recall/snippet";
 
 const filler = "nothing of any note happened on that long day ";
 
@@ -20,7 +20,7 @@ describe("a snippet", () => {
     ],
     ["Chinese", `${"今天没什么事。".repeat(100)}我们在黄山迷路了。${"今天没什么事。".repeat(100)}`, "黄山", "在黄山迷路了"],
   ])("of a long text in %s is the part with most of the words in it", (_, text, question, wanted) => {
-    const snippet = toSnippet(text, findMatches(text, toQuery(question)), 160);
+    const snippet = toSnippet(text, findTermMatches(text, toQuery(question)), 160);
 
     expect(snippet).toContain(wanted);
     expect(snippet.length).toBeLessThanOrEqual(162);
@@ -68,7 +68,7 @@ describe("the order of hits", () => {
 
   test("words that stand together count more than the same words apart, and the same question less than any answer", () => {
     const query = toQuery("When was the second hand telescope sold?");
-    const boost = (text: string): number => boostOf({ text, matches: findMatches(text, query) }, query);
+    const boost = (text: string): number => boostOf({ text, matches: findTermMatches(text, query) }, query);
 
     expect(boost("a second hand telescope")).toBeGreaterThan(boost("the second time a hand broke the big telescope"));
     expect(boost("it was sold last week")).toBeGreaterThan(boost("it was sold"));
