@@ -58,13 +58,18 @@ export class TurnRunner {
     this.host.deps.background(done);
   }
 
+  /** The run of the open turn. Null: the runner has not begun with that turn, and may still hold the run of a turn before it. */
+  get #running(): LiveTurn | null {
+    return this.#live?.run.turn === this.host.state.turn?.id ? this.#live : null;
+  }
+
   /** What the running turn leaves behind if it ends now: what it has said, as an item, the call that it is in, tools that were begun. */
   cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
     if (this.host.state.turn?.phase === "running_tools") {
       const { lost, bodies } = draftLost(this.host.ports());
       return { cut: { partial: null, call: null, lost }, bodies };
     }
-    const live = this.#live;
+    const live = this.#running;
     const { clock, ids } = this.host.deps;
     const call = live?.call?.endedAs(outcome, clock()) ?? null;
     if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };

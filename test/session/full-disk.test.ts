@@ -89,6 +89,24 @@ describe("a turn whose end cannot be written", () => {
     expect(life.events().filter(({ type }) => type === "ModelCallFinished")).toHaveLength(1);
   });
 
+  test("leaves no reply to the next turn, which an interruption stops before its run begins", async () => {
+    const { disk, life } = await filledInTurn();
+    await life.answer("one");
+    disk.clear();
+    await pass(life, 2);
+
+    // Both calls come before the microtask in which the runner begins with the turn of the first.
+    const second = life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: "second" }] });
+    const third = life.service.submit(CALLER, { ...MESSAGE, parts: [{ type: "text", text: "third" }], onBusy: "interrupt" });
+    await Promise.all([second, third]);
+    await settle();
+
+    expect(life.events().filter(({ type }) => type === "TurnStopped")).toHaveLength(1);
+    const items = await life.service.items(CALLER, { after: null, limit: 10, order: "asc" });
+    const texts = ["first", "one", "second", "third"].map((text) => ({ parts: [{ text }] }));
+    expect(items).toMatchObject({ value: { data: texts } });
+  });
+
   test("is answered as storage_full, to whoever waits for it and to whoever asks", async () => {
     const { life, turn } = await filledInTurn();
     const waiting = life.service.waitForTurn(CALLER, turn);
