@@ -144,6 +144,14 @@ export const branches: readonly Mutant[] = [
     tests: REDACTION,
   },
   {
+    name: "a redacted message weighs what it did",
+    breaks: "I6: no request is above its limit",
+    file: "src/domain/evolve-branch.ts",
+    find: "items: items.map((item) => (item.position === position ? redactedItem(item, tokens) : item)),",
+    replace: "items,",
+    tests: ["test/session/redaction.test.ts"],
+  },
+  {
     name: "a redacted call loses its place",
     breaks: "I5: no result without its call",
     file: "src/session/content.ts",

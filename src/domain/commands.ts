@@ -217,18 +217,17 @@ export interface RedactMessage {
   readonly type: "RedactMessage";
   readonly item: ItemId;
   readonly position: number;
+  /** Raw weight of what stands in its place. */
+  readonly tokens: number;
   /** Results of look-ups that quote it. */
-  readonly quotes: readonly PlacedItem[];
+  readonly quotes: readonly RedactedItem[];
   /** Summaries that were made from any of these and whose text is still there. */
   readonly texts: readonly OverlayId[];
   /** A model made the session's title from it. */
   readonly isTitleMadeFrom: boolean;
 }
 
-interface PlacedItem {
-  readonly item: ItemId;
-  readonly position: number;
-}
+type RedactedItem = Pick<RedactMessage, "item" | "position" | "tokens">;
 
 export type BranchCommand =
   | RewindHistory

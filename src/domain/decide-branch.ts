@@ -23,15 +23,15 @@ function decideSwitch({ items, line }: CommandOf<"SwitchBranch">, state: Session
 }
 
 /** Done again it does what is left: an earlier build followed no summary beyond its own range. */
-function decideRedaction({ item, position, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
-  const all = [{ item, position }, ...quotes];
+function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
+  const all = [{ item, position, tokens }, ...quotes];
   // What a turn under way has said is in its stream, and on its way to the model.
   const { turn, view } = state;
   const said = new Set(turn ? view.items.flatMap((shown) => (shown.turn === turn.id ? [shown.id] : [])) : []);
   if (turn && all.some((each) => said.has(each.item))) return err({ code: "turn_running", turn: turn.id });
   const left = all.filter((each) => !state.redacted.includes(each.item));
   if (left.length === 0 && texts.length === 0 && !isTitleMadeFrom) return ok([]);
-  const [first, ...others] = left.length > 0 ? left : [{ item, position }];
+  const [first, ...others] = left.length > 0 ? left : [{ item, position, tokens }];
   const redacted: Event[] = first ? [{ type: "MessageRedacted", ...first, texts }] : [];
   for (const other of others) redacted.push({ type: "MessageRedacted", ...other, texts: [] });
   const untitled: Event[] = isTitleMadeFrom ? [{ type: "SettingsChanged", changes: { title: null } }] : [];

@@ -125,7 +125,14 @@ export type MessageEvent =
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
   | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
   /** `texts`: every summary that was made from it, in the view or not; absent: an older build's, those whose range has its position. */
-  | { readonly type: "MessageRedacted"; readonly item: ItemId; readonly position: number; readonly texts?: readonly OverlayId[] }
+  | {
+      readonly type: "MessageRedacted";
+      readonly item: ItemId;
+      readonly position: number;
+      readonly texts?: readonly OverlayId[];
+      /** Raw weight of what stands in its place. Absent: an older build wrote it, and the item weighs what it was recorded with. */
+      readonly tokens?: number;
+    }
   /** A new line of the conversation, which leaves the present one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
   | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }
   /** A line that was left before goes on. */

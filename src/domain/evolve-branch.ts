@@ -37,13 +37,32 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
 }
 
 /** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
-export function applyRedaction(state: SessionState, { item, position, texts }: EventOf<"MessageRedacted">): SessionState {
+export function applyRedaction(state: SessionState, { item, position, texts, tokens }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind, from, to }: Overlay): boolean =>
     kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
   const overlays = state.view.overlays.map((overlay) => (isGone(overlay) ? toDropped(overlay) : overlay));
   const redacted = state.redacted.includes(item) ? state.redacted : [...state.redacted, item];
   const next = withoutCommitted({ ...state, redacted });
-  return newEpoch(next, viewOf({ ...state.view, overlays }));
+  return newEpoch(
+    next,
+    viewOf({ ...state.view, ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens })), overlays }),
+  );
+}
+
+/** An item as it weighs once its content is gone. A cleared result shows what it showed before. */
+function weighRedacted(
+  { items, reduced }: View,
+  { position, tokens }: Pick<ItemMeta, "position" | "tokens">,
+): Pick<View, "items" | "reduced"> {
+  return {
+    items: items.map((item) => (item.position === position ? redactedItem(item, tokens) : item)),
+    reduced: reduced.map((entry) => (entry.position === position && entry.how !== "cleared" ? { ...entry, tokens } : entry)),
+  };
+}
+
+/** What is left of an item whose content is gone: its place, and what stands there. */
+export function redactedItem({ media: _, attached: __, signed: ___, ...item }: ItemMeta, tokens: number): ItemMeta {
+  return { ...item, tokens, rough: tokens };
 }
 
 /** What stood on the line that was left cannot be taken back any more. */

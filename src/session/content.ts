@@ -2,6 +2,7 @@
 
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { DisplayItem, ToolCallView } from "../app/session-views";
+import { estimateParts } from "../context/item-tokens";
 import { policyOf } from "../context/policy-choice";
 import { RECALL_TOOL, recallTool } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
@@ -20,6 +21,9 @@ const CACHED_UNITS = 4_000_000;
 const PAGE = 64;
 
 const REDACTED = "[redacted]";
+
+/** Raw weight of what stands in the place of a redacted item. */
+export const redactedTokens = (item: ItemMeta): number => estimateParts(redactedParts(item));
 
 /** Calls and results keep their place, or a request would not be well-formed. */
 function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {

@@ -2,9 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
+import { viewOf } from "../../src/domain/view";
 import { id } from "../support/builders";
 import { everything, idOf } from "./contents";
-import { CALLER, type Life, settle } from "./life";
+import { CALLER, Life, settle } from "./life";
 import { ask, compact, newest, newLife, requestOf, revert, SUMMARY, say, useTools, work } from "./talk";
 
 const SECRET = "hunter2";
@@ -59,6 +60,20 @@ describe("a redacted message", () => {
     await life.send("what was it?");
     expect(life.call.messages).toEqual(["user: [redacted]", "assistant: noted", "user: what was it?"]);
     expect(life.runtime.state).toEqual(fold(life.events()));
+  });
+
+  test("weighs what stands in its place, also for the next life and for a ratio that is learned behind it", async () => {
+    const life = await newLife();
+    await say(life, `my password is ${SECRET}. ${"seats nothing agreed ".repeat(900)}`, "noted");
+    const before = life.runtime.state.view.tokens;
+
+    await redact(life);
+
+    const { view } = life.runtime.state;
+    expect(before).toBeGreaterThan(2_500);
+    expect(view.tokens).toBeLessThan(60);
+    expect(view).toEqual(viewOf(view));
+    expect(new Life(life.sql, "life-2").runtime.state).toEqual(fold(life.events()));
   });
 
   test("leaves no term in the index: its tables hold neither the word nor what it is found by, and the rest is found again", async () => {

@@ -22,7 +22,9 @@ export async function checkEvaluation({ world, log }: { readonly world: World; r
   violations.check(made.ok, "I30", () => `the log was not played: ${made.ok ? "" : made.error.code}`);
   violations.check(runtime.state.seq === before, "I30", () => "an evaluation left something in the log");
   if (!made.ok || !made.value) return;
-  const all = runtime.deps.sql.all<{ n: number }>("SELECT COALESCE(SUM(json_extract(meta, '$.tokens')), 0) AS n FROM items")[0]?.n ?? 0;
+  // An evaluation plays what was recorded, also of a message that was redacted later.
+  const weight = "COALESCE(json_extract(meta, '$.recorded.tokens'), json_extract(meta, '$.tokens'))";
+  const all = runtime.deps.sql.all<{ n: number }>(`SELECT COALESCE(SUM(${weight}), 0) AS n FROM items`)[0]?.n ?? 0;
   for (const run of [made.value.current, made.value.proposed]) {
     const sum = Object.values(run.record).reduce((total, tokens) => total + tokens, 0);
     violations.check(sum === all, "I30", () => `${policy}: ${sum} tokens of the record are somewhere, of ${all}`);

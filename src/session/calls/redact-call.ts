@@ -5,8 +5,10 @@ import type { RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
 import { quotationsOf } from "../../domain/summary-sources";
 import { err, ok } from "../../lib/result";
+import { redactedTokens } from "../content";
 import { findItem } from "../log/branch-past";
 import { isTitleMadeFrom, readersOf, readQuotations } from "../log/burn-content";
+import { readItemsAt } from "../recall/recall-reader";
 import type { SessionRuntime } from "../runtime";
 import { noteScrub, scrubDeleted } from "../scrub";
 
@@ -24,7 +26,7 @@ export async function redactMessage(
   let burntTo = 0;
   const redacted = runtime.store.transact((step) => {
     const made = findMadeFrom(runtime, { item: message, position });
-    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, ...made });
+    const done = step.execute({ type: "RedactMessage", at: clock(), item: message, position, tokens: redactedTokens(item), ...made });
     if (done.ok && done.value.length > 0) {
       burntTo = runtime.buffer.burnStored(step.state.turn?.id ?? null);
       noteScrub(runtime);
@@ -46,10 +48,9 @@ function findMadeFrom(
 ): Pick<RedactMessage, "quotes" | "texts" | "isTitleMadeFrom"> {
   const answers = readQuotations(sql, RECALL_TOOL.name).filter((answer) => answer.item !== item);
   const quoting = new Set(quotationsOf([position], answers));
-  const quotes = answers.filter((answer) => quoting.has(answer.position));
   const { title } = state.settings;
   return {
-    quotes: quotes.map((quote) => ({ item: quote.item, position: quote.position })),
+    quotes: readItemsAt(sql, [...quoting]).map((quote) => ({ item: quote.id, position: quote.position, tokens: redactedTokens(quote) })),
     texts: readersOf(sql, [position, ...quoting]),
     isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, position),
   };

@@ -5,6 +5,7 @@
 import { roundCost } from "../../domain/call-totals";
 import { type CoveredRange, isTrim } from "../../domain/compaction-events";
 import type { StopReason, StoredEvent, TurnFailure, TurnStatus } from "../../domain/events";
+import { redactedItem } from "../../domain/evolve-branch";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta, TextRef } from "../../domain/message";
 import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model-call";
@@ -65,17 +66,28 @@ export function readItems(
 ): ItemMeta[] {
   const direction = range.order === "asc" ? "ASC" : "DESC";
   const query = `SELECT meta FROM items WHERE position BETWEEN ? AND ? ORDER BY position ${direction} LIMIT ?`;
-  return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map((row) => JSON.parse(row.meta) as ItemMeta);
+  return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map(({ meta }) => parseItem(meta));
 }
 
 /**
  * Items of these positions, in order. One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
  * the whole record beside each range.
  */
-export function readRanges(sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] {
+export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => rowsOf(sql, ranges).map(parseItem);
+
+/** As a state had them in which only `redacted` were redacted: items weigh what they were recorded with until they are. */
+export const readRangesAsOf = (sql: Sql, ranges: readonly CoveredRange[], redacted: readonly ItemId[]): ItemMeta[] => {
+  const gone = new Set(redacted);
+  return rowsOf(sql, ranges).map((meta) => {
+    const { recorded, ...item } = JSON.parse(meta) as ItemRow;
+    return recorded && !gone.has(item.id) ? recorded : item;
+  });
+};
+
+function rowsOf(sql: Sql, ranges: readonly CoveredRange[]): string[] {
   const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
     ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
-  return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => JSON.parse(meta) as ItemMeta);
+  return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => meta);
 }
 
 /** The newest items that a turn produced, the newest first, and whether there are older ones. Nothing of others stands between them. */
@@ -93,10 +105,31 @@ export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
 }
 
+/** An item as it is now. `recorded`: as it was before it was redacted; absent: it was not, or by an older build. */
+type ItemRow = ItemMeta & { readonly recorded?: ItemMeta };
+
+export function parseItem(meta: string): ItemMeta {
+  const { recorded: _, ...item } = JSON.parse(meta) as ItemRow;
+  return item;
+}
+
 export const ALL_POSITIONS = Number.MAX_SAFE_INTEGER;
 
 function writeItem(sql: Sql, item: ItemMeta): void {
   sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", item.position, JSON.stringify(item));
+}
+
+/** The item weighs what stands in its place, wherever it is read back from. */
+function weighRedacted(sql: Sql, { position, tokens }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
+  const row = sql.all<{ meta: string }>("SELECT meta FROM items WHERE position = ?", position)[0];
+  if (!row || tokens === undefined) return;
+  const { recorded: before, ...item } = JSON.parse(row.meta) as ItemRow;
+  const recorded = before ?? item;
+  sql.all(
+    "UPDATE items SET meta = ? WHERE position = ?",
+    JSON.stringify({ ...redactedItem(recorded, tokens), recorded } satisfies ItemRow),
+    position,
+  );
 }
 
 /** Writes what one event means to the tables. `before`: the state that it found. */
@@ -169,6 +202,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
       return;
     case "MessageRedacted":
       burnContent(sql, event);
+      weighRedacted(sql, event);
       return dropEarlierSettings(sql, before);
     case "HistoryRewound":
       return branchOff(sql, event, before);

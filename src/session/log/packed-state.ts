@@ -1,7 +1,7 @@
 /** A state as text of the size of what is not in a table: the view's items are ranges of positions, read back from `items`. */
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
-import { readRanges } from "./log-tables";
+import { readRangesAsOf } from "./log-tables";
 import type { Sql } from "./sql";
 import { rangesOf } from "./views-before";
 
@@ -18,5 +18,5 @@ export function packState(state: SessionState): string {
 
 export function unpackState(sql: Sql, text: string): SessionState {
   const { state, shown } = JSON.parse(text) as PackedState;
-  return { ...state, view: { ...state.view, items: readRanges(sql, shown) } };
+  return { ...state, view: { ...state.view, items: readRangesAsOf(sql, shown, state.redacted) } };
 }

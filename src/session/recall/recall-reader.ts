@@ -4,6 +4,7 @@ import { isAmong } from "../../domain/branch";
 import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
+import { parseItem } from "../log/log-tables";
 import type { Sql } from "../log/sql";
 import { isLookUp } from "./recall-index";
 
@@ -40,7 +41,7 @@ export function readItemsAt(sql: Sql, positions: readonly number[]): ItemMeta[] 
   for (let start = 0; start < positions.length; start += MOST_PARAMS) {
     const some = positions.slice(start, start + MOST_PARAMS);
     const query = `SELECT meta FROM items WHERE position IN (${some.map(() => "?").join(", ")})`;
-    found.push(...sql.all<{ meta: string }>(query, ...some).map(({ meta }) => JSON.parse(meta) as ItemMeta));
+    found.push(...sql.all<{ meta: string }>(query, ...some).map(({ meta }) => parseItem(meta)));
   }
   return found;
 }
@@ -48,7 +49,7 @@ export function readItemsAt(sql: Sql, positions: readonly number[]): ItemMeta[] 
 /** The call and its result, as far as there is one. */
 export function readExecution(sql: Sql, execution: ExecutionId): ItemMeta[] {
   const query = "SELECT meta FROM items WHERE json_extract(meta, '$.tool.execution') = ? ORDER BY position";
-  return sql.all<{ meta: string }>(query, execution).map(({ meta }) => JSON.parse(meta) as ItemMeta);
+  return sql.all<{ meta: string }>(query, execution).map(({ meta }) => parseItem(meta));
 }
 
 /** Whether a search may return it: not what was redacted, and not what a search returned. */
