@@ -70,7 +70,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
   const config = parseConfig(env);
-  // The objects parse these models themselves; parsing them here too reports an error in them early.
+  // The objects build these models themselves; building them here too reports an error in them early.
   buildDeploymentModels(config.MODELS);
   const made = createApp({
     sessions: (tenant, session) => sessionStub(env, tenant, session),

@@ -13,7 +13,7 @@ const UNSEEN_INPUT = 32_768;
 const MOST_MEDIUM = 1_000_000;
 /** The most tokens per UTF-16 unit of a reply: one for each of its UTF-8 bytes. */
 const MOST_UNIT = 3;
-/** Providers that count thinking beside the reply may report more than the reply's cap. */
+/** How many times the reply's cap, or its largest possible size, is still believed: some providers count thinking beside the reply. */
 const MOST_CAP = 2;
 /** Thinking tokens that a request without a cap may produce unseen. */
 const UNSEEN_OUTPUT = 262_144;

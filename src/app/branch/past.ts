@@ -26,8 +26,8 @@ export interface BranchPast {
   /** Items at these positions, in order, without those that a retry took back on the current branch. */
   itemsAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /**
-   * All items at these positions, including those that a retry took back on the current branch. For the shown items of a branch that was
-   * left: a retry has not taken back any of them there.
+   * All items at these positions, including those that a retry took back on the current branch: the view of a branch that was left may show
+   * them.
    */
   everyItemAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
   /** The newest item of the current branch up to `position`. */

@@ -139,8 +139,8 @@ function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean, ports: Compa
 }
 
 /**
- * Extends the source backwards from the end of the newest summary, by at most `most` tokens of transcript. It measures the record itself,
- * because the state does not know the weight of these items.
+ * Extends the source backwards from the end of the newest summary, by at most `most` tokens of transcript. It measures the items it reads,
+ * because the state does not know their weight.
  */
 function withReread(plan: SummaryPlan, most: number, { writer, content }: CompactionPorts): SummaryPlan {
   const newest = writer.state.view.overlays.findLast(({ kind }) => kind === "summary");

@@ -19,7 +19,7 @@ export interface HeldPorts extends CompactionPorts {
 
 /**
  * Returns true when another worker should continue. `cast` null: the model's limits are unknown, and no result can be judged. The current
- * lease's result is then held on, while the others are only recorded as spent.
+ * lease's result then stays held, while the others are only recorded as spent.
  */
 export function settleHeld(cast: Cast | null, ports: HeldPorts, inside: Inside | null = null): boolean {
   const held = ports.held.take((each) => cast !== null || !isCurrentLease(each, ports.writer.state));

@@ -20,7 +20,7 @@ import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, Standing } fr
 /** Statements to D1 in one step. A Worker's invocation has 1,000 (Cloudflare's D1 limits), and a page of the log may exceed the budget. */
 export const STEP_BUDGET = 400;
 const PAGE_COST = 5;
-/** Two passes correct; the third only reports what is still wrong. */
+/** The rebuild ends after the third pass. A difference that this pass still finds counts as not repaired. */
 const PASSES = 3;
 const TIDY_PARTS = 20;
 

@@ -19,7 +19,10 @@ export function boundsFault(schema: Fields): string | null {
   return sizeFault(schema) ?? expansionFault(schema);
 }
 
-/** Like `boundsFault`, but only for the text's depth, length and counts. A schema that passes can be walked by recursion. */
+/**
+ * The first bound on depth, length or counts that the schema's JSON exceeds, else null. A schema within these bounds can be walked by
+ * recursion, more than once.
+ */
 export function sizeFault(schema: Fields): string | null {
   if (levelsOf(schema) > MAX_LEVELS) return `nested deeper than ${MAX_LEVELS} levels`;
   if (JSON.stringify(schema).length > MAX_TOOL_SCHEMA) return `at most ${MAX_TOOL_SCHEMA} characters of JSON`;
