@@ -1,4 +1,4 @@
-/** Bindings and configuration: parsed once, and the only place that spells a variable's name. */
+/** Bindings and configuration, parsed once. This is the only file that spells a variable's name. */
 import { z } from "zod";
 import type { WholeSessionApi } from "./app/control-api";
 import type { ModelOverride } from "./app/model-entry";
@@ -15,7 +15,7 @@ export interface Env {
   readonly TENANTS: DurableObjectNamespace<TenantApi & TenantMaintenance & Rpc.DurableObjectBranded>;
   readonly DB: D1Database;
   readonly COMPACTIONS: Queue;
-  /** Workers AI; absent: its models are out of reach. */
+  /** Workers AI. Absent: its models are unavailable. */
   readonly AI?: Ai;
   readonly KEY_PEPPER?: string;
   readonly ADMIN_KEY?: string;
@@ -32,7 +32,7 @@ export interface Env {
   readonly ALLOW_PRIVATE_TOOL_URLS?: string;
 }
 
-/** Those of `app/ports`, which this file may not load; a test compares. */
+/** A copy of `PROVIDERS` in `app/ports`, which this file may not load. A test compares the two. */
 const PROVIDERS = [
   "embedded",
   "openai",
@@ -56,7 +56,7 @@ const deploymentModel = z
   })
   .transform(({ provider, upstream_id, base_url, ...said }): ModelOverride => ({ provider, upstream_id, base_url, ...toFigures(said) }));
 
-/** Set and empty is unset. */
+/** A variable that is set to an empty string counts as unset. */
 const secret = z
   .string()
   .optional()
@@ -64,22 +64,25 @@ const secret = z
 
 const DEAD_LETTERS = "longhand-compactions-dead";
 
-/** Its messages are read though another variable is wrong. */
+/** Reads the name without `parseConfig`, so that dead letters are handled even when another variable is invalid. */
 export const deadLetterQueueOf = ({ DEAD_LETTER_QUEUE }: Env): string => DEAD_LETTER_QUEUE || DEAD_LETTERS;
 
 const config = z.object({
-  /** Keys the hashes of API keys; a secret. */
+  /** Secret key for the hashes of API keys. */
   KEY_PEPPER: z.string().min(16),
-  /** Bearer of the admin routes, which create tenants; unset: those routes refuse. */
+  /** Bearer token of the admin routes, which create tenants. Unset: those routes refuse every request. */
   ADMIN_KEY: z.string().min(16).optional(),
-  /** Part of every key that this deployment makes: `lh_<env>_…`. A label: a key is known by its checksum, so that changing this voids none. */
+  /**
+   * A part of every key that this deployment creates: `lh_<env>_…`. It is only a label: a key is verified by its checksum, so changing the
+   * label invalidates no key.
+   */
   ENVIRONMENT: z
     .string()
     .regex(/^[a-z0-9]{2,12}$/)
     .default("production"),
-  /** The queue that gets what the queue of compactions gives up, as wrangler.toml names it. */
+  /** The dead letter queue of the compaction queue, as wrangler.toml names it. */
   DEAD_LETTER_QUEUE: z.string().min(1).default(DEAD_LETTERS),
-  /** JSON object, model id → model. The embedded model is always there. */
+  /** JSON object from model id to model. The embedded model is always available. */
   MODELS: z
     .string()
     .default("{}")
@@ -94,7 +97,7 @@ const config = z.object({
       }
     })
     .pipe(z.record(z.string().regex(MODEL_NAME, MODEL_NAME_RULE), deploymentModel)),
-  /** What a session gets whose tenant and client name none: a preset's name, or JSON that names what differs from one. */
+  /** The policy of a session when neither tenant nor client names one: a preset's name, or JSON with the differences from a preset. */
   POLICY: z
     .string()
     .default(DEFAULT_POLICY)
@@ -104,12 +107,15 @@ const config = z.object({
       context.addIssue({ code: "custom", message: `POLICY: ${parsed.error}` });
       return z.NEVER;
     }),
-  /** Sent to the deployment's own models, and to a tenant's at the provider's own address; never to a tenant's base URL. */
+  /** Used for the deployment's own models, and for a tenant's models at the provider's own address. Never sent to a tenant's base URL. */
   OPENAI_API_KEY: secret,
   ANTHROPIC_API_KEY: secret,
   GOOGLE_GENERATIVE_AI_API_KEY: secret,
   OPENAI_COMPATIBLE_API_KEY: secret,
-  /** `kid:base64,…`, keys of 32 bytes; a secret. The first seals tenants' credentials, all open them; unset: none can be put. */
+  /**
+   * `kid:base64,…`, keys of 32 bytes; a secret. The first key seals tenants' credentials, and every key can open them. Unset: no credential
+   * can be stored.
+   */
   CREDENTIALS_KEYS: z
     .string()
     .default("")
@@ -119,14 +125,14 @@ const config = z.object({
       context.addIssue({ code: "custom", message: parsed.error });
       return z.NEVER;
     }),
-  /** For development: a tenant's base URL may be http and local. */
+  /** For development: a tenant's base URL may use http and a local address. */
   ALLOW_PRIVATE_MODEL_URLS: z.stringbool().default(false),
-  /** For development: a tool's or an MCP server's URL may be http and local, and no name is looked up. */
+  /** For development: the URL of a tool or an MCP server may use http and a local address, and its name is not resolved first. */
   ALLOW_PRIVATE_TOOL_URLS: z.stringbool().default(false),
 });
 export type Config = z.infer<typeof config>;
 
-/** The deployment's own keys, by what they open. */
+/** The deployment's own keys, by provider. */
 export const deploymentKeysOf = (config: Config): DeploymentKeys => ({
   openai: config.OPENAI_API_KEY,
   anthropic: config.ANTHROPIC_API_KEY,
@@ -136,7 +142,7 @@ export const deploymentKeysOf = (config: Config): DeploymentKeys => ({
 
 const parsed = new WeakMap<object, Config>();
 
-/** Throws a `ZodError` naming the variable: a deployment that is wrong must say so at once. */
+/** Throws a `ZodError` that names the variable, so that a wrong deployment fails at once. */
 export function parseConfig(env: Env): Config {
   const known = parsed.get(env);
   if (known) return known;

@@ -1,4 +1,4 @@
-/** The wiring: fetch, queue, and the two objects. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
+/** The entry point: fetch, queue, and the two Durable Object classes. Read on in `app/turn/run-turn.ts` and `domain/decide.ts`. */
 import { ZodError } from "zod";
 import { newId } from "./app/new-id";
 import type { Principal } from "./app/tenant-api";
@@ -32,7 +32,7 @@ export { TenantObject } from "./tenant/tenant-object";
 
 const CACHED_KEYS = 10_000;
 
-/** One for the isolate: what it remembers of keys. */
+/** The isolate's cache of key look-ups. */
 const keys = createKeyCache({ ttlMs: KEY_CACHE_TTL_MS, max: CACHED_KEYS, now: Date.now, generationOf });
 const apps = new WeakMap<Env, ReturnType<typeof createApp>>();
 
@@ -41,14 +41,14 @@ async function authenticate(env: Env, config: Config, key: string): Promise<Prin
   if (!parts) return null;
   const hash = await hashApiKey(key, config.KEY_PEPPER);
   const ask = async (): Promise<Principal | null> => {
-    // Whoever addresses an object makes it, so an invented key must not get as far.
+    // Addressing an object creates it, so a made-up key must be rejected before that.
     if (!(await isGenuine(key, config.KEY_PEPPER))) return null;
     return tenantStub(env, parts.tenant).authenticate(hash);
   };
   return keys.find(hash, parts.tenant, ask);
 }
 
-/** Fresh for each use: what it remembers is one request's or one job's. */
+/** Create one for each request or job: the credentials built from it are cached for as long as they live. */
 const wiringOf = (env: Env, config: Config, tenant: TenantId) => ({
   env,
   config: () => config,
@@ -56,7 +56,7 @@ const wiringOf = (env: Env, config: Config, tenant: TenantId) => ({
   log: createLog({ component: "credentials" }),
 });
 
-/** Asks an MCP server what it has, on behalf of a tenant that waits for the answer. */
+/** Asks an MCP server for its tools, while the tenant's client waits for the answer. */
 async function listToolsOf(env: Env, { tenant, server }: { tenant: TenantId; server: McpServer }) {
   const config = parseConfig(env);
   const openSecret = openCredentialOf(wiringOf(env, config, tenant));
@@ -70,7 +70,7 @@ function appOf(env: Env): ReturnType<typeof createApp> {
   const known = apps.get(env);
   if (known) return known;
   const config = parseConfig(env);
-  // The objects build them for themselves; what is wrong with them is to be said here.
+  // The objects build these models themselves; building them here too reports an error in them early.
   buildDeploymentModels(config.MODELS);
   const made = createApp({
     sessions: (tenant, session) => sessionStub(env, tenant, session),
@@ -108,7 +108,7 @@ export default {
     try {
       return await appOf(env).fetch(request, env, ctx);
     } catch (error) {
-      // The app answers what is thrown in a request itself: this is the configuration's.
+      // The app answers errors inside a request itself. A `ZodError` that gets here comes from the configuration.
       if (error instanceof ZodError) return answerMisconfigured(error, createLog({ worker: "http" }));
       throw error;
     }
@@ -119,7 +119,7 @@ export default {
     if (batch.queue === deadLetterQueueOf(env)) return consumeDeadLetters(batch.messages, log);
     const config = parseConfig(env);
     await consumeCompactions(batch.messages, {
-      // A fresh stub for each call: one that met a reset object stays broken, and the attempt with it.
+      // A new stub for each call: once its object was reset, a stub stays broken and would fail the whole attempt.
       sessions: (job) => ({
         leaseCompaction: (caller, compaction) => sessionStub(env, job.tenant, job.session).leaseCompaction(caller, compaction),
         recordCompaction: (caller, input) => sessionStub(env, job.tenant, job.session).recordCompaction(caller, input),

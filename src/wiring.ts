@@ -1,4 +1,4 @@
-/** Adapters that both the Worker's entry and the objects need, built from the bindings in one place. */
+/** Adapters that both the Worker's entry point and the objects need, built from the bindings in one place. */
 
 import { type SuggestLimit, sendSuggestion, withSuggestions } from "./app/models/suggest-limits";
 import { sessionObjectName, tenantObjectName } from "./app/object-name";
@@ -11,7 +11,10 @@ import { createChatModel } from "./model/chat-model";
 import { createCredentials, createOpenCredential, type OpenCredential } from "./tenant/credentials";
 import { createToolFetch } from "./tools/safe-fetch";
 
-/** What an adapter of one tenant needs. `config` is read when a key is needed: models that need none work over a wrong variable. */
+/**
+ * What an adapter of one tenant needs. `config` is called only when a key is needed, so that models without a key work even when a variable
+ * is invalid.
+ */
 interface TenantWiring {
   readonly env: Env;
   readonly config: () => Config;
@@ -19,7 +22,7 @@ interface TenantWiring {
   readonly log: Log;
 }
 
-/** A stub that met a reset object stays broken, so that every call gets a fresh one. */
+/** Returns a new stub on each call, because a stub stays broken once its object was reset. */
 export const sessionStub = (env: Env, tenant: TenantId, session: SessionId) => env.SESSIONS.getByName(sessionObjectName(tenant, session));
 export const tenantStub = (env: Env, tenant: TenantId) => env.TENANTS.getByName(tenantObjectName(tenant));
 
@@ -27,7 +30,7 @@ const credentialSource = ({ env, tenant }: TenantWiring) => ({
   sealedCredential: (name: string) => tenantStub(env, tenant).sealedCredential(name),
 });
 
-/** Remembers what it looked up for as long as it lives. */
+/** Caches what it looked up for as long as the returned object lives. */
 export function credentialsOf(wiring: TenantWiring): Credentials {
   const { config, tenant, log } = wiring;
   const keys = () => ({ masterKeys: config().CREDENTIALS_KEYS, deploymentKeys: deploymentKeysOf(config()) });
@@ -50,7 +53,7 @@ export function chatModelOf(env: Env, { credentials, suggest }: { readonly crede
   return withSuggestions(createChatModel({ credentials, estimate: estimateTokens, ai: env.AI }), suggest);
 }
 
-/** Suggests limits beside the call, which neither waits for the tenant's object nor fails with it. */
+/** Suggests limits in the background: the model call neither waits for the tenant's object nor fails with it. */
 export function suggestLimitTo(
   { env, tenant, log }: Omit<TenantWiring, "config">,
   waitUntil: (work: Promise<unknown>) => void,
@@ -58,7 +61,7 @@ export function suggestLimitTo(
   return (suggested) => waitUntil(sendSuggestion(suggested, { tenant, stub: tenantStub(env, tenant), log }));
 }
 
-/** One for the isolate, which shares what names resolve to. `allowPrivate`: private addresses may be called. */
+/** One instance per isolate, which shares the cache of resolved names. `allowPrivate`: private addresses may be called. */
 export const toolFetchFor = memoize((allowPrivate: boolean) =>
   createToolFetch({ fetch: (url, init) => fetch(url, init), now: Date.now, allowPrivate }),
 );

@@ -1,21 +1,21 @@
 /**
- * Whether a provider's report can be one of the call that was made. What cannot be is not reported: it would be summed up for good, paid
- * for, and taken for the size of the conversation.
+ * Checks whether a provider's usage report can belong to the call. An impossible report is treated as missing: otherwise it would stay in
+ * the sums and the cost, and would count as the size of the conversation.
  */
 import { type CallUsage, generatedOf } from "../domain/model-call";
 import type { ModelRequest } from "./ports";
 
-/** Tokens of input for each estimated one, at most: the estimate is within a quarter, a learned ratio within two. */
+/** The most input tokens per estimated token: the estimate is within a quarter, and a learned ratio within a factor of two. */
 const MOST_INPUT = 16;
 /** Tokens that an endpoint may add unseen: its own system prompt, the template of its tools. */
 const UNSEEN_INPUT = 32_768;
-/** Tokens of an image or a file, at most: a provider may fetch a book by its address. */
+/** The most tokens of an image or a file: a provider may fetch a book by its address. */
 const MOST_MEDIUM = 1_000_000;
-/** Tokens for each UTF-16 unit of a reply, at most: its bytes. */
+/** The most tokens per UTF-16 unit of a reply: one for each of its UTF-8 bytes. */
 const MOST_UNIT = 3;
-/** The reply's cap is exceeded by thinking that some count beside it. */
+/** How many times the reply's cap, or its largest possible size, is still believed: some providers count thinking beside the reply. */
 const MOST_CAP = 2;
-/** Tokens that are thought unseen where the request names no cap. */
+/** Thinking tokens that a request without a cap may produce unseen. */
 const UNSEEN_OUTPUT = 262_144;
 
 interface CallHeard {
@@ -26,7 +26,7 @@ interface CallHeard {
   readonly units: number;
 }
 
-/** Null: not reported, or not what the call can have weighed. */
+/** The usage, or null when none was reported, or when the call cannot have used that much. */
 export function believedUsage(usage: CallUsage | null, heard: CallHeard): CallUsage | null {
   if (!usage) return null;
   return usage.input <= mostInput(heard) && generatedOf(usage) <= mostOutput(heard) ? usage : null;

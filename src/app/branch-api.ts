@@ -1,4 +1,4 @@
-/** Branches of a session, forks of it, and what is taken out of its record: part of what a session's object answers. */
+/** Branches, forks and redaction: part of what a session's object answers. */
 import type { ItemId, SessionId } from "../domain/ids";
 import type { Part, ToolDefinition } from "../domain/message";
 import type { BranchComparison, BranchView } from "./branch-views";
@@ -12,30 +12,30 @@ interface Keyed {
 
 export interface BranchApi {
   branches(caller: Caller): Promise<Outcome<readonly BranchView[]>>;
-  /** Goes back: a new branch, which shares everything up to position `to`. */
+  /** Goes back by starting a new branch, which shares everything up to position `to`. */
   rewind(caller: Caller, input: { readonly to: number } & Keyed): Promise<Outcome<Once<{ readonly branch: BranchView }>>>;
   switchBranch(caller: Caller, input: { readonly branch: number } & Keyed): Promise<Outcome<Once<{ readonly branch: BranchView }>>>;
-  /** By default `b` is the present one, and `a` the one that `b` left. */
+  /** By default `b` is the current branch, and `a` the branch that `b` left. */
   compareBranches(
     caller: Caller,
     input: { readonly a: number | null; readonly b: number | null; readonly limit: number },
   ): Promise<Outcome<BranchComparison>>;
-  /** Says it differently, on a new branch, and has it answered. */
+  /** Replaces a user message on a new branch, and runs a turn for it. */
   editMessage(
     caller: Caller,
     input: { readonly message: ItemId; readonly parts: readonly Part[]; readonly tools: readonly ToolDefinition[] | null } & Keyed,
   ): Promise<Outcome<Accepted>>;
-  /** Has a message of the user answered again, on a new branch. `message`: it, or what answered it. */
+  /** Runs a new turn for a user message, on a new branch. `message`: the user message, or an item of its answer. */
   regenerate(caller: Caller, input: { readonly message: ItemId } & Keyed): Promise<Outcome<Accepted>>;
-  /** Takes a message's content out of the record for good, on every branch. */
+  /** Removes a message's content from the record for good, on every branch. */
   redact(caller: Caller, message: ItemId): Promise<Outcome<{ readonly message_id: ItemId; readonly position: number }>>;
 
-  /** What a fork at position `at` begins with. Null: at the newest, without a turn under way. */
+  /** The state that a fork at position `at` begins with. Null: at the newest position outside of a running turn. */
   forkHead(caller: Caller, at: number | null): Promise<Outcome<ForkHead>>;
   forkPage(caller: Caller, place: ForkPlace): Promise<Outcome<ForkPage>>;
-  /** Of the new session: the copy that was begun in it, whatever became of its source since. Null: none was. */
+  /** Asked of the new session: the copy that was begun in it, even if its source has changed since. Null when none was begun. */
   findFork(caller: Caller, input: { readonly from: SessionId; readonly at: number | null }): Promise<Outcome<ForkBegun | null>>;
-  /** Begun twice it is the first one that counts. */
+  /** Begins the copy. A second call returns what the first one began. */
   beginFork(caller: Caller, input: { readonly from: SessionId; readonly head: ForkHead }): Promise<Outcome<ForkBegun>>;
   copyIntoFork(caller: Caller, page: ForkPage): Promise<Outcome<null>>;
   completeFork(caller: Caller): Promise<Outcome<SessionDescription>>;

@@ -1,25 +1,25 @@
-/** What people see of a session's branches, and what may be asked of them: plain data. */
+/** What clients see of a session's branches, and what they may ask of them: plain data. */
 import type { DisplayItem } from "./session-views";
 
 export interface BranchView {
   readonly number: number;
-  /** The branch that it left; null: it is the first. */
+  /** The branch that it started from. Null for the first branch. */
   readonly parent: number | null;
   /** The last position that it shares with its parent. */
   readonly shared_to: number;
   readonly created_at: number;
-  /** Null: it is the one that goes on. */
+  /** Null while it is the current branch. */
   readonly left_at: number | null;
   readonly current: boolean;
-  /** Messages of people and models on it, shared ones included. */
+  /** Messages of people and models on the branch, including shared ones. */
   readonly messages: number;
-  /** Its last position; 0: nothing is said on it. */
+  /** Its last position; 0 when it is empty. */
   readonly last_position: number;
 }
 
-/** Two branches side by side: what only one of them has. */
+/** Two branches side by side: the items that only one of them has. */
 export interface BranchComparison {
-  /** The last position that both have; 0: none. */
+  /** The last position that both have; 0 when there is none. */
   readonly shared_to: number;
   readonly shared_messages: number;
   readonly a: BranchSide;
@@ -28,11 +28,11 @@ export interface BranchComparison {
 
 export interface BranchSide {
   readonly number: number;
-  /** Messages, calls and results that the other has not. */
+  /** Messages, calls and results that the other branch does not have. */
   readonly items: readonly DisplayItem[];
-  /** There are more of them: the list of messages has them page by page. */
+  /** True when there are more items. The list of messages returns them page by page. */
   readonly has_more: boolean;
 }
 
-/** Which branch the items are of: a number, the present one, or all. */
+/** Selects the items' branch: by number, the current one, or all. */
 export type BranchChoice = number | "current" | "all";

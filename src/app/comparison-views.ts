@@ -6,12 +6,12 @@ import type { CompactionId } from "../domain/ids";
 import type { CallUsage } from "../domain/model-call";
 import type { DiffLine } from "../lib/line-diff";
 
-/** `current`: the summaries that stand in the view, as one text. */
+/** `current`: the summaries in the view, as one text. */
 export type SummaryRef = CompactionId | "current";
 
 export interface AskedQuestion {
   readonly question: string;
-  /** What a good answer holds; null: nobody said. */
+  /** What a good answer contains. Null when the client did not give it. */
   readonly expect: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface CompareInput {
   readonly a: SummaryRef;
   readonly b: SummaryRef;
   readonly questions: readonly AskedQuestion[];
-  /** Who answers; null: the session's model. */
+  /** The model that answers. Null: the session's model. */
   readonly model: string | null;
 }
 
@@ -28,33 +28,33 @@ export interface ComparedSummary {
   readonly text: string;
   /** Raw estimate. */
   readonly tokens: number;
-  /** Positions that it stands for. */
+  /** Positions that the summary covers. */
   readonly range: CoveredRange;
-  /** Who wrote it; null: several, nobody, or it is not known. */
+  /** The model that wrote it. Null: several models, no model, or unknown. */
   readonly model: string | null;
-  /** Null: as the model wrote it. */
+  /** Null: unchanged since the model wrote it. */
   readonly edited: Edited | null;
-  /** How many of `terms` it has. */
+  /** How many of `terms` the summary contains. */
   readonly kept: number;
 }
 
 interface ComparedTerm {
   readonly term: string;
   readonly kind: TermKind;
-  /** How often the messages say it. */
+  /** How often the messages contain the term. */
   readonly count: number;
   readonly in_a: boolean;
   readonly in_b: boolean;
 }
 
 export interface SummaryAnswer {
-  /** Null: there was none. */
+  /** Null when there was no answer. */
   readonly text: string | null;
-  /** Why there was none; null: there was. */
+  /** Why there was no answer. Null when there was one. */
   readonly failure: CompactionFailure | null;
-  /** Whether it holds what was expected; null: nobody said what. */
+  /** Whether the answer contains what was expected. Null when there was no answer, or nothing was given as expected. */
   readonly holds: boolean | null;
-  /** Whether the summary itself does. */
+  /** Whether the summary itself contains what was expected. Null when nothing was given as expected. */
   readonly in_summary: boolean | null;
   readonly usage: CallUsage | null;
 }
@@ -67,12 +67,12 @@ export interface AnsweredQuestion extends AskedQuestion {
 export interface SummaryComparison {
   readonly a: ComparedSummary;
   readonly b: ComparedSummary;
-  /** What the messages that either stands for say most often, of what nobody can guess. */
+  /** The most frequent names, numbers and identifiers in the messages that either summary covers. */
   readonly terms: readonly ComparedTerm[];
   /** Whether all of those messages were read. */
   readonly terms_complete: boolean;
   readonly diff: readonly DiffLine[];
-  /** Who answered; null: nothing was asked. */
+  /** The model that answered. Null when no question was asked. */
   readonly model: string | null;
   readonly questions: readonly AnsweredQuestion[];
 }

@@ -1,4 +1,6 @@
-/** What a person may do to the model's view of a session: compact, take back, forget the summary, pin. Part of what a session's object answers. */
+/**
+ * What a person may do to the model's view of a session: compact, revert, reset the summary, pin. Part of what a session's object answers.
+ */
 import type { CompactionId } from "../domain/ids";
 import type { BranchApi } from "./branch-api";
 import type { CompactInput, CompactionView, CompactOutcome } from "./control-views";
@@ -9,15 +11,15 @@ import type { SessionDescription } from "./session-views";
 
 export interface ControlApi {
   compact(caller: Caller, input: CompactInput & { readonly idempotency: Idempotency | null }): Promise<Outcome<Once<CompactOutcome>>>;
-  /** Takes the newest compaction that stands back. The answer is that compaction. */
+  /** Reverts the newest compaction in force, and returns that compaction. */
   revertCompaction(
     caller: Caller,
     input: { readonly compaction: CompactionId; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Once<{ readonly compaction: CompactionView }>>>;
-  /** FEAT-011, reset. Null: there is no summary. */
+  /** Removes the summaries from the view. Null when there is no summary. */
   resetSummary(caller: Caller): Promise<Outcome<CompactionView | null>>;
   setPins(caller: Caller, pins: readonly string[]): Promise<Outcome<SessionDescription>>;
 }
 
-/** Everything that a session's object answers. */
+/** All methods of a session's object. */
 export type WholeSessionApi = SessionApi & ControlApi & DraftApi & BranchApi & PastApi;

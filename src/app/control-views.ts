@@ -1,4 +1,4 @@
-/** What people see of a compaction, and what may be asked of one: plain data. */
+/** What clients see of a compaction, and what they may ask of one: plain data. */
 import type { FileOps } from "../context/file-ops";
 import type { Plan } from "../context/plan";
 import type { Policy } from "../context/policy";
@@ -7,23 +7,23 @@ import type { BreakerView } from "../domain/breaker";
 import type { CompactionFailure, CompactionTrigger, CoveredRange, EpochOp, Receipt } from "../domain/compaction-events";
 import type { CompactionId, KeyId } from "../domain/ids";
 
-/** Why taking a compaction back was refused, beyond the domain's reasons. */
+/** Why a manual change of the view was refused, beside the domain's rejections. */
 export type ControlError =
-  /** The view as it was before, with what came since, would weigh more than a request may. */
+  /** The restored view, with the items added since, would exceed a request's limit. */
   | { readonly code: "would_not_fit"; readonly tokens: number; readonly limit: number }
-  /** More messages would come back than one change can carry. */
+  /** More items would come back than one change can carry. */
   | { readonly code: "too_many_items"; readonly items: number }
-  /** With the draft's summary the next request would weigh no less: tokens of it, before and after. */
+  /** The draft's summary would not make the next request smaller. The figures are the request's tokens before and after. */
   | { readonly code: "not_smaller"; readonly tokens_before: number; readonly tokens_after: number };
 
 type TakingBack = Extract<EpochOp, { op: "revert" | "reset" }>;
-/** Of the items that came back the number only. */
+/** Only the number of the items that came back. */
 type Counted<T> = T extends unknown ? Omit<T, "items"> & { readonly items: number } : never;
 export type ShownOp = Exclude<EpochOp, TakingBack> | Counted<TakingBack>;
 
 export interface CompactionView {
   readonly id: CompactionId;
-  /** The seq of the event that began it: its place in the list. */
+  /** The seq of the event that requested it, or of the change itself where nothing requested it: its place in the list. */
   readonly seq: number;
   readonly trigger: CompactionTrigger;
   readonly status: "requested" | "running" | "drafted" | "completed" | "failed" | "reverted";
@@ -33,85 +33,88 @@ export interface CompactionView {
   readonly attempts: number;
   readonly failure: CompactionFailure | null;
   readonly epoch: number | null;
-  /** Positions that left the view, or are going to. */
+  /** Positions that left the view, or will leave it. */
   readonly range: CoveredRange | null;
-  /** What was asked for by hand. */
+  /** What a person asked for. */
   readonly keep_recent: number | null;
   readonly up_to: number | null;
   readonly instructions: string | null;
-  /** The summaries that stood were to be made anew. */
+  /** The request was to write the current summaries anew. */
   readonly rebuild: boolean;
-  /** Who was to write it, and by which policy's rules for summaries; null: as the session's policy says. */
+  /** The requested model, and the requested policy whose rules for summaries apply. Null: the session's policy decides. */
   readonly model: string | null;
   readonly policy: PolicyChoice | null;
-  /** Null: it was not asked for as a draft. */
+  /** Null when it was not requested as a draft. */
   readonly draft: DraftView | null;
-  /** Of a draft that is read by itself: what committing it now would do. */
+  /** For a draft that is read by itself: what committing it now would do. */
   readonly ops: readonly ShownOp[];
   readonly summary: string | null;
-  /** Of a draft that is read by itself: what to expect. */
+  /** For a draft that is read by itself: the expected receipt. */
   readonly receipt: ShownReceipt | null;
   readonly cache: CacheEffect | null;
-  /** The change that took it back. */
+  /** The change that reverted it. */
   readonly reverted: { readonly by: CompactionId; readonly at: number } | null;
 }
 
-/** Who had a hand in a draft: it stays with the compaction when it is over. */
+/** The draft's edits. They stay with the compaction after it ends. */
 export interface DraftView {
-  /** How often it was edited: what the next edit, or a commit, names. */
+  /** The number of edits, which the next edit or a commit must name. */
   readonly edits: number;
-  /** The key of who edited it last; null: nobody did. */
+  /** The key of the last editor. Null when the draft was not edited. */
   readonly edited_by: KeyId | null;
   readonly edited_at: number | null;
 }
 
-/** Paths are content, and the event has none: they are read in the summary, or the note, that the change has made, and leave with it. */
+/**
+ * A receipt with file paths. Paths are content, so the event does not hold them: they are read from the summary or the note of the change,
+ * and leave with it.
+ */
 export type ShownReceipt = Receipt & {
-  /** Files that the summary says were read and modified, by tool calls; null: there is none. */
+  /** Files that the summary lists as read and modified, by tool calls. Null when there is no such list. */
   readonly files: FileOps | null;
 };
 
 /** What the change did to the provider's cache. */
 interface CacheEffect {
-  /** Tokens at the start of the next request that should still be cached; null: recorded before every change of the view said it. */
+  /** Tokens at the start of the next request that should still be cached. Null for changes by older builds, which did not record it. */
   readonly expected: number | null;
-  /** The first call of a turn afterwards, as the provider counted it; null: there was none, or it was not counted. */
+  /** The next call of a turn, as the provider counted it. Null when there was none, or the provider reported no usage. */
   readonly first_call: { readonly model: string; readonly input: number; readonly cached: number; readonly at: number } | null;
 }
 
-/** A compaction by hand. */
+/** A compaction that a person asks for. */
 export interface CompactInput {
   readonly dryRun: boolean;
-  /** What the summary should look after. */
+  /** What the summary should pay attention to. */
   readonly instructions: string | null;
-  /** Tokens that stay verbatim; null: as the policy says. */
+  /** Tokens to keep verbatim. Null: the policy decides. */
   readonly keepRecent: number | null;
-  /** Nothing after this position is compacted. */
+  /** The last position that may be compacted. Null: no limit. */
   readonly upTo: number | null;
-  /** It waits for a person's commit. Absent: it does not. */
+  /** The compaction waits for a person's commit. Absent: it does not. */
   readonly draft?: boolean;
-  /** The summaries that stand are made anew from the record, and nothing else leaves the view. Absent: it compacts. */
+  /** Writes the current summaries anew from the record, and removes nothing else from the view. Absent: an ordinary compaction. */
   readonly rebuild?: boolean;
-  /** Who writes it; absent: as the policy says. */
+  /** The model that writes the summary. Absent: the policy decides. */
   readonly model?: string;
-  /** Over the session's, for this compaction alone: its rules for summaries hold. */
+  /** Merged over the session's policy, for this compaction only. Only its rules for summaries apply. */
   readonly policy?: PolicyChoice;
 }
 
-/** A plan by hand is made as if the breaker were closed, because the request resets it; `breaker` is the breaker as it is. */
+/** A manual plan assumes a closed breaker, because the request resets it; `breaker` is its real state. */
 export type ShownPlan = Plan & { readonly breaker: BreakerView };
 
-/** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker does it. */
+/** `plan`: a dry run, or there was nothing to do; nothing was stored. `done`: no model was needed. `requested`: a worker will do it. */
 export type CompactOutcome =
   | { readonly kind: "plan"; readonly plan: ShownPlan }
   | { readonly kind: "done" | "requested"; readonly compaction: CompactionView };
 
-/** What of a session is chosen by hand, as its description shows it. */
+/** The parts of a session's description that a person controls. */
 export interface ControlledSettings {
-  /** What was chosen: a preset, or one with changes. */
+  /** The choice: a preset, or a preset with changes. */
   readonly policy: PolicyChoice;
-  /** What that comes to. */
+  /** The complete policy that the choice results in. */
   readonly effective_policy: Policy;
-  /** Texts that are sent again with every request, before the summaries. */
+  /** Texts that every request repeats, before the summaries. */
   readonly pins: readonly string[];
 }

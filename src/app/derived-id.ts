@@ -1,14 +1,14 @@
-/** Ids that follow from a text, for what must be found again by it: where a fresh id would make a second thing. */
+/** Derives ids from a text, for things that a repeated request must find again: a fresh id would create a duplicate. */
 import { type IdKinds, type IdPrefix, parseId } from "../domain/ids";
 import { sha256 } from "../lib/sha256";
 
-/** Crockford's base32, as ULIDs are written. */
+/** Crockford's base32, the alphabet of ULIDs. */
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_LENGTH = 26;
-/** Hexadecimal digits of 128 bits, which is what a ULID holds. */
+/** Hexadecimal digits of 128 bits, the size of a ULID. */
 const HEX_LENGTH = 32;
 
-/** The same text gives the same id. It has the form of a ULID, and says nothing about a time. */
+/** The same text gives the same id. It has the form of a ULID, but holds no time. */
 export async function deriveId<P extends IdPrefix>(prefix: P, text: string): Promise<IdKinds[P]> {
   let rest = BigInt(`0x${(await sha256(text)).slice(0, HEX_LENGTH)}`);
   let ulid = "";
@@ -17,6 +17,6 @@ export async function deriveId<P extends IdPrefix>(prefix: P, text: string): Pro
     rest /= 32n;
   }
   const id = parseId(prefix, `${prefix}_${ulid}`);
-  if (!id) throw new Error("128 bits make no ULID");
+  if (!id) throw new Error("128 bits did not form a ULID");
   return id;
 }

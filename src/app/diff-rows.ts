@@ -1,13 +1,13 @@
-/** Rows as they are against rows as the log says they should be. Pure. */
+/** Compares actual rows with the rows that the log implies. Pure. */
 
 type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
-/** What names a row within its session and table. */
+/** Identifies a row within its session and table. */
 export type RowKey = string | number;
-/** By table, by the row's name. */
+/** Rows by table, then by key. */
 export type RowSnapshot = Readonly<Record<string, Readonly<Record<string, Row>>>>;
 
-/** `column` null: the whole row is missing (`before` null) or does not belong there (`after` null). */
+/** `column` null: the whole row is missing (`before` null), or should not exist (`after` null). */
 export interface RowDifference {
   readonly table: string;
   readonly key: string;
@@ -21,25 +21,25 @@ export interface KeyedRow {
   readonly row: Row;
 }
 
-/** What two pages of one table say, as far as both reach. */
+/** The comparison of two pages of one table, up to the key that both pages reach. */
 interface PageMerge {
   readonly differences: readonly Omit<RowDifference, "table">[];
-  /** Rows to be written as they are expected, and rows that do not belong there. */
+  /** Keys of rows to write as expected, and of rows to remove. */
   readonly write: readonly RowKey[];
   readonly remove: readonly RowKey[];
-  /** Actual rows looked at. */
+  /** Actual rows that were compared. */
   readonly rows: number;
-  /** Everything up to this key was compared; null: there was nothing. */
+  /** Everything up to this key was compared. Null when both pages were empty. */
   readonly upTo: RowKey | null;
 }
 
-/** A report shows the beginning of a long text only. */
+/** A report shows only the beginning of a long text. */
 const SHOWN_CHARS = 80;
 
 const shown = (cell: Cell | undefined): Cell =>
   typeof cell === "string" && cell.length > SHOWN_CHARS ? `${cell.slice(0, SHOWN_CHARS)}…` : (cell ?? null);
 
-/** Whole snapshots: for what is known to be small. */
+/** Compares whole snapshots, which must be small. */
 export function diffRows(expected: RowSnapshot, actual: RowSnapshot): readonly RowDifference[] {
   const tables = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   return [...tables].flatMap((table) => {
@@ -51,8 +51,8 @@ export function diffRows(expected: RowSnapshot, actual: RowSnapshot): readonly R
 }
 
 /**
- * Pages of one table, each in order of its keys, from the same place on. A page that has rows may have more behind
- * them: what lies beyond the nearer of the two ends is left for the next pages.
+ * Compares pages of one table, each in order of its keys, from the same place on. A page with rows may be followed by more, so rows beyond
+ * the smaller of the two last keys are left for the next pages.
  */
 export function mergePages(expected: readonly KeyedRow[], actual: readonly KeyedRow[]): PageMerge {
   const ends = [expected, actual].flatMap((rows) => rows.at(-1)?.key ?? []);
@@ -72,7 +72,7 @@ export function mergePages(expected: readonly KeyedRow[], actual: readonly Keyed
   };
 }
 
-/** As SQLite orders them: numbers before texts. Ids are ASCII, where its order of bytes is that of JavaScript. */
+/** SQLite's order: numbers before texts. Ids are ASCII, where SQLite's byte order equals JavaScript's. */
 function compareKeys(a: RowKey, b: RowKey): number {
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;

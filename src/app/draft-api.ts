@@ -1,4 +1,4 @@
-/** What a person may do with the draft of a compaction, and with two summaries side by side. Part of what a session's object answers. */
+/** What a person may do with a draft compaction, and how two summaries are compared. Part of what a session's object answers. */
 import type { CompactionId, KeyId } from "../domain/ids";
 import type { CompareInput, SummaryComparison } from "./comparison-views";
 import type { CompactionView } from "./control-views";
@@ -6,24 +6,24 @@ import type { Caller, Idempotency, Once, Outcome } from "./session-api";
 
 export interface DraftEdit {
   readonly compaction: CompactionId;
-  /** The whole text, in place of what stands. */
+  /** The whole new text of the summary. */
   readonly summary: string;
-  /** How often it had been edited when this editor read it: who did not read the last edit is refused. */
+  /** The number of edits that the draft had when the editor read it. The edit is refused if there were more since. */
   readonly edits: number;
-  /** The key that the credential proved. */
+  /** The API key of the editor. */
   readonly by: KeyId;
 }
 
 export interface DraftApi {
-  /** A text that stands there already is no edit. */
+  /** Submitting the current text again is no edit. */
   editDraft(caller: Caller, edit: DraftEdit): Promise<Outcome<CompactionView>>;
-  /** `edits`: only if it was edited so often; null: as it stands. */
+  /** `edits`: commit only if the draft has had this many edits; null: commit its current text. */
   commitDraft(
     caller: Caller,
     input: { readonly compaction: CompactionId; readonly edits: number | null; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Once<{ readonly compaction: CompactionView }>>>;
-  /** With questions a model is asked each of them, of each summary alone; without, none is. */
+  /** With questions, a model answers each of them from each summary alone. Without questions no model is asked. */
   compareSummaries(caller: Caller, input: CompareInput): Promise<Outcome<SummaryComparison>>;
-  /** Also one that is being made. Again: nothing more happens. */
+  /** Discards a draft, or a compaction that is still producing one. A second call does nothing more. */
   discardDraft(caller: Caller, compaction: CompactionId): Promise<Outcome<null>>;
 }

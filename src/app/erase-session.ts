@@ -1,6 +1,6 @@
 /**
- * Erasing a session. The tenant's object notes it first and keeps the note until every store has reported, so that an erasure that was cut off at
- * any point is found and finished: by the next request for it, or by the tenant's alarm. Asked for again, it goes on.
+ * Erases a session. The tenant's object notes the erasure first and keeps the note until every store has reported, so that an interrupted
+ * erasure is found and finished: by the next request for it, or by the tenant's alarm. A repeated request continues it.
  */
 import type { SessionId } from "../domain/ids";
 import { ok, type Result } from "../lib/result";
@@ -10,9 +10,9 @@ import type { TenantApi, TenantError } from "./tenant-api";
 
 interface ErasurePorts<E> {
   readonly tenant: Pick<TenantApi, "beginErasure" | "endErasure">;
-  /** `isNoted`: the session is known to have been, whatever its object still holds. */
+  /** `isNoted`: the session is known to have existed, whatever its object still holds. */
   readonly erase: (isNoted: boolean) => Promise<Outcome<ErasureReceipt>>;
-  /** Whether the read model still shows it. */
+  /** Whether the read model still has a row of the session. */
   readonly isListed: () => Promise<Result<boolean, E>>;
 }
 
@@ -24,7 +24,7 @@ export async function eraseSession<E>(session: SessionId, { tenant, erase, isLis
   const erased = await erase(begun.value.noted);
   if (erased.ok) return report(erased.value, tenant);
   if (begun.value.noted || erased.error.code !== "session_not_found") return erased;
-  // An object that holds nothing may be all that an erasure left which no one had noted.
+  // An object without data may be what an erasure left that was never noted.
   const listed = await isListed();
   if (!listed.ok) return listed;
   if (!listed.value) return erased;

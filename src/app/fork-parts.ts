@@ -1,17 +1,19 @@
 /**
- * What travels when a session is copied: positions count anew from 1, ids of items, calls and summaries are the copy's own. Plain data, in
- * pages that RPC carries.
+ * What is transferred when a session is copied. Positions start at 1 again, and items, calls and summaries get ids of the copy's own. Plain
+ * data, in pages that fit RPC.
  */
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { ItemMeta, ToolDefinition } from "../domain/message";
 
-/** Which items are copied: settled when the copy begins, and kept by it, so that one that was broken off goes on with the same ones. */
+/**
+ * Which items are copied. It is fixed when the copy begins and stored by the copy, so that an interrupted copy goes on with the same items.
+ */
 export interface ForkLine {
-  /** The last position that is shared, as the source counts. */
+  /** The last shared position, in the source's numbers. */
   readonly at: number;
   /** Positions of the source's other branches. */
   readonly elsewhere: readonly CoveredRange[];
-  /** What the source's view showed, as the source counts. */
+  /** The positions that the source's view showed, in the source's numbers. */
   readonly shown: readonly CoveredRange[];
 }
 
@@ -21,7 +23,7 @@ export interface ForkBegun {
   readonly done: boolean;
 }
 
-/** What the source was like when the copy began: its later changes are not the copy's. */
+/** The source's state when the copy began. Later changes of the source do not reach the copy. */
 export interface ForkHead extends ForkLine {
   readonly model: string;
   readonly policy: string;
@@ -31,23 +33,26 @@ export interface ForkHead extends ForkLine {
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly pins: readonly string[];
-  /** As the copy counts. `text`: of a summary. `read`: the positions that it was made from; absent: an older build's head. */
+  /**
+   * In the copy's numbers. `text`: the text of a summary, else null. `read`: the positions that the summary was made from; absent in the
+   * head of an older build.
+   */
   readonly overlays: readonly { readonly overlay: Overlay; readonly text: string | null; readonly read?: readonly CoveredRange[] }[];
   readonly reduced: readonly Reduced[];
 }
 
 /** Where the next page begins. */
 export interface ForkPlace extends ForkLine {
-  /** The last position of the source that is copied. */
+  /** The last position of the source that was copied. */
   readonly after: number;
-  /** Items copied so far: the last position of the copy. */
+  /** Items copied so far, which is also the last position of the copy. */
   readonly copied: number;
 }
 
 export interface ForkPage {
   readonly items: readonly { readonly meta: ItemMeta; readonly text: string }[];
-  /** Something in the copy's view stands for them. */
+  /** True when an overlay in the copy's view covers the items. */
   readonly aside: boolean;
-  /** The last position of the source that this page has come to; null: there is no more. */
+  /** The last position of the source that this page reached. Null: there are no more items. */
   readonly next: number | null;
 }

@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: work that is done once for each key, whose outcome is answered again for a day. */
+/** `Idempotency-Key`: does work once for each key, and returns its outcome again for a day. */
 import { err, ok, type Result } from "../lib/result";
 import type { Idempotency } from "./session-api";
 
@@ -7,7 +7,7 @@ export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60 * 1_000;
 
 /** Outcomes by key, as a session's or a tenant's object stores them. `now` and `expires_at`: epoch milliseconds. */
 export interface OutcomeStore<T> {
-  /** Null: the key is new, or its day has passed. */
+  /** Null when the key is new, or has expired. */
   find(key: string, now: number): { readonly digest: string; readonly outcome: T } | null;
   /** Replaces an outcome that has expired. */
   keep(idempotency: Idempotency, kept: { readonly outcome: T; readonly expires_at: number; readonly now: number }): void;
@@ -15,11 +15,11 @@ export interface OutcomeStore<T> {
 
 interface OnceOutcome<T> {
   readonly outcome: T;
-  /** The key had been seen: this is the first request's outcome. */
+  /** The key was used before, and this is the first request's outcome. */
   readonly replayed: boolean;
 }
 
-/** Call it in the transaction of the work: the work and its key are kept together or not at all. Work that is refused keeps no key. */
+/** Call it in the transaction of the work: the work and its key are stored together or not at all. Refused work stores no key. */
 export function once<T, E>(
   outcomes: OutcomeStore<T>,
   { idempotency, now }: { readonly idempotency: Idempotency | null; readonly now: number },

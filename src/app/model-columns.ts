@@ -1,4 +1,4 @@
-/** What is said of a model beyond its limits, as the columns that the tenant's object and the read model both have for it. */
+/** A model's settings beyond its limits, as columns that the tenant's object and the read model share. */
 import { toPerMillion } from "../context/price-units";
 import type { ModelOverride } from "./model-entry";
 
@@ -6,7 +6,7 @@ export type ModelColumns = {
   /** JSON. */
   readonly capabilities: string | null;
   readonly ratio: number | null;
-  /** US dollars per million tokens, as the other prices. */
+  /** US dollars per million tokens, for all four prices. */
   readonly price_input: number | null;
   readonly price_output: number | null;
   readonly price_cached: number | null;
@@ -14,7 +14,7 @@ export type ModelColumns = {
   readonly credential: string | null;
 };
 
-/** Null: nothing was said. */
+/** A column is null when its value was not configured. */
 export function toModelColumns(said: Pick<ModelOverride, "capabilities" | "ratio" | "prices" | "credential">): ModelColumns {
   const prices = said.prices && toPerMillion(said.prices);
   return {

@@ -1,9 +1,12 @@
-/** Whose line it is: every line of a session's object and of its jobs carries the tenant and the session, every line of a tenant's object the tenant. */
+/**
+ * Adds names to log lines: tenant and session to every line of a session's object and its jobs, the tenant to every line of a tenant's
+ * object.
+ */
 import type { Log } from "./ports";
 
 type Names = Readonly<Record<string, string>>;
 
-/** `names` is asked for each line. What it throws leaves the line without them: a log must not add to a failure. */
+/** `names` is called for each line. If it throws, the line is written without the names: a log must not add to a failure. */
 export function withNames(log: Log, names: () => Names): Log {
   const known = (): Names => {
     try {

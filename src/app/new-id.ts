@@ -1,4 +1,4 @@
-/** Fresh ids on monotonic ULIDs: sortable, also within a millisecond of one isolate. */
+/** Creates ids from monotonic ULIDs. They sort by time, also within one millisecond of one isolate. */
 import { monotonicFactory } from "ulidx";
 import type { IdKinds, IdPrefix, NewId } from "../domain/ids";
 

@@ -1,4 +1,4 @@
-/** What the model saw: requests that were sent, and how two of them differ. Part of what a session's object answers. */
+/** What the model saw: past requests, and how two of them differ. Part of what a session's object answers. */
 import type { TurnId } from "../domain/ids";
 import type { ContextDiff, PastContext, RequestRef } from "./past-views";
 import type { Caller, Outcome } from "./session-api";

@@ -1,4 +1,7 @@
-/** What the stories need of the world. Implementations live in the outer folders; the simulation has its own. */
+/**
+ * The ports of the application layer: what it needs from the outside. The outer folders implement them; the tests' simulation has its own
+ * implementations.
+ */
 import type { Prices } from "../context/economy";
 import type { ErasedUsage } from "../domain/erased-usage";
 import type { ByteFit, StoredEvent } from "../domain/events";
@@ -11,51 +14,53 @@ import type { ToolFailure } from "../domain/tool-run";
 export type Clock = () => number;
 
 /**
- * Who serves a model, and how it is spoken to. `openai`: Responses; `openai-chat`: its chat completions; `openai-compatible`: chat
- * completions at any other address.
+ * Which provider serves a model, over which API. `openai`: the Responses API; `openai-chat`: OpenAI's chat completions;
+ * `openai-compatible`: chat completions at any other address.
  */
 export const PROVIDERS = ["embedded", "openai", "openai-chat", "openai-compatible", "anthropic", "google", "workers-ai"] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
-/** What a request may hold. What a model cannot read is named in words instead. */
+/** What a request to the model may contain. Content that the model cannot read is described in words instead. */
 export interface ModelCapabilities {
   readonly tools: boolean;
   readonly images: boolean;
   readonly files: boolean;
-  /** It can be told to think, or not to. */
+  /** The model can be asked to think, or not to think. */
   readonly reasoning: boolean;
 }
 
-/** A model as the registry knows it: limits, and where it is. Never a credential. */
+/** A model as the registry knows it: its limits and its address. It never contains a credential. */
 export interface ModelSpec {
   readonly id: string;
   readonly provider: Provider;
-  /** The name that the provider knows it by. */
+  /** The provider's name for the model. */
   readonly upstream_id: string;
-  /** Null: the provider's own address. */
+  /** Null for the provider's own address. */
   readonly base_url: string | null;
-  /** Tokens; null: unknown, and the conversation is never compacted (FEAT-011, compact rule 3). */
+  /** Tokens. Null when unknown: the policy then decides which window to assume (docs/policy.md). */
   readonly context_window: number | null;
-  /** Tokens of one reply, at most. */
+  /** The most tokens of one reply. */
   readonly max_output: number;
-  /** US dollars per token; absent: unknown, which is never free. */
+  /** US dollars per token. Absent when unknown: an unknown price never counts as free. */
   readonly prices?: Prices;
-  /** Absent: unknown, and all of it is tried. */
+  /** Absent when unknown: requests may then contain all of it. */
   readonly capabilities?: ModelCapabilities;
-  /** Reported tokens over estimated ones, before a session has learned its own; absent: 1. */
+  /** Reported tokens divided by estimated tokens, used until a session has learned its own ratio. Absent: 1. */
   readonly ratio?: number;
-  /** Name of the tenant's credential; absent: the deployment's key, where the model is at the provider's own address or the deployment's. */
+  /**
+   * Name of the tenant's credential. Absent: the deployment's key, if the model is at the provider's own address or is the deployment's.
+   */
   readonly credential?: string;
-  /** Who configured it, which decides whose key it is called with (`key-source`). */
+  /** Which side configured the model. It decides whose key is used (`key-source`). */
   readonly source: "deployment" | "tenant";
 }
 
-/** The model is called with a key, and there is none: it is not called at all. */
+/** The model needs a key and there is none, so it is not called. */
 export interface MissingKey {
   readonly missing: true;
 }
 
-/** The key that a model is called with; null: it is called without one. May throw when the tenant's object is out of reach. */
+/** The key to call a model with. Null when it is called without a key. May throw when the tenant's object is unreachable. */
 export type Credentials = (model: ModelSpec) => Promise<string | MissingKey | null>;
 
 /** One message as a provider reads it. Tool results are messages of role `tool`, right after the calls. */
@@ -70,41 +75,46 @@ export interface ModelRequest {
   readonly system: string | null;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDefinition[];
-  /** Tokens of the reply, at most; null: as many as the window still holds. */
+  /** The most tokens of the reply. Null: no cap is named, and the reply may use what is left of the window. */
   readonly maxOutput: number | null;
-  /** Whether the model may think first. `off`: not at all, where it can be told so; absent: as it does by itself. */
+  /** `off`: the model must not think first, as far as the provider allows that. Absent: the model's own default. */
   readonly reasoning?: "off";
-  /** So many messages in front stand for what is no longer in the view; absent: none. They change with an epoch only. */
+  /** How many messages at the front stand in for what has left the view; absent: none. They change only with an epoch. */
   readonly older?: number;
-  /** The same for all requests of a session: providers that route by it find their cache again. */
+  /** One value for all requests of a session, so that providers that route by it find their prompt cache again. */
   readonly cacheKey?: string;
 }
 
-/** `status`: the provider's HTTP status, if it answered. Never its raw body or the prompt. */
+/** `status`: the provider's HTTP status, if it answered. A failure never contains the provider's raw body or the prompt. */
 export interface ModelFailure {
   readonly kind: FailureKind;
   readonly status: number | null;
-  /** Milliseconds that the provider asks to wait; absent: it did not say. */
+  /** Milliseconds that the provider asks to wait. Absent when it named no time. */
   readonly retry_after_ms?: number;
-  /** The request's body, which was not sent because it was larger than any may be; absent: that was not the reason. */
+  /** The size of a request body that was not sent because it exceeds the bound in bytes. Absent for any other reason. */
   readonly bytes?: ByteFit;
-  /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
+  /**
+   * Tokens that would fit, according to the provider: of the whole request (`overflow`) or of the reply (`output_cap`). Absent when it
+   * named none.
+   */
   readonly limit?: number;
-  /** The whole window, where `limit` is only what this request left of it to its reply: of the model it says nothing else. */
+  /**
+   * The whole window in tokens, present when `limit` is only what this request left for its reply. Such a `limit` is no limit of the model.
+   */
   readonly window?: number;
 }
 
-/** A piece of a block of text or thinking. */
+/** One piece of a block of text or thinking. */
 export interface SpokenPiece {
-  /** Empty where only metadata comes. */
+  /** Empty when the piece carries only metadata. */
   readonly text: string;
-  /** Pieces of one type and block that follow one another are one part; absent: the provider has no blocks. */
+  /** Consecutive pieces of one type and block form one part. Absent when the provider has no blocks. */
   readonly block?: string;
-  /** What the provider wants back with the block, byte for byte: it goes over what the block had. */
+  /** What the provider wants back with the block, byte for byte. It overrides what earlier pieces of the block carried. */
   readonly provider_metadata?: ProviderMetadata;
 }
 
-/** A reply arrives as chunks, all of their text well formed; the last is `finish` or `failure`. */
+/** A reply arrives as chunks of well-formed text. The last chunk is `finish` or `failure`. */
 export type ModelChunk =
   | ({ readonly type: "text" } & SpokenPiece)
   | ({ readonly type: "reasoning" } & SpokenPiece)
@@ -115,11 +125,14 @@ export type ModelChunk =
 export interface CallOptions {
   /** Aborting closes the provider's connection; the stream then ends with failure `aborted`. */
   readonly signal: AbortSignal;
-  /** Told the exact request body, once, just before it is sent. */
+  /** Called once with the exact request body, just before it is sent. */
   readonly onRequest?: (body: string) => void;
-  /** Told whenever the provider is heard to write, also where nothing comes out of it yet, as of a call's arguments before their end. */
+  /**
+   * Called whenever the provider writes part of a reply, even if no chunk follows yet: the arguments of a call are only complete at their
+   * end.
+   */
   readonly onProgress?: () => void;
-  /** Told whenever anything comes from the provider, also what says nothing of the reply: the answer's headers, pings, comments. */
+  /** Called for anything that comes from the provider, including response headers, pings and comments. */
   readonly onAlive?: () => void;
 }
 
@@ -132,35 +145,35 @@ export interface RenderedRequest {
 /** A chat model. Failures are chunks, never exceptions. */
 export interface ChatModel {
   stream(request: ModelRequest, options: CallOptions): AsyncIterable<ModelChunk>;
-  /** What `stream` would send, byte for byte, without sending it. */
+  /** The request that `stream` would send, byte for byte, without sending it. */
   render(request: ModelRequest): Promise<RenderedRequest>;
 }
 
-/** A call of a tool that runs here, its arguments parsed and as its schema wants them. */
+/** A call of a tool that runs on this side. Its arguments are parsed and match the tool's schema. */
 export interface ToolRequest {
   readonly tool: ServerTool;
-  /** As the model knows it. */
+  /** The name that the model uses. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Names the call once and for all: whoever is called may refuse a second one of it. */
+  /** Identifies the call for good. The tool's server may use it to reject a duplicate. */
   readonly execution: ExecutionId;
-  /** A person allowed this call. */
+  /** Whether a person approved this call. */
   readonly allowed: boolean;
 }
 
-/** Something that came beside the output, held by reference: `content` is any JSON value. */
+/** Data that a tool returned beside its output, stored by reference. `content` is any JSON value. */
 export interface ToolArtifact {
   readonly type: string;
   readonly content: unknown;
 }
 
-/** `output` is what the model reads, of a failure too; it is cut where it is recorded. */
+/** `output` is what the model reads, for failures too. It is cut to size when it is recorded. */
 export interface ToolOutcome {
   readonly output: string;
-  /** Null: it succeeded. */
+  /** Null when the call succeeded. */
   readonly failure: ToolFailure | null;
   readonly artifacts?: readonly ToolArtifact[];
-  /** Whoever made it has bounded it, and says how to read on: it is recorded as it is. */
+  /** The producer has bounded the output already, and says in it how to read on: it is recorded uncut. */
   readonly whole?: true;
   /** The positions that a look-up's output quotes. */
   readonly read?: readonly number[];
@@ -168,17 +181,17 @@ export interface ToolOutcome {
 
 /** Runs a tenant's tools. Failures are outcomes, never exceptions; an abort ends the call soon. */
 export interface ToolRunner {
-  /** Whether its registration wants a person to allow each call, as it is now. May throw when the registration is out of reach. */
+  /** Whether the tool's current registration requires approval of each call. May throw when the registration is unreachable. */
   needsApproval(tool: ServerTool): Promise<boolean>;
   run(request: ToolRequest, options: { readonly signal: AbortSignal }): Promise<ToolOutcome>;
 }
 
-/** Looks a model up for the session's tenant. Null: the tenant has no such model. May throw when the registry is out of reach. */
+/** Looks up a model for the session's tenant. Null when the tenant has no such model. May throw when the registry is unreachable. */
 export interface ModelDirectory {
   resolve(model: string): Promise<ModelSpec | null>;
 }
 
-/** A wake-up, not a payload: the object is asked for the plan at the moment of work. */
+/** A wake-up without a payload: the worker asks the session's object for the plan when it starts. */
 export interface CompactionJob {
   readonly tenant: TenantId;
   readonly session: SessionId;
@@ -197,26 +210,26 @@ export interface ProjectionBatch {
   readonly bodies: ReadonlyMap<BodyId, string>;
 }
 
-/** The read model of sessions. Writing the same batch twice, or an older one late, changes nothing. */
+/** The read model of sessions. Writing one batch twice, or an older batch late, changes nothing. */
 export interface Projection {
   write(batch: ProjectionBatch): Promise<void>;
-  /** Removes every row of the session but its tombstone and, in the same transaction, writes what stays of its ledger. */
+  /** Removes every row of the session except its tombstone and, in the same transaction, writes what remains of its ledger. */
   erase(input: {
     readonly tenant: TenantId;
     readonly session: SessionId;
     readonly at: number;
-    /** As the tenant's object keeps it; absent: what is written stays. */
+    /** The session's usage as the tenant's object keeps it. Absent: rows that were written before stay. */
     readonly usage?: readonly ErasedUsage[];
   }): Promise<{ readonly rows: number }>;
 }
 
-/** The ledger of a tenant's erased sessions. Throws while the tenant's object is out of reach. */
+/** The ledger of a tenant's erased sessions. Throws when the tenant's object is unreachable. */
 export interface UsageArchive {
-  /** Takes over what the session's calls come to and returns what is kept of it; nothing given: only that. Repeating it changes nothing. */
+  /** Stores the usage of the session's calls and returns what is stored. An empty list only reads. Repeating a call changes nothing. */
   keep(session: SessionId, usage: readonly ErasedUsage[]): Promise<readonly ErasedUsage[]>;
 }
 
-/** Structured logging. Fields never hold content, prompts or credentials. */
+/** Structured logging. Fields never contain content, prompts or credentials. */
 export interface Log {
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;

@@ -1,20 +1,23 @@
-/** What looking something up in a session's record is asked, and answers (`memory_query`, `GET …/recall`). */
+/** The input and the answer of a look-up in a session's record (`memory_query`, and `GET` or `POST …/recall`). */
 import type { ExecutionId, ItemId } from "../domain/ids";
 import type { ItemKind } from "../domain/message";
 
-/** By words, within a range where there is one; else by execution, else by range. Null: not said. */
+/**
+ * Searches by words, within the range if there is one; without a query it reads the execution, and without an execution the range. A null
+ * field was not given.
+ */
 export interface RecallInput {
   readonly query: string | null;
   readonly execution: ExecutionId | null;
   readonly from: number | null;
   readonly to: number | null;
-  /** UTF-16 units to skip, of an execution or a range. */
+  /** UTF-16 units to skip in an execution or a range. */
   readonly offset: number;
-  /** Hits, at most. */
+  /** The most hits. */
   readonly limit: number;
 }
 
-/** Another message around a hit, that is no hit itself. */
+/** A message next to a hit that is not a hit itself. */
 export interface RecallNeighbour {
   readonly position: number;
   readonly kind: ItemKind;
@@ -27,28 +30,28 @@ export interface RecallHit {
   readonly kind: ItemKind;
   readonly created_at: number;
   readonly execution_id: ExecutionId | null;
-  /** Whether the model's view shows it as it is. */
+  /** Whether the model's view shows the item unchanged. */
   readonly in_view: boolean;
-  /** One line: all of it, or the part that was asked for. */
+  /** One line: the whole text, or the matching part. */
   readonly snippet: string;
-  /** To compare hits of one answer with; 0 where nothing was searched. */
+  /** Comparable only within one answer; 0 without a search. */
   readonly score: number;
   readonly neighbours: readonly RecallNeighbour[];
 }
 
 export interface RecallReport {
-  /** Best first; of a range or an execution in order of position. */
+  /** Best first; for a range or an execution, in order of position. */
   readonly data: readonly RecallHit[];
-  /** What the model would read. */
+  /** The text that the model would read. */
   readonly text: string;
-  /** Of that text, estimated. */
+  /** Estimated tokens of `text`. */
   readonly tokens: number;
-  /** How to ask for the rest; null: this is all. */
+  /** The input for the rest. Null when this is everything. */
   readonly next: RecallNext | null;
 }
 
 export interface RecallNext {
-  /** Null: of an execution. */
+  /** Null for an execution. */
   readonly from: number | null;
   readonly to: number | null;
   /** UTF-16 units to skip. */

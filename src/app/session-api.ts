@@ -1,6 +1,6 @@
 /**
- * What `http` and `queue` may ask of a session: plain data in, plain data out, so that it crosses RPC. Every call
- * names the tenant that the credential proved; the object compares it with its own (docs/design.md §1.9).
+ * What `http` and `queue` may ask of a session. Arguments and results are plain data, so that they cross RPC. Every call names the tenant
+ * that the credential proved; the object compares it with its own (docs/design.md §1.9).
  */
 import type { PolicyChoice } from "../context/policy-choice";
 import type { OnBusy } from "../domain/commands";
@@ -29,48 +29,48 @@ import type {
 } from "./session-views";
 import type { FoldNext, SummaryPart } from "./summary-part";
 
-/** Why a call was refused: the domain's reasons and those of the object around it. */
+/** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =
   | Rejection
   | ControlError
   | { readonly code: "idempotency_conflict" }
   | { readonly code: "unknown_model"; readonly model: string }
-  /** The registry of models is out of reach: nothing was changed, and the same request may succeed later. */
+  /** The model registry is unreachable. Nothing was changed, and the same request may succeed later. */
   | { readonly code: "models_unavailable" }
   | { readonly code: "turn_not_found"; readonly turn: string }
   | { readonly code: "compaction_not_found"; readonly compaction: string }
-  /** The turn has asked no model, or not so often. `calls`: how often it has; `call`: which one was asked for, null: the last. */
+  /** The turn has made no model call, or fewer than asked for. `calls`: how many it made; `call`: the one asked for, null for the last. */
   | { readonly code: "request_not_found"; readonly turn: string; readonly call: number | null; readonly calls: number }
-  /** An older build did not record how it asked, and the registry no longer says it. */
+  /** An older build did not record the call's request settings, and the registry does not know the model any more. */
   | { readonly code: "request_unknown"; readonly model: string }
   | { readonly code: "message_not_found"; readonly message: string }
   | { readonly code: "branch_not_found"; readonly branch: number }
   | { readonly code: "cannot_fit"; readonly fit: FitReport }
-  /** What was asked for is there, and larger than one answer can be. `characters`: UTF-16 units of it, and how many there may be. */
+  /** The result exists, and is larger than one answer may be. `characters`: its UTF-16 units; `limit`: the most that are allowed. */
   | { readonly code: "context_too_large"; readonly characters: number; readonly limit: number }
-  /** `field` as the client wrote it: `system`, `results.0.output`. */
+  /** `field` is named as the client wrote it: `system`, `results.0.output`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 
 export type Outcome<T> = Result<T, SessionError>;
 
-/** The caller's tenant and the session asked for. */
+/** The caller's tenant and the requested session. */
 export interface Caller {
   readonly tenant: TenantId;
   readonly session: SessionId;
 }
 
-/** `digest`: of the request's method, path and body, so that the same key with another body is refused. */
+/** `digest`: of the request's method, path and body, so that one key with two different bodies is refused. */
 export interface Idempotency {
   readonly key: string;
   readonly digest: string;
 }
 
-/** `replayed`: the idempotency key had been seen; this is the first request's outcome, as it stands now. */
+/** `replayed`: the idempotency key was used before, and this is the current state of the first request's outcome. */
 export type Once<T> = T & { readonly replayed: boolean };
 
 export interface OpenInput {
   readonly model: string;
-  /** The deployment's, the tenant's and the session's own choice in one, as settings store it. */
+  /** The policy merged from the deployment's, the tenant's and the session's choice, as settings store it. */
   readonly policy: string;
   readonly system: string | null;
   readonly tools: readonly ToolDefinition[] | null;
@@ -78,10 +78,10 @@ export interface OpenInput {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Absent: unchanged. Null: removed. */
+/** An absent field is unchanged; null removes it. */
 export interface PatchInput {
   readonly model?: string;
-  /** Over the session's present one: without a preset only what it names changes. */
+  /** Merged over the session's current policy: without a preset only the named values change. */
   readonly policy?: PolicyChoice;
   readonly system?: string | null;
   readonly tools?: readonly ToolDefinition[] | null;
@@ -89,7 +89,7 @@ export interface PatchInput {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** A call in a recorded reply. Its id is data, and may repeat. */
+/** A call in an imported reply. Its id is data from the client, and may repeat. */
 export interface ImportedCall {
   readonly call_id: string;
   readonly name: string;
@@ -97,7 +97,7 @@ export interface ImportedCall {
   readonly arguments: string;
 }
 
-/** What a message says. Calls and results are imported only (`run: false`). */
+/** The content of a message. Calls and results can only be imported (`run: false`). */
 type Said =
   /** `parts` may be empty when there are `calls`. */
   | { readonly role: "user" | "assistant" | "system"; readonly parts: readonly Part[]; readonly calls?: readonly ImportedCall[] }
@@ -107,7 +107,7 @@ type Said =
 export type SubmitInput = Said & {
   readonly run: boolean;
   readonly onBusy: OnBusy;
-  /** For this turn only, in place of the session's. */
+  /** For this turn only, in place of the session's tools. */
   readonly tools: readonly ToolDefinition[] | null;
   readonly idempotency: Idempotency | null;
 };
@@ -117,80 +117,80 @@ export interface ToolResultInput {
   readonly call_id: string | null;
   readonly output: string;
   readonly is_error: boolean;
-  /** How it went, as far as the client says. */
+  /** Details that the client may report about the run. */
   readonly exit_code?: number | null;
   readonly duration_ms?: number | null;
   readonly artifacts?: readonly ToolArtifact[];
 }
 
-/** A person's answer to a call that waits for it. */
+/** A person's answer to a call that waits for approval. */
 export interface ApprovalInput {
   readonly execution_id: ExecutionId;
   readonly approved: boolean;
-  /** Of a refusal; the model is told. */
+  /** The reason for a refusal, which the model reads. */
   readonly reason: string | null;
 }
 
 export interface PageInput {
-  /** The last position, seq or id of the page before; null: from the start. */
+  /** The last position, seq or id of the previous page. Null: start at the beginning. */
   readonly after: number | null;
   readonly limit: number;
   readonly order: "asc" | "desc";
 }
 export interface StreamInput {
-  /** Null: from the running turn's first frame, or from now on if none runs. */
+  /** Null: from the running turn's first frame, or from now on if no turn runs. */
   readonly after: number | null;
-  /** End when this turn ends or waits for tools; null: never. */
+  /** End the stream when this turn ends or waits for tools. Null: never. */
   readonly turn: TurnId | null;
-  /** What to read from. `frames`: the live stream; `events`: the log, `after` being a seq. */
+  /** `frames`: the live stream; `events`: the log, where `after` is a seq. */
   readonly of?: "frames" | "events";
 }
 
-/** What the summariser came back with; the object judges it. */
+/** The summariser's result, which the session's object judges. */
 export type SummaryOutcome = {
   readonly model: string;
-  /** Raw estimate of what it was asked, in tokens. */
+  /** Raw estimate of the summariser's request, in tokens. */
   readonly estimate: number;
   readonly usage: CallUsage | null;
   readonly ms: number;
-  /** US dollars, by the prices of the model that answered; absent: unknown. */
+  /** US dollars, by the prices of the model that answered. Absent when unknown. */
   readonly cost?: number;
 } & (
   | { readonly ok: true; readonly text: string; readonly finish: FinishReason }
-  /** `retry_after_ms`: what the provider asked to wait; absent: it did not say. */
+  /** `retry_after_ms`: the wait that the provider asked for. Absent when it named none. */
   | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number }
 );
 
 export type LeaseOutcome =
   | { readonly kind: "leased"; readonly token: number; readonly part: SummaryPart; readonly timeoutMs: number }
-  /** Nothing to do: over, void, or waiting for a turn to end. */
+  /** Nothing to do: the compaction has ended, is void, or waits for a turn to end. */
   | { readonly kind: "nothing"; readonly reason: string }
-  /** Another worker holds it; the watchdog looks again. */
+  /** Another worker holds the lease; the watchdog checks again later. */
   | { readonly kind: "held"; readonly until: number };
 
-/** What a worker hands back: the outcome of the part that it was given, and where that part ended. */
+/** What a worker returns: the outcome of the part that it was given, and where that part ended. */
 export interface Settled {
   readonly compaction: CompactionId;
   readonly token: number;
   readonly outcome: SummaryOutcome;
-  /** Which part it is of: how many were done before it. */
+  /** The part's number: how many parts were done before it. */
   readonly part: number;
   readonly next: FoldNext | null;
-  /** The worker's own time is over: a part is kept, and its lease is free for the next worker. Absent: it goes on. */
+  /** The worker has no time for another part: this part is kept, and the lease is free for the next worker. Absent: the worker goes on. */
   readonly leaves?: true;
 }
 
 export type SettleOutcome =
   /** `later`: the part was kept, and there is more to read. */
   | { readonly next: "done" | "retry" | "later" }
-  /** The part was kept; the next one is asked for under the same token. */
+  /** The part was kept; the worker continues with the next part under the same token. */
   | { readonly next: "continue"; readonly part: SummaryPart; readonly timeoutMs: number };
 
 export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;
   describe(caller: Caller): Promise<Outcome<SessionDescription>>;
   patch(caller: Caller, input: PatchInput): Promise<Outcome<SessionDescription>>;
-  /** `isNoted`: the tenant's object knows that the session was, also where nothing of it is left here. */
+  /** `isNoted`: the tenant's object knows that the session existed, even if its own object is empty by now. */
   erase(caller: Caller, isNoted?: boolean): Promise<Outcome<ErasureReceipt>>;
 
   submit(caller: Caller, input: SubmitInput): Promise<Outcome<Accepted>>;
@@ -199,7 +199,7 @@ export interface SessionApi {
     caller: Caller,
     input: { readonly results: readonly ToolResultInput[]; readonly idempotency: Idempotency | null },
   ): Promise<Outcome<Accepted>>;
-  /** What is approved runs; of what is refused the model is told. All answers are taken or none. */
+  /** Runs approved calls, and reports refused ones to the model. Takes all answers or none. */
   approvals(
     caller: Caller,
     input: { readonly approvals: readonly ApprovalInput[]; readonly idempotency: Idempotency | null },
@@ -210,27 +210,27 @@ export interface SessionApi {
   /** Resolves when the turn has ended, or waits for tools. */
   waitForTurn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
   turn(caller: Caller, turn: TurnId): Promise<Outcome<TurnReport>>;
-  /** Server-sent events as bytes; leaving it stops nothing. */
+  /** Server-sent events as bytes. Disconnecting stops nothing. */
   stream(caller: Caller, input: StreamInput): Promise<Outcome<ReadableStream<Uint8Array>>>;
 
-  /** The conversation as people read it; absent: the branch that goes on. */
+  /** The conversation as people read it. `branch` absent: the current branch. */
   items(caller: Caller, page: PageInput & { readonly branch?: BranchChoice }): Promise<Outcome<Page<DisplayItem>>>;
-  /** Every call of the session, by the position of the call. */
+  /** Every call of the session, in order of the calls' positions. */
   executions(caller: Caller, page: PageInput): Promise<Outcome<Page<ExecutionView>>>;
   events(caller: Caller, page: PageInput): Promise<Outcome<Page<StoredEvent>>>;
   compactions(caller: Caller, page: PageInput): Promise<Outcome<Page<CompactionView>>>;
-  /** The ledger: a row for each model call. */
+  /** The ledger: one row for each model call. */
   usage(caller: Caller, page: PageInput): Promise<Outcome<Page<LedgerRow>>>;
   compaction(caller: Caller, id: CompactionId): Promise<Outcome<CompactionView>>;
-  /** `content`: as if this user message were sent next. */
+  /** `content`: report the context as if this user message were sent next. */
   context(caller: Caller, input: { readonly content: readonly Part[] | null }): Promise<Outcome<ContextReport>>;
 
-  /** What the whole record says, whatever the view holds (`memory_query`, for people). */
+  /** Searches the whole record, whatever the view shows (`memory_query`, for people). */
   recall(caller: Caller, input: RecallInput): Promise<Outcome<RecallReport>>;
 
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
   recordCompaction(caller: Caller, input: Settled): Promise<Outcome<SettleOutcome>>;
 
-  /** The log from `after` (a seq) on, for rebuilding the read model. */
+  /** The log after the seq `after`, for rebuilding the read model. */
   exportLog(caller: Caller, input: { readonly after: number; readonly limit: number }): Promise<Outcome<LogPage>>;
 }

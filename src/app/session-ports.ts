@@ -1,4 +1,4 @@
-/** What the stories of one session need of its object: the single writer, its content, and its live stream. */
+/** What the application layer needs from one session's object: the single writer, its content, and its live stream. */
 import type { ViewInput } from "../context/view";
 import type { Command, ModelCall } from "../domain/commands";
 import type { StoredEvent, TurnFailureKind } from "../domain/events";
@@ -15,70 +15,72 @@ export interface BodyText {
   readonly text: string;
 }
 
-/** The single writer. Everything is synchronous: between two lines without an await nothing else happens. */
+/** The single writer. All of it is synchronous: nothing else runs between two lines without an await. */
 export interface SessionWriter {
-  /** As it is now. Read it again after every await. */
+  /** The current state. Read it again after every await. */
   readonly state: SessionState;
   execute(command: Command, bodies?: readonly BodyText[]): Result<readonly StoredEvent[], Rejection>;
 }
 
 export interface SessionContent {
-  /** Everything that the view shows, with its content; with `upTo`, nothing after that position. */
+  /** Everything that the view shows, with its content. `upTo`: the last position to include. */
   readView(upTo?: number): Omit<ViewInput, "model">;
   readParts(item: ItemMeta): readonly Part[];
   /** Tools of the running turn; between turns, those of the last one. */
   readTools(): readonly ToolDefinition[];
-  /** The chain of summaries in the view, oldest first. */
+  /** The summaries in the view, oldest first. */
   readSummaries(): readonly string[];
-  /** Items `from..to` with their content, oldest first, read page by page as they are asked for. */
+  /** Items `from..to` with their content, oldest first, read page by page on demand. */
   readForwards(range: {
     readonly from: number;
     readonly to: number;
   }): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
-  /** The same, newest first. `isWanted`: the content of any other item is not read. */
+  /**
+   * Items `from..to` with their content, newest first. `isWanted`: items for which it is false are skipped, and their content is not read.
+   */
   readBackwards(
     range: { readonly from: number; readonly to: number },
     isWanted?: (meta: ItemMeta) => boolean,
   ): Iterable<{ readonly meta: ItemMeta; readonly parts: readonly Part[] }>;
   readText(id: BodyId): string | null;
-  /** The same for all requests of the session, and no other's; null: it was never opened. */
+  /** One value for all requests of this session and of no other session. Null when the session was never opened. */
   readCacheKey(): string | null;
 }
 
-/** Why nothing comes for a while: the model is asked again after `wait_ms`. */
+/** A pause before a retry: the model is asked again after `wait_ms`. */
 export interface Waiting {
   readonly model: string;
   readonly reason: TurnFailureKind;
   readonly wait_ms: number;
 }
 
-/** Text as it arrives, for whoever listens. */
+/** Text as it arrives, for the clients that read the live stream. */
 interface LiveOutput {
   waiting(turn: TurnId, waiting: Waiting): void;
   delta(turn: TurnId, kind: "text" | "reasoning", text: string): void;
 }
 
 export interface Deadlines {
-  /** From the call to the first that is heard of the provider. */
+  /** From the call to the first sign of life from the provider. */
   readonly firstTokenMs: number;
-  /** Without a byte after that. */
+  /** The longest silence after the first sign of life. */
   readonly idleMs: number;
-  /** In place of both where the model is known to think, but after a piece of text. */
+  /** Replaces both of the above for a model that is known to think, except after a piece of text. */
   readonly thinkingMs: number;
-  /** The whole call. */
+  /** The longest duration of the whole call. */
   readonly totalMs: number;
 }
 
-/** Runs `work` after `ms`; the result cancels it. */
+/** Runs `work` after `ms`. The returned function cancels it. */
 export type Schedule = (ms: number, work: () => void) => () => void;
 
-/** Tokens of a reply by the model's id. */
+/** The most tokens of a reply, by model id. */
 export type ReplyCaps = Map<string, number>;
 
 export interface SessionPorts {
-  /** Keeps the call under way durably, should the object die in the middle of it. Throws where it cannot. */
+  /** Stores the running call durably, in case the object dies during it. Throws when it cannot. */
   readonly noteCall: (call: ModelCall) => void;
-  /** Whether there is too little room to begin anything: no model is asked for what could not be recorded. */
+  /** True when there is too little space to begin new work. No model is asked then, because its reply could not be recorded. */
   readonly storageIsFull: () => boolean;
   readonly writer: SessionWriter;
   readonly content: SessionContent;
@@ -87,15 +89,15 @@ export interface SessionPorts {
   readonly models: ModelDirectory;
   /** Tools that the tenant registered. */
   readonly tools: ToolRunner;
-  /** Looks up what the session's record holds, for its model (`memory_query`): arguments as its schema wants them. */
+  /** Searches the session's record for the model (`memory_query`). The arguments match the tool's schema. */
   readonly recall: (query: Readonly<Record<string, unknown>>) => Promise<ToolOutcome>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly schedule: Schedule;
   readonly deadlines: Deadlines;
-  /** From 0 to below 1: how long a retry waits. */
+  /** A random number from 0 to below 1, for the wait before a retry. */
   readonly random: () => number;
-  /** What models were found to take as the length of a reply. */
+  /** Reply lengths that models were found to accept. */
   readonly replyCaps: ReplyCaps;
   /** SHA-256, hexadecimal. */
   readonly digest: (text: string) => Promise<string>;

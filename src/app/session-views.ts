@@ -1,4 +1,4 @@
-/** What a session answers (`session-api`): plain data, in the form in which it crosses RPC and goes out as JSON. */
+/** What a session answers (`session-api`): plain data, in the form in which it crosses RPC and leaves as JSON. */
 
 import type { Measure } from "../context/budget";
 import type { PolicyChoice } from "../context/policy-choice";
@@ -13,13 +13,13 @@ import type { ControlledSettings } from "./control-views";
 
 export interface TokenFigure {
   readonly tokens: number;
-  /** `reported`: the provider counted it; `estimated`: we did; `mixed`: reported up to a point, estimated from there. */
+  /** `reported`: the provider counted it; `estimated`: our estimate; `mixed`: reported up to a position, estimated after it. */
   readonly source: "reported" | "estimated" | "mixed";
-  /** How far off `tokens` may be, in tokens, either way. */
+  /** The largest error of `tokens`, in tokens, in either direction. */
   readonly error_bound: number;
 }
 
-/** What a fork shares with its source, and where. */
+/** The source of a fork, and the last position shared with it. */
 interface ForkOrigin {
   readonly session: SessionId;
   readonly at: number;
@@ -36,18 +36,18 @@ export interface SessionDescription extends ControlledSettings {
   readonly updated_at: number;
   readonly message_count: number;
   readonly epoch: number;
-  /** The branch that goes on, and how many there are. */
+  /** The current branch's number, and the number of branches. */
   readonly branch: number;
   readonly branches: number;
-  /** Null: it began by itself. */
+  /** Null when the session is not a fork. */
   readonly forked_from: ForkOrigin | null;
-  /** FEAT-011's one cumulative summary: the chain of summaries, concatenated. Null: nothing was compacted. */
+  /** All summaries in the view, concatenated. Null when there is none. */
   readonly compacted_summary: string | null;
   readonly compact_boundary_timestamp: number | null;
   readonly context_window: number | null;
-  /** What the next request would weigh: how full the window is. */
+  /** The weight of the next request: how full the window is. */
   readonly current_context_tokens: TokenFigure;
-  /** What all calls together read and wrote, the same context again each time: a billing total, not a size. */
+  /** Tokens that all calls together read and wrote. Each call counts its whole context again, so this is a billing total, not a size. */
   readonly total_tokens: number;
   readonly usage: UsageSums;
   /** Whether a model may be asked for a summary now. */
@@ -63,7 +63,7 @@ export interface SessionDescription extends ControlledSettings {
   readonly stream_offset: number;
 }
 
-/** What model calls come to. Tokens are those of the calls that reported them. */
+/** Totals of model calls. Tokens are those of the calls that reported them. */
 export interface UsageSums {
   readonly calls: number;
   readonly failed_calls: number;
@@ -71,17 +71,17 @@ export interface UsageSums {
   readonly uncached: number;
   readonly cached: number;
   readonly cache_write: number;
-  /** Thinking included. */
+  /** Includes thinking. */
   readonly output: number;
   readonly reasoning: number;
-  /** US dollars of the calls whose cost is known; null: it is known of none. */
+  /** US dollars of the calls with a known cost. Null when no call has one. */
   readonly cost: number | null;
-  /** Calls whose cost is unknown: `cost` is without them. */
+  /** Calls with unknown cost, which `cost` leaves out. */
   readonly unpriced_calls: number;
   readonly cost_complete: boolean;
 }
 
-/** A call as the session's ledger has it. */
+/** A call in the session's ledger. */
 export interface LedgerRow {
   readonly seq: number;
   readonly at: number;
@@ -89,16 +89,16 @@ export interface LedgerRow {
   readonly purpose: CallPurpose;
   readonly source: UsageSource;
   readonly model: string;
-  /** Null, with all counts: the provider reported none. */
+  /** Null, like all counts, when the provider reported none. */
   readonly input: number | null;
   readonly uncached: number | null;
   readonly cached: number | null;
   readonly cache_write: number | null;
   readonly output: number | null;
   readonly reasoning: number | null;
-  /** US dollars; null: unknown. */
+  /** US dollars. Null when unknown. */
   readonly cost: number | null;
-  /** Our own count of the request before it was sent, unscaled. */
+  /** Our own estimate of the request before it was sent, unscaled. */
   readonly estimate: number;
   readonly outcome: CallOutcome;
   readonly ms: number;
@@ -109,9 +109,9 @@ export interface ToolCallView {
   readonly call_id: string;
   readonly name: string;
   readonly arguments: string;
-  /** Who runs it. */
+  /** Which side runs the call. */
   readonly runs: "client" | "server";
-  /** It runs once a person has allowed it; null: it need not be asked for, or no longer. */
+  /** `pending`: the call runs after a person approves it. Null: it needs no approval, or is not waiting for one. */
   readonly approval: "pending" | null;
 }
 
@@ -119,22 +119,22 @@ export interface ToolCallView {
 export interface Accepted {
   readonly message_id: ItemId;
   readonly turn_id: TurnId | null;
-  /** Null while it waits in the queue: its place in the conversation is known when its turn starts. */
+  /** Null while the message is queued: it gets its position when its turn starts. */
   readonly position: number | null;
   readonly queued: boolean;
-  /** The idempotency key had been seen: this is the first request's outcome. */
+  /** The idempotency key was used before, and this is the first request's outcome. */
   readonly replayed: boolean;
   /** Read the live stream after this offset to see everything from `message.accepted` on. */
   readonly cursor: number;
 }
 
-/** What the user should be told. */
+/** A message that the client should show to the user. */
 export interface Notice {
   readonly code: "history_trimmed";
   readonly text: string;
 }
 
-/** A turn as it stands. `open` statuses: `queued` and the phases. */
+/** The current state of a turn. Open statuses: `queued` and the phases. */
 export interface TurnReport {
   readonly id: TurnId;
   readonly status: TurnStatus | "queued" | TurnPhase;
@@ -142,24 +142,26 @@ export interface TurnReport {
   readonly failure: TurnFailure | null;
   readonly attempt: number;
   readonly message_id: ItemId | null;
-  /** What the turn produced, in order: the newest of it, if `items_truncated`. */
+  /** The items that the turn produced, in order. With `items_truncated`, only the newest of them. */
   readonly items: readonly DisplayItem[];
   readonly items_truncated: boolean;
   readonly open_calls: readonly ToolCallView[];
-  /** Who was asked last, and where it completed gave the answer: one that the policy falls back on may. Null: nobody was asked yet. */
+  /**
+   * The model that was asked last, which may be a fallback model. In a completed turn it gave the answer. Null when no model was asked yet.
+   */
   readonly model: string | null;
   readonly usage: CallUsage | null;
-  /** US dollars of its calls; null: unknown of one of them. */
+  /** US dollars of its calls. Null when the cost of one of them is unknown. */
   readonly cost: number | null;
   readonly context_window: number | null;
-  /** What the policy takes an unknown window to be. */
+  /** The window that the policy assumes for an unknown one. */
   readonly assumed_window: number | null;
   readonly current_context_tokens: number;
-  /** Of what befell the conversation in this turn, or after the one before it had ended. */
+  /** Notices for events in this turn, or between the previous turn and this one. */
   readonly notices: readonly Notice[];
 }
 
-/** An item as people read it: every one, whatever the model's view holds. */
+/** An item as people read it. Every item is shown, whatever the model's view holds. */
 export interface DisplayItem {
   readonly id: ItemId;
   readonly position: number;
@@ -178,13 +180,13 @@ export interface Page<T> {
   readonly has_more: boolean;
 }
 
-/** One message that the next request would hold, and what it weighs. */
+/** One part of the next request, with its weight. */
 export interface ContextPart {
   readonly part: "system" | "tools" | "pins" | "summary" | "dropped" | "message";
   readonly position: number | null;
   readonly tokens: number;
   readonly source: "reported" | "estimated";
-  /** How far off `tokens` may be, in tokens, either way. */
+  /** The largest error of `tokens`, in tokens, in either direction. */
   readonly error_bound: number;
 }
 
@@ -193,16 +195,18 @@ export interface ContextReport {
   readonly policy: PolicyChoice;
   readonly epoch: number;
   readonly context_window: number | null;
-  /** What the policy takes an unknown window to be; null: it is known, or the policy takes it for nothing. */
+  /** The window that the policy assumes for an unknown one. Null when the window is known, or the policy assumes none. */
   readonly assumed_window: number | null;
-  /** window − reserve: what a request may weigh; null with no window, known or assumed. */
+  /** Window minus reserve: the most tokens of a request. Null without a known or assumed window. */
   readonly limit: number | null;
   readonly reserve: number | null;
   readonly total: TokenFigure;
-  /** A compaction by a model would come before it: what follows is the request as it is if no summary can be had. */
+  /**
+   * A compaction by a model would run before this request. The rest of the report shows the request as it is when no summary is available.
+   */
   readonly compaction_first: { readonly trigger: CompactionTrigger; readonly expected: Measure } | null;
   readonly parts: readonly ContextPart[];
-  /** The next request exactly: the body byte for byte. */
+  /** The exact next request: its body byte for byte. */
   readonly request: { readonly url: string | null; readonly body: string };
 }
 

@@ -1,13 +1,16 @@
 /**
- * What a tenant may see of where a model is. A deployment's base URL may hold credentials and names of its network: no tenant sees any
- * part of it. A tenant's own is shown to it without what could be a secret.
+ * What a tenant may see of a model's address. A deployment's base URL may contain credentials and internal host names, so no tenant sees
+ * any part of it. A tenant sees its own base URL without the parts that could be secret.
  */
 import type { StoredEvent } from "../domain/events";
 import type { ModelSpec } from "./ports";
 
 type Place = Pick<ModelSpec, "base_url"> & { readonly source?: ModelSpec["source"] };
 
-/** `url`: the model's base URL, or an address below it. Null: it is not to be shown. Unknown (older records do not say it) is the deployment's. */
+/**
+ * `url`: the model's base URL, or an address below it. Returns null when it must not be shown. A record without `source`, from an older
+ * build, counts as the deployment's.
+ */
 export function shownAddress(url: string, { base_url, source = "deployment" }: Place): string | null {
   if (base_url === null) return url;
   return source === "tenant" ? withoutSecrets(url) : null;
@@ -24,7 +27,7 @@ function withoutSecrets(text: string): string | null {
   return url.href;
 }
 
-/** An event as its tenant reads it. */
+/** An event in the form that its tenant may read. */
 export function shownEvent(event: StoredEvent): StoredEvent {
   if (event.type !== "ModelCallFinished" || !event.asked) return event;
   const { asked } = event;

@@ -1,17 +1,17 @@
-/** What one call of a summariser is asked, as the session hands it out. */
+/** One call of a summariser, as the session hands it out. */
 import type { FoldPoint } from "../context/fold";
 import type { SummaryStage } from "../context/prompts";
 import type { ModelRequest } from "./ports";
 
-/** Where a fold goes on. */
+/** Where a fold continues. */
 export interface FoldNext extends FoldPoint {
   readonly stage: SummaryStage;
 }
 
 export interface SummaryPart {
   readonly request: ModelRequest;
-  /** How many parts were done before it: what is delivered twice is told by it. */
+  /** How many parts were done before it. It identifies a part that is delivered twice. */
   readonly part: number;
-  /** Null: with this part's answer the summary is complete. */
+  /** Null when this part's answer completes the summary. */
   readonly next: FoldNext | null;
 }

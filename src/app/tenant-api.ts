@@ -12,12 +12,12 @@ import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry } f
 export const SCOPES = ["sessions:read", "sessions:write", "models:write", "tools:write", "keys:write"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Who a valid key speaks for. */
+/** The identity and rights of a valid key. */
 export interface Principal {
   readonly tenant: TenantId;
   readonly key: KeyId;
   readonly scopes: readonly Scope[];
-  /** Epoch milliseconds; null: never. */
+  /** Epoch milliseconds. Null: never. */
   readonly expires_at: number | null;
 }
 
@@ -28,29 +28,29 @@ export interface KeyView {
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
-  /** Null: the deployment's admin, or an older build that did not record it. */
+  /** Null: created by the deployment's admin, or by an older build that did not record it. */
   readonly created_by: KeyId | null;
-  /** Null also while it is not revoked. */
+  /** Null for the deployment's admin, and also while the key is not revoked. */
   readonly revoked_by: KeyId | null;
 }
 
 export type TenantError =
   | { readonly code: "tenant_not_found" }
   | { readonly code: "tenant_exists" }
-  /** Its erasure is under way. */
+  /** The session's erasure has begun. */
   | { readonly code: "session_erased" }
   | { readonly code: "key_not_found"; readonly key: string }
-  /** A key makes and revokes no key that can more, or lasts longer, than itself. `field` as the client wrote it. */
+  /** A key cannot create or revoke a key with more scopes or a longer life than its own. `field` is named as the client wrote it. */
   | { readonly code: "beyond_own_key"; readonly field: "scopes" | "expires_at" | "key_id"; readonly detail: string }
-  /** The key that asks has ended since it was looked up. */
+  /** The calling key was revoked or expired after it was looked up. */
   | { readonly code: "own_key_ended" }
-  /** As many as a tenant can have are there already. */
+  /** The tenant has as many keys as it may have. */
   | { readonly code: "key_limit"; readonly limit: number }
   | { readonly code: "model_limit"; readonly limit: number }
   | { readonly code: "model_not_found"; readonly model: string }
-  /** The deployment's, which a tenant can override and not remove. */
+  /** The model belongs to the deployment: a tenant can override it, but not remove it. */
   | { readonly code: "model_not_own"; readonly model: string }
-  /** Sessions that name no model get it. */
+  /** The model is the default for sessions that name none. */
   | { readonly code: "model_is_default"; readonly model: string }
   | { readonly code: "credential_not_found"; readonly credential: string }
   | { readonly code: "credential_limit"; readonly limit: number }
@@ -59,16 +59,16 @@ export type TenantError =
   /** `of`: HTTP tools, or MCP servers. */
   | { readonly code: "tool_limit"; readonly of: "tools" | "mcp_servers"; readonly limit: number }
   | { readonly code: "idempotency_conflict" }
-  /** `field` as the client wrote it: `default_policy.keep.ratio`. */
+  /** `field` is named as the client wrote it: `default_policy.keep.ratio`. */
   | { readonly code: "invalid"; readonly field: string; readonly detail: string };
 
 export type TenantOutcome<T> = Result<T, TenantError>;
 
 export interface TenantSettings {
   readonly name: string;
-  /** What a session gets that names none. */
+  /** For sessions that name no model. */
   readonly default_model: string;
-  /** A choice as settings store it; empty: what the deployment says. */
+  /** A policy choice as settings store it. Empty: the deployment's policy. */
   readonly default_policy: string;
 }
 
@@ -82,50 +82,53 @@ export interface SessionPage {
   readonly has_more: boolean;
 }
 
-/** Absent: unchanged. A policy goes over the tenant's present one; null: again what the deployment says. */
+/** An absent field is unchanged. A policy is merged over the tenant's current one; null returns to the deployment's. */
 interface TenantChanges {
   readonly name?: string;
   readonly default_model?: string;
   readonly default_policy?: PolicyChoice | null;
 }
 
-/** A credential as the tenant's object keeps it: what it says can be read with a master key of the deployment only. */
+/** A credential as the tenant's object stores it. Only a master key of the deployment can open it. */
 export interface SealedCredential {
-  /** Which master key sealed the data key. */
+  /** The id of the master key that sealed the data key. */
   readonly kid: string;
-  /** The credential's own data key, under the master key: nonce and ciphertext in base64. */
+  /** The credential's own data key, sealed under the master key: nonce and ciphertext in base64. */
   readonly wrapped_key: string;
-  /** The credential under its data key: nonce and ciphertext in base64. */
+  /** The credential, sealed under its data key: nonce and ciphertext in base64. */
   readonly sealed: string;
 }
 
-/** A credential as it is shown: never it, nor any part of it. */
+/** The public description of a credential. It never contains the credential or a part of it. */
 export interface CredentialView {
   readonly name: string;
-  /** Which of the deployment's master keys seals it. */
+  /** The id of the deployment's master key that seals it. */
   readonly key_id: string;
   readonly created_at: number;
-  /** When it was last put; sealing it again under another master key is no change. */
+  /** When it was last put. Resealing it under another master key does not count. */
   readonly updated_at: number;
-  /** Ids of the tenant's models that are called with it. */
+  /** Ids of the tenant's models that use it. */
   readonly models: readonly string[];
 }
 
-/** A credential sealed anew, and how it was sealed before: whoever put another one meanwhile wins. */
+/** A credential sealed anew, with its previous sealed form: a credential that was put again meanwhile is left as it is. */
 export interface Resealed {
   readonly name: string;
   readonly before: SealedCredential;
   readonly after: SealedCredential;
 }
 
-/** `names` null: all of them, by name; else those of them that there are. */
+/** `names`: only those that exist are returned; null: all, sorted by name. */
 export interface TenantToolsApi {
   listTools(names: readonly string[] | null): Promise<TenantOutcome<readonly HttpToolEntry[]>>;
-  /** Putting one that is there replaces it; sessions that offer it call what is there now. */
+  /** Replaces a tool of the same name. Sessions that offer it call the new one. */
   putTool(name: string, tool: HttpTool): Promise<TenantOutcome<HttpToolEntry>>;
   deleteTool(name: string): Promise<TenantOutcome<null>>;
   listMcpServers(names: readonly string[] | null): Promise<TenantOutcome<readonly McpServerEntry[]>>;
-  /** With what it was just found to have. `unchanged`: only if the server is as it was then, in epoch milliseconds of its last change; absent: whatever is there. */
+  /**
+   * Stores a server with its listing. `unchanged`: store only if the server's last change was at this time, in epoch milliseconds
+   * (otherwise the newer entry stays); absent: store in any case.
+   */
   putMcpServer(input: {
     readonly name: string;
     readonly server: McpServer;
@@ -136,7 +139,7 @@ export interface TenantToolsApi {
 }
 
 export interface TenantApi extends TenantToolsApi {
-  /** With a key that was seen: the first request's outcome, `replayed`. */
+  /** With a repeated idempotency key: the first request's outcome, with `replayed` set. */
   create(input: {
     readonly tenant: TenantId;
     readonly name: string;
@@ -146,8 +149,8 @@ export interface TenantApi extends TenantToolsApi {
   changeSettings(changes: TenantChanges): Promise<TenantOutcome<TenantSettings>>;
 
   /**
-   * `hash`: the keyed hash of the whole key; the key itself is never stored. With an idempotency key that was seen: the
-   * first request's key, as it is now; another `id` than was given says so.
+   * `hash`: the keyed hash of the whole key; the key itself is never stored. With a repeated idempotency key: the first request's key in
+   * its current state; its `id` then differs from the given one.
    */
   addKey(input: {
     readonly id: KeyId;
@@ -155,30 +158,30 @@ export interface TenantApi extends TenantToolsApi {
     readonly name: string;
     readonly scopes: readonly Scope[];
     readonly expires_at: number | null;
-    /** The key that asks; null: the deployment's admin, who is not bound by one. */
+    /** The key of the caller. Null: the deployment's admin, who is not limited by a key's rights. */
     readonly by: KeyId | null;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<KeyView>>;
   listKeys(): Promise<TenantOutcome<readonly KeyView[]>>;
   revokeKey(id: KeyId, by: KeyId | null): Promise<TenantOutcome<KeyView>>;
-  /** Null: no such key, or expired, or revoked. */
+  /** Null when there is no such key, or it has expired or was revoked. */
   authenticate(hash: string): Promise<Principal | null>;
 
-  /** Notes the session in the directory. With a key that was seen: the first request's session. */
+  /** Adds the session to the directory. With a repeated idempotency key: the first request's session. */
   registerSession(input: {
     readonly session: SessionId;
     readonly idempotency: Idempotency | null;
   }): Promise<TenantOutcome<{ readonly session: SessionId; readonly replayed: boolean }>>;
-  /** Takes a session that was never made out of the directory. */
+  /** Removes a session that was never opened from the directory. */
   forgetSession(session: SessionId): Promise<TenantOutcome<null>>;
-  /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it was. */
+  /** Notes that the session is to be erased, if the directory, an earlier note or the caller knows that it existed. */
   beginErasure(input: { readonly session: SessionId; readonly isKnown: boolean }): Promise<TenantOutcome<{ readonly noted: boolean }>>;
-  /** Every store has reported: the session leaves the directory with the note. */
+  /** Call it when every store has reported: it removes the session and the note from the directory. */
   endErasure(session: SessionId): Promise<TenantOutcome<null>>;
   listSessions(page: { readonly after: SessionId | null; readonly limit: number }): Promise<TenantOutcome<SessionPage>>;
   /**
-   * Takes over what a session's calls come to, before its log is wiped, and returns what is kept of it. Handing the same over again
-   * changes nothing; handing nothing over only asks.
+   * Stores the usage of a session's calls, before its log is wiped, and returns what is stored. Storing it again changes nothing; an empty
+   * list only reads.
    */
   keepUsage(input: { readonly session: SessionId; readonly usage: readonly ErasedUsage[] }): Promise<TenantOutcome<readonly ErasedUsage[]>>;
 
@@ -188,62 +191,67 @@ export interface TenantApi extends TenantToolsApi {
   getModel(id: string): Promise<TenantOutcome<ModelEntry>>;
   putModel(id: string, model: ModelOverride): Promise<TenantOutcome<ModelEntry>>;
   deleteModel(id: string): Promise<TenantOutcome<null>>;
-  /** Keeps what somebody else says a model's limits are, beside what the registry says; only a `putModel` adopts it. */
+  /** Stores limits of a model that another source reports, beside the registry's figures. Only `putModel` adopts one. */
   suggestLimit(suggested: SuggestedLimit): Promise<TenantOutcome<readonly LimitSuggestion[]>>;
 
-  /** Putting one that is there replaces it. */
+  /** Replaces a credential of the same name. */
   putCredential(input: { readonly name: string; readonly sealed: SealedCredential }): Promise<TenantOutcome<CredentialView>>;
-  /** By name. */
+  /** Sorted by name. */
   listCredentials(): Promise<TenantOutcome<readonly CredentialView[]>>;
-  /** Models that name it are not called any more, never with the deployment's in its place. */
+  /** Models that name the credential are then not called any more; the deployment's key is never used in its place. */
   deleteCredential(name: string): Promise<TenantOutcome<null>>;
-  /** For where a model is called; null: there is none of that name. */
+  /** For the code that calls a model. Null when there is no credential of that name. */
   sealedCredential(name: string): Promise<SealedCredential | null>;
 }
 
-/** A tenant as the read model shows it: always the whole of it, so that a lost or doubled write does no harm. */
+/** A tenant as the read model shows it. It is always complete, so that a lost or repeated write does no harm. */
 export interface TenantChange {
   readonly tenant: TenantId;
   readonly settings: TenantSettings;
-  /** What the tenant can name: its own overrides and the deployment's models that they leave standing, by id. */
+  /** The models that the tenant can use: its own overrides, and the deployment's models without an override, sorted by id. */
   readonly models: readonly ModelEntry[];
 }
 
-/** The read model of tenants. A write replaces what the tenant's last one said; it may throw, and is then repeated. */
+/** The read model of tenants. A write replaces what the tenant's last write said. It may throw, and is then repeated. */
 export interface TenantProjection {
   write(change: TenantChange): Promise<void>;
 }
 
-/** Everything that a tenant's object knows but its directory of sessions (`listSessions`), its tools, the hashes of its keys and its credentials. */
+/**
+ * Everything that a tenant's object knows, except its directory of sessions (`listSessions`), its tools, the hashes of its keys, and its
+ * credentials.
+ */
 export interface TenantExport extends TenantChange {
   readonly created_at: number;
   readonly keys: readonly KeyView[];
 }
 
-/** For rebuilding the read model and for people in charge; no route of a tenant reaches it. */
+/** For rebuilding the read model and for operators. No route that a tenant can call reaches it. */
 export interface TenantMaintenance {
   exportTenant(): Promise<TenantOutcome<TenantExport>>;
-  /** Writes the tenant's rows again. The object does it itself, so that no older truth overtakes a newer one. */
+  /** Writes the tenant's rows again. The object does this itself, so that an older state cannot overwrite a newer one. */
   projectAgain(): Promise<TenantOutcome<null>>;
-  /** What is kept of erased sessions, in order of their ids; fewer sessions than asked for: the last page. */
+  /** The stored usage of erased sessions, sorted by session id. A page with fewer sessions than requested is the last one. */
   listErasedUsage(page: {
     readonly after: SessionId | null;
     readonly sessions: number;
   }): Promise<TenantOutcome<readonly ErasedSessionUsage[]>>;
-  /** All of them, by name. */
+  /** All of them, sorted by name. */
   sealedCredentials(): Promise<TenantOutcome<readonly { readonly name: string; readonly sealed: SealedCredential }[]>>;
-  /** Takes those that are still sealed as before; how many that were. */
+  /** Replaces the credentials that are still sealed as `before`, and returns how many. */
   replaceSealed(resealed: readonly Resealed[]): Promise<TenantOutcome<{ readonly replaced: number }>>;
 }
 
-/** A tenant's rows in the read model, and what they should be. */
+/** A tenant's rows in the read model, and the rows that it should have. */
 export interface TenantRows {
-  /** Bounded: a tenant's models are few. */
+  /** Reads all rows at once: a tenant has few models. */
   read(tenant: TenantId): Promise<RowSnapshot>;
   expect(change: TenantChange): RowSnapshot;
-  /** Sessions that have a row, newest first: also those that the tenant's directory does not know. */
+  /** Sessions that have a row, newest first, including those that the tenant's directory does not know. */
   listSessions(page: { readonly tenant: TenantId; readonly after: SessionId | null; readonly limit: number }): Promise<SessionPage>;
-  /** Compares the usage of erased sessions behind `after` and up to `upTo` (null: all that follow) with what it should be, and mends it. */
+  /**
+   * Compares the usage of erased sessions after `after` and up to `upTo` (null: to the end) with the given usage, and corrects the rows.
+   */
   mendErasedUsage(input: {
     readonly tenant: TenantId;
     readonly after: SessionId | null;

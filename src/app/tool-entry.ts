@@ -1,20 +1,23 @@
-/** What a tenant registers for its models to call: HTTP tools, and MCP servers with the tools that they were found to have. */
+/** What a tenant registers for its models to call: HTTP tools, and MCP servers with the tools that they listed. */
 import type { FileMapping } from "../domain/message";
 
-/** Of a tool's schema as JSON text: all of a tenant's tools are one answer, and a schema goes into every request that offers it. */
+/**
+ * The most characters of a tool's schema as JSON text. One answer lists all of a tenant's tools, and a schema goes into every request that
+ * offers it.
+ */
 export const MAX_TOOL_SCHEMA = 32_768;
 
 export const HTTP_TOOL_METHODS = ["POST", "GET", "PUT", "PATCH", "DELETE"] as const;
 type HttpToolMethod = (typeof HTTP_TOOL_METHODS)[number];
 
-/** A header that carries one of the tenant's credentials; `prefix` stands before it (`Bearer `). */
+/** A header with one of the tenant's credentials. `prefix` is put in front of it (`Bearer `). */
 export interface SecretHeader {
   readonly name: string;
   readonly credential: string;
   readonly prefix: string;
 }
 
-/** One URL that is called with the model's arguments. */
+/** A URL that is called with the model's arguments. */
 export interface HttpTool {
   readonly description: string | null;
   /** A JSON Schema of type object. */
@@ -23,10 +26,10 @@ export interface HttpTool {
   readonly method: HttpToolMethod;
   readonly secret_header: SecretHeader | null;
   readonly timeout_ms: number;
-  /** Of an answer, decoded. */
+  /** The most bytes of a response, after decoding. */
   readonly max_bytes: number;
   readonly needs_approval: boolean;
-  /** Null: guessed by the tool's name. */
+  /** Null: guessed from the tool's name. */
   readonly files: FileMapping | null;
 }
 
@@ -35,25 +38,25 @@ export interface McpServer {
   readonly url: string;
   readonly secret_header: SecretHeader | null;
   readonly timeout_ms: number;
-  /** Of all its tools. */
+  /** Applies to all of its tools. */
   readonly needs_approval: boolean;
-  /** By the server's own names; null: all that it has. */
+  /** The server's own tool names. Null: all of its tools. */
   readonly allowed_tools: readonly string[] | null;
 }
 
 export interface McpTool {
-  /** As the server knows it. */
+  /** The server's name for the tool. */
   readonly name: string;
   readonly description: string | null;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a server said it has, in its order. */
+/** The tools that a server listed, in its order. */
 export interface McpListing {
   readonly tools: readonly McpTool[];
-  /** Names of those that no model can be offered: their name or schema is too large, or no Unicode. */
+  /** Names of tools that cannot be offered to a model: the name or schema is too large, or is not valid Unicode. */
   readonly skipped: readonly string[];
-  /** It has more than are kept. */
+  /** The server has more tools than are stored. */
   readonly truncated: boolean;
 }
 
@@ -61,7 +64,7 @@ interface Registered {
   readonly name: string;
   readonly created_at: number;
   readonly updated_at: number;
-  /** Its credential is gone: it is not called. */
+  /** The credential that it names is gone, so it is not called. */
   readonly credential_missing: boolean;
 }
 
@@ -72,10 +75,10 @@ export interface McpServerEntry extends McpServer, Registered {
   readonly listed_at: number;
 }
 
-/** Tools of one session, of one server and of one listing, at most. */
+/** The most tools of one session, of one server and of one listing. */
 export const MAX_OFFERED_TOOLS = 128;
 
-/** Why a server could not be asked what it has. `no_key`: its credential is gone or cannot be opened. */
+/** Why a server could not list its tools. `no_key`: its credential is gone or cannot be opened. */
 export interface McpFailure {
   readonly reason: "no_key" | "refused_address" | "unreachable" | "timeout" | "status" | "too_large" | "malformed";
   /** The server's HTTP status, if it answered with one. */

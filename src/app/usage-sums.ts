@@ -1,4 +1,4 @@
-/** The totals of model calls as clients see them: a cost that is known of no call is null, not 0. */
+/** Totals of model calls in the form that clients see. When no call has a known cost, `cost` is null, not 0. */
 import type { CallTotals } from "../domain/call-totals";
 import type { UsageSums } from "./session-views";
 

@@ -1,4 +1,4 @@
-/** A wait that a stop ends at once. */
+/** A wait that ends at once when the signal aborts. */
 import type { Schedule } from "./session-ports";
 
 export function waitFor(ms: number, signal: AbortSignal, schedule: Schedule): Promise<void> {

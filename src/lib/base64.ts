@@ -1,6 +1,6 @@
 /** Base64 (RFC 4648 §4) of bytes. */
 
-/** As many characters as one call takes arguments, with room to spare. */
+/** Bytes per call of `String.fromCharCode`, well below the most arguments that a call may have. */
 const AT_ONCE = 8_192;
 
 export function toBase64(bytes: Uint8Array): string {
@@ -9,7 +9,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** Null: not base64. */
+/** Null when the text is not base64. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     const characters = atob(text);

@@ -1,13 +1,13 @@
-/** Bodies read to a limit: of the bytes that arrive, whatever a header claims. */
+/** Reads bodies up to a limit on the bytes that arrive, whatever a header claims. */
 import { err, ok, type Result } from "./result";
 
 interface BodyLimits {
   readonly maxBytes: number;
-  /** Ends the reading; absent: it takes as long as it takes. */
+  /** Ends the reading. Absent: no time limit. */
   readonly signal?: AbortSignal;
 }
 
-/** Throws the signal's reason, or what the connection broke with. */
+/** Throws the signal's reason, or the connection's error. */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   { maxBytes, signal }: BodyLimits,
@@ -22,13 +22,13 @@ export async function readAtMost(
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.byteLength;
       if (size > maxBytes) {
-        // The caller does not wait until the other side has heard of it.
+        // Do not wait for the cancellation: the other side may take long.
         void reader.cancel().catch(() => undefined);
         return err("too_large");
       }
       chunks.push(part.value);
     }
-    // A cancelled stream ends as one that is complete.
+    // A cancelled stream looks like a complete one, so check the signal.
     signal?.throwIfAborted();
     return ok(join(chunks, size));
   } finally {
@@ -45,7 +45,7 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   }
   return bytes;
 }
-/** The body, which breaks off once it is larger than `maxBytes`; `onTooLarge` is told first. */
+/** Passes the body through, and fails the stream when it exceeds `maxBytes`. Calls `onTooLarge` before that. */
 export function boundBody(body: ReadableStream<Uint8Array>, maxBytes: number, onTooLarge: () => void): ReadableStream<Uint8Array> {
   let size = 0;
   const bound = new TransformStream<Uint8Array, Uint8Array>({

@@ -1,14 +1,14 @@
 /**
- * Two texts line by line: what is in one, in the other, in both, in an order in which each can be read from top to bottom. The longest common
- * subsequence, by the table that it needs: texts here are summaries, of some hundred lines. No package for it was at hand in the lockfile, and one
- * table is less than a dependency; where it would be too large (`MOST_CELLS`), what differs is shown as a whole.
+ * Compares two texts line by line: which lines are in one, in the other, or in both, in an order in which each text can be read from top to
+ * bottom. It uses the table of the longest common subsequence, because the texts are summaries of some hundred lines. Where the table would
+ * be too large (`MOST_CELLS`), the part that differs is shown as a whole.
  */
 export interface DiffLine {
   readonly in: "a" | "b" | "both";
   readonly line: string;
 }
 
-/** Pairs of lines that are compared at most: 16 MB of table. */
+/** The most pairs of lines to compare: 16 MB of table. */
 const MOST_CELLS = 4_000_000;
 
 export function diffLines(a: string, b: string): readonly DiffLine[] {
@@ -48,7 +48,7 @@ function diffMiddle(left: readonly string[], right: readonly string[]): readonly
 
 const at = (table: Uint32Array, index: number): number => table[index] ?? 0;
 
-/** At (i, j): how many lines the rest of one from i and the rest of the other from j have in common, in order. */
+/** The entry at (i, j) is the length of the longest common subsequence of the left lines from i on and the right lines from j on. */
 function commonLengths(left: readonly string[], right: readonly string[]): Uint32Array {
   const width = right.length + 1;
   const table = new Uint32Array((left.length + 1) * width);

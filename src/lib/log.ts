@@ -1,8 +1,11 @@
-/** Structured logging: one line of JSON an event. The only file that knows the console, and the last guard against printing content. */
+/**
+ * Structured logging: one line of JSON for each event. This is the only file that uses the console, and the last guard against printing
+ * content.
+ */
 type Fields = Readonly<Record<string, unknown>>;
 type Level = "info" | "warn" | "error";
 
-/** Ids, codes and names are shorter; what is longer is content that strayed here, and is cut. */
+/** Ids, codes and names are shorter. A longer text is content that should not be here, and is cut. */
 const MAX_TEXT = 200;
 const MAX_ITEMS = 20;
 
@@ -12,7 +15,7 @@ interface JsonLog {
   error(event: string, fields?: Fields): void;
 }
 
-/** An error shows its name only: messages of databases and providers quote parameters and prompts. */
+/** An error prints only its name, because messages of databases and providers quote parameters and prompts. */
 function toScalar(value: unknown): string | number | boolean | null | undefined {
   if (value === null || value === undefined || typeof value === "number" || typeof value === "boolean") return value;
   if (typeof value === "string") return value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
@@ -31,8 +34,8 @@ function toLine(level: Level, event: string, fields: Fields): string {
 }
 
 /**
- * A log whose every line carries `fields`. Values are ids, codes, numbers, or short lists of them; objects are
- * not printed. `time` is in epoch milliseconds.
+ * Creates a log whose every line carries `fields`. Values are ids, codes, numbers, or short lists of them; objects are not printed. `time`
+ * is in epoch milliseconds.
  */
 export function createLog(fields: Fields = {}): JsonLog {
   return {

@@ -1,4 +1,4 @@
-/** The deployment's keys for what it stores sealed, as its variable spells them. No message quotes the text. */
+/** Parses the deployment's master keys from their variable. No error message quotes the text, because it holds the keys. */
 import { fromBase64 } from "./base64";
 import { err, ok, type Result } from "./result";
 
@@ -7,15 +7,15 @@ const KEY_BYTES = 32;
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/;
 
 export interface MasterKey {
-  /** Named with what it sealed; shown to tenants. */
+  /** Stored with everything that the key sealed, and shown to tenants. */
   readonly kid: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The first seals; all open. */
+/** The first key seals; every key can open. */
 export type MasterKeys = readonly MasterKey[];
 
-/** `kid:base64,…`; empty: none. */
+/** Parses `kid:base64,…`. An empty text means no keys. */
 export function parseMasterKeys(text: string): Result<MasterKeys, string> {
   const keys: MasterKey[] = [];
   const entries = text.trim() === "" ? [] : text.split(",");

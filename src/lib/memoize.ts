@@ -1,4 +1,4 @@
-/** The same function, made once for each key. For few keys: nothing is forgotten. */
+/** Caches the result of `make` for each key. Use it for few keys: no entry is ever removed. */
 export function memoize<K, V>(make: (key: K) => V): (key: K) => V {
   const made = new Map<K, { readonly value: V }>();
   return (key) => {

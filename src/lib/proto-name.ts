@@ -1,14 +1,14 @@
-/** `__proto__` as a name in JSON: what copies records leaves it out in silence, so that it is refused where JSON comes in. */
+/** Detects `__proto__` as a property name in JSON. Code that copies records drops it silently, so it is rejected where JSON comes in. */
 interface Place {
   readonly value: unknown;
   readonly key: string;
   readonly within: Place | null;
 }
 
-/** As itself, or with a letter of it as an escape. */
+/** Matches the name itself, or an escape of one of its letters. */
 const MAY_NAME_IT = /__proto__|\\u00(?:5f|6f|7[024])/i;
 
-/** The path of the first `__proto__` in the JSON text, by names and indexes; null: there is none. */
+/** The path of the first `__proto__` in the JSON text, by property names and indexes. Null when there is none. */
 export function protoPath(json: string): readonly string[] | null {
   if (!MAY_NAME_IT.test(json)) return null;
   const open: Place[] = [{ value: JSON.parse(json), key: "", within: null }];

@@ -1,6 +1,6 @@
 /**
- * Which addresses may be called from here for somebody else (SSRF), as far as a URL or an address shows it. What a name resolves to
- * is for whoever calls to find out (`tools/address`).
+ * Decides which addresses may be called on behalf of a tenant (SSRF), as far as a URL or an address shows it. The caller must resolve names
+ * and check their addresses itself (`tools/address`).
  */
 
 /** Private, local, shared, test and reserved blocks (IANA special-purpose registries): first address, prefix length. */
@@ -9,7 +9,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
-  // Azure's own agent and metadata, at an address that looks public.
+  // Azure's agent and metadata service, at an address that looks public.
   ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
@@ -23,7 +23,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 3],
 ];
 
-/** Names that resolve inside a host or a network; those of clouds' metadata are among them (`metadata.google.internal`). */
+/** Names that resolve inside a host or a network, including cloud metadata services (`metadata.google.internal`). */
 const PRIVATE_NAME = /(^|\.)(localhost|local|internal|intranet|private|lan|home|corp|localdomain|home\.arpa)$/;
 
 const V4 = /^\d{1,3}(\.\d{1,3}){3}$/;
@@ -38,9 +38,9 @@ function isPrivateV4(address: string): boolean {
 }
 
 /**
- * Global unicast is 2000::/3, and nothing outside of it is called: neither unique local, link-local and multicast addresses nor an IPv4
- * address inside an IPv6 one (mapped, compatible, NAT64). Of it, 2001::/23 (Teredo and others), 2002::/16 (6to4), 2001:db8::/32 and
- * 3fff::/20 (documentation) reach elsewhere or nowhere.
+ * Global unicast is 2000::/3, and only it may be called. That rules out unique local, link-local and multicast addresses, and IPv4
+ * addresses inside IPv6 ones (mapped, compatible, NAT64). Within it, 2001::/23 (Teredo and others), 2002::/16 (6to4), 2001:db8::/32 and
+ * 3fff::/20 (documentation) are ruled out, because they lead elsewhere or nowhere.
  */
 function isPrivateV6(address: string): boolean {
   const [first = "", second = ""] = address.split(":");
@@ -50,25 +50,31 @@ function isPrivateV6(address: string): boolean {
   return head >> 13 !== 1 || special;
 }
 
-/** Whether an address, as a resolver writes it, is one of the public internet; what is no address is not. */
+/** Whether an address, as a resolver writes it, belongs to the public internet. False for text that is no address. */
 export function isPublicAddress(address: string): boolean {
   if (!address.includes(":")) return V4.test(address) && !isPrivateV4(address);
-  // The URL parser writes each address in one way only, and knows no zones.
+  // The URL parser writes each address in one form only, and rejects zones.
   const hostname = URL.parse(`http://[${address}]/`)?.hostname;
   return hostname !== undefined && !isPrivateV6(hostname.slice(1, -1));
 }
 
-/** Whether a host is an address, and not a name. `hostname` as the URL parser writes it. */
+/** Whether a host is an address, not a name. `hostname` must be in the URL parser's form. */
 export const isAddress = (hostname: string): boolean => hostname.startsWith("[") || V4.test(hostname);
 
-/** `hostname` as the URL parser writes it: every spelling of an IPv4 address is dotted decimal by then, and every dot a dot. */
+/**
+ * `hostname` must be in the URL parser's form: it has turned every spelling of an IPv4 address into dotted decimal, and every kind of dot
+ * into a full stop.
+ */
 export function isPrivateHost(hostname: string): boolean {
   if (isAddress(hostname)) return !isPublicAddress(hostname.replace(/^\[|\]$/g, ""));
   const name = hostname.replace(/(?<!\.)\.+$/, "");
   return !name.includes(".") || PRIVATE_NAME.test(name);
 }
 
-/** What is wrong with a URL that a tenant wants called, or null. `allowPrivate`: http and local addresses too; credentials in it never. */
+/**
+ * What is wrong with a URL that a tenant wants called, or null. `allowPrivate` permits http and local addresses; credentials in the URL are
+ * never permitted.
+ */
 export function urlFault(text: string, allowPrivate: boolean): string | null {
   const url = URL.parse(text);
   if (!url) return "not a URL";

@@ -1,4 +1,4 @@
-/** SHA-256 of the text's UTF-8, hexadecimal. */
+/** SHA-256 of the text's UTF-8 bytes, hexadecimal. */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,6 +1,6 @@
 /**
- * Makes each call of a table a method of a class. The calls' first argument is `subjectOf` the instance. The methods are on the
- * prototype, which is all that RPC of Workers reaches.
+ * Makes each function of a table a method of a class. The function's first argument is `subjectOf` the instance. The methods are defined on
+ * the prototype, because Workers RPC reaches nothing else.
  */
 export function takeMethods<Instance extends object, Subject>(
   type: { readonly prototype: Instance },

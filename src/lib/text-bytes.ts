@@ -1,6 +1,6 @@
-/** Bytes of texts, counted without a copy of them. A half of a character outside the basic plane counts half of its four bytes. */
+/** Counts the bytes of texts without copying them. Each half of a surrogate pair counts as two of the pair's four bytes. */
 
-/** Bytes of UTF-8 of one UTF-16 unit, at most. */
+/** The most UTF-8 bytes of one UTF-16 unit. */
 export const MOST_BYTES_PER_UNIT = 3;
 
 export function utf8Bytes(text: string): number {
@@ -9,7 +9,7 @@ export function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** Bytes that a text takes inside a JSON string, escapes included. */
+/** Bytes of a text inside a JSON string, escapes included. */
 export function jsonBytes(text: string): number {
   let bytes = 0;
   for (let index = 0; index < text.length; index++) bytes += escapedBytes(text.charCodeAt(index));
@@ -24,7 +24,7 @@ function plainBytes(code: number): number {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** `\b`, `\t`, `\n`, `\f` and `\r`; of the other control characters the code is written out. */
+/** `\b`, `\t`, `\n`, `\f` and `\r`. Other control characters become `\u` and four digits. */
 const SHORT_ESCAPES = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);
 const SHORT = 2;
 const WRITTEN_OUT = 6;

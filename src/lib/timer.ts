@@ -1,4 +1,4 @@
-/** Runs `work` after `ms`; the result cancels it. */
+/** Runs `work` after `ms`. The returned function cancels it. */
 export function startTimer(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms);
   return () => clearTimeout(timer);

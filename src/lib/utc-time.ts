@@ -1,4 +1,4 @@
-/** Times as people write them, in UTC. Pure: the time is given. */
+/** Times in UTC, in a form that people read. Pure: the time is an argument. */
 
 /** `2026-05-08T13:56Z`, to the minute. */
 export const toUtcMinute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`;

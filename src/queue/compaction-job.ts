@@ -9,7 +9,7 @@ const schema = z.object({
   compaction: z.string().regex(idPattern("cmp")),
 });
 
-/** Null: not a job of ours; it will never be one, however often it is tried. */
+/** Null when the message is not a valid job. Retrying cannot make it one. */
 export function parseCompactionJob(body: unknown): CompactionJob | null {
   const parsed = schema.safeParse(body);
   if (!parsed.success) return null;

@@ -1,4 +1,4 @@
-/** The queue's consumer: settles message by message and never throws, since a throw would redeliver the whole batch. */
+/** The queue's consumer. It settles message by message and never throws, because a throw would redeliver the whole batch. */
 
 import { runCompaction } from "../app/compaction/run-compaction";
 import { withNames } from "../app/named-log";
@@ -9,9 +9,9 @@ import { parseCompactionJob } from "./compaction-job";
 
 export interface ConsumerDeps {
   readonly sessions: (job: CompactionJob) => Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
-  /** As the job's tenant calls models. */
+  /** The models of the job's tenant, called with that tenant's credentials. */
   readonly model: (job: CompactionJob) => ChatModel;
-  /** Takes the job of a fold that goes on. */
+  /** Receives a new job when a fold is not finished. */
   readonly queue: CompactionQueue;
   readonly clock: Clock;
   readonly schedule: Schedule;
@@ -19,7 +19,7 @@ export interface ConsumerDeps {
   readonly log: Log;
 }
 
-/** What of a queue message matters here. */
+/** The parts of a queue message that the consumer uses. */
 export interface QueueMessage {
   readonly body: unknown;
   readonly attempts: number;
@@ -29,7 +29,7 @@ export interface QueueMessage {
 
 const MAX_DELAY_SECONDS = 120;
 
-/** Messages of a batch are independent sessions: they run side by side. */
+/** Messages of a batch belong to independent jobs, so they run in parallel. */
 export async function consumeCompactions(messages: readonly QueueMessage[], deps: ConsumerDeps): Promise<void> {
   await Promise.all(messages.map((message) => consumeOne(message, deps)));
 }
@@ -44,7 +44,8 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   const log = withNames(deps.log, () => ({ tenant, session }));
   try {
     const outcome = await runCompaction(job, { ...deps, log, session: deps.sessions(job), model: deps.model(job) });
-    // A job of its own: a long fold must not use up the deliveries, which are there for failures. One that comes twice finds the lease held.
+    // Send a new job: a long fold must not use up this message's deliveries, which are meant for failures. If the job is delivered twice,
+    // the second worker finds the lease held.
     if (outcome.kind === "unfinished") await deps.queue.send(job);
     if (outcome.kind !== "again") return message.ack();
     const delaySeconds = Math.min(MAX_DELAY_SECONDS, Math.max(1, Math.ceil((outcome.at - deps.clock()) / 1_000)));
@@ -59,7 +60,7 @@ async function consumeOne(message: QueueMessage, deps: ConsumerDeps): Promise<vo
   }
 }
 
-/** A job that was given up: the session's watchdog asks again, so nothing is lost but time. It is said, and acknowledged. */
+/** Logs and acknowledges jobs whose deliveries were used up. The session's watchdog asks again, so only time is lost. */
 export function consumeDeadLetters(messages: readonly QueueMessage[], log: Log): void {
   for (const message of messages) {
     const job = parseCompactionJob(message.body);

@@ -1,6 +1,6 @@
 /**
- * A session that shares another one's past: a copy, page by page, of what was said and of what already stood for the oldest of it. Ids follow
- * from those of the source, so that a page that is sent twice is the same page, and a copy that was broken off goes on.
+ * Copies a session, page by page: its items up to a position, and the summaries and drops that cover the oldest of them. Ids are derived
+ * from those of the source, so that a page that is sent twice is the same page, and an interrupted copy can go on.
  */
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -11,7 +11,7 @@ import type { ForkBegun, ForkHead, ForkLine, ForkPage } from "../fork-parts";
 import type { Caller, Outcome } from "../session-api";
 import type { SessionDescription } from "../session-views";
 
-/** A call of either session's object; what it does happens once, however often it is asked. */
+/** Calls a session's object. The effect of the call happens once, however often it is repeated. */
 type Ask = <T>(work: (api: BranchApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 
 interface Copying {
@@ -19,9 +19,9 @@ interface Copying {
   readonly target: Ask;
   readonly from: SessionId;
   readonly to: SessionId;
-  /** Null: at its newest. */
+  /** Null: the source's newest position. */
   readonly at: number | null;
-  /** Over what the source is called. */
+  /** The copy's title. Null keeps the source's title. */
   readonly title: string | null;
 }
 
@@ -45,7 +45,7 @@ async function begin({ source, target, from, to, at, title }: Copying): Promise<
   return target((api, caller) => api.beginFork(caller, { from, head }));
 }
 
-/** From the start: what is there already is passed over where it arrives. */
+/** Starts from the first page each time: the target skips items that it has already. */
 async function copyPages({ source, target, to }: Pick<Copying, "source" | "target" | "to">, line: ForkLine): Promise<Outcome<null>> {
   let [after, copied] = [0, 0];
   for (;;) {
@@ -65,7 +65,7 @@ async function copyPages({ source, target, to }: Pick<Copying, "source" | "targe
 
 const EXECUTIONS = /exe_[0-7][0-9A-HJKMNP-TV-Z]{25}/g;
 
-/** A summary may name calls: the copy's are called otherwise. */
+/** A summary may name executions: they become the copy's execution ids. */
 async function renameHead(head: ForkHead, to: SessionId): Promise<ForkHead> {
   const overlays = await Promise.all(
     head.overlays.map(async ({ overlay, text, ...read }) => ({

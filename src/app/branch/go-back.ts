@@ -1,6 +1,6 @@
 /**
- * Going back in a conversation: the same session goes on on a new branch, and what is left of the old one stays in the record. One command,
- * so that an edited message and the step back to it are one. Synchronous.
+ * Goes back in a conversation: the session continues on a new branch, and the old branch stays in the record. The step back and the edited
+ * message are one command, so an edit is never half done. Synchronous.
  */
 import { startsGroup } from "../../context/groups";
 import { viewAt } from "../../context/rewind";
@@ -19,7 +19,10 @@ import type { BranchPast } from "./past";
 
 export type BranchPorts = Pick<SessionPorts, "writer" | "clock"> & { readonly past: BranchPast };
 
-/** The new branch's number. `to`: the last position that stays, 0 for none; refused inside a response, which is never taken apart. */
+/**
+ * Returns the new branch's number. `to`: the last position to keep, 0 for none. Refused inside a response with its calls and results, which
+ * is never split.
+ */
 export function goBack(to: number, then: RewindHistory["then"], { writer, clock, past }: BranchPorts): Outcome<number> {
   const { state } = writer;
   const misplaced = refuseCut({ field: "to", position: to }, state, past);
@@ -30,7 +33,7 @@ export function goBack(to: number, then: RewindHistory["then"], { writer, clock,
   return rewound.ok ? ok(line.branch) : err(rewound.error);
 }
 
-/** Where no conversation can end, at the field that named it. Null: it can end there. */
+/** Why the conversation cannot end at this position, as an error for the field that named it. Null when it can end there. */
 export function refuseCut(
   { field, position: to }: { readonly field: string; readonly position: number },
   { branch, next_position }: SessionState,
@@ -46,13 +49,16 @@ export function refuseCut(
 
 interface LineAt {
   readonly line: BranchLine;
-  /** What comes back into the view. */
+  /** Items that come back into the view. */
   readonly items: readonly ItemMeta[];
-  /** All that it then shows. */
+  /** All positions that the view then shows. */
   readonly shown: readonly CoveredRange[];
 }
 
-/** The line that ends at `to`, as the model would read it. A question that may be answered from there is shown: at its end, or by a retry. */
+/**
+ * The branch that ends at `to`, as the model would read it. A question that may be answered from there is shown: one at its end, or one
+ * that a retry would answer.
+ */
 export function lineAt(to: number, state: SessionState, past: BranchPast): LineAt {
   const last = state.next_position - 1;
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: last });
@@ -75,11 +81,11 @@ const upTo = (ranges: readonly CoveredRange[], last: number): readonly CoveredRa
 interface SeenThen {
   readonly overlays: readonly Overlay[];
   readonly reduced: BranchLine["reduced"];
-  /** What is shown. */
+  /** The items that the view then shows. */
   readonly wanted: readonly ItemMeta[];
 }
 
-/** What of it is in the view already stays; the rest is read back. */
+/** Keeps items that the view has already, and returns the others to be restored. */
 export function toLine(
   by: Omit<BranchLine, "overlays" | "reduced" | "keeps">,
   { overlays, reduced, wanted }: SeenThen,

@@ -1,4 +1,4 @@
-/** What a session's object remembers of the conversation beyond the view, for whoever goes back in it. Synchronous. */
+/** What a session's object knows of the conversation beyond the view, for going back in it. Synchronous. */
 import type { ViewThen } from "../../context/rewind";
 import type { ViewBefore } from "../../context/take-back";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -6,10 +6,10 @@ import type { LastTurn } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";
 import type { ItemMeta, TextRef } from "../../domain/message";
 
-/** A branch that does not go on, as it was left. */
+/** A branch that is not the current one, in the state in which it was left. */
 interface LeftBranch {
   readonly elsewhere: readonly CoveredRange[];
-  /** What a retry took back on it; absent: an older build left it. */
+  /** What a retry took back on it. Absent when an older build left the branch. */
   readonly taken_back?: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
@@ -18,28 +18,34 @@ interface LeftBranch {
 
 export interface EndedTurn {
   readonly last: LastTurn;
-  /** What it was offered in place of the session's tools. */
+  /** The tools that the turn was offered in place of the session's. */
   readonly tools: TextRef | null;
 }
 
 export interface BranchPast {
-  /** Items of these positions, in order, without what a retry took back on the present branch. */
+  /** Items at these positions, in order, without those that a retry took back on the current branch. */
   itemsAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
-  /** All items of these positions: of what a branch that was left has shown, none was taken back on it. */
+  /**
+   * All items at these positions, including those that a retry took back on the current branch: the view of a branch that was left may show
+   * them.
+   */
   everyItemAt(ranges: readonly CoveredRange[]): readonly ItemMeta[];
-  /** The newest item of the present branch up to `position`. */
+  /** The newest item of the current branch up to `position`. */
   newestUpTo(position: number): ItemMeta | null;
-  /** The newest message of the user on the present branch up to `position`: what a retry from there would answer. */
+  /** The newest user message of the current branch up to `position`: the one that a retry from there would answer. */
   newestQuestionUpTo(position: number): ItemMeta | null;
-  /** The first one behind it. */
+  /** The first item after `position` on the current branch. */
   nextAfter(position: number): ItemMeta | null;
-  /** Views of the past, the newest first, and at last the one of when `to` was the newest position. */
+  /**
+   * Earlier views of the current branch and the branches that it came from, newest first, and then the view at the time when `to` was the
+   * newest position.
+   */
   earlierViews(to: number): Iterable<ViewThen>;
-  /** Messages of people and models at these positions. */
+  /** Counts the messages of people and models at these positions. */
   countMessages(ranges: readonly CoveredRange[]): number;
   turn(id: TurnId): EndedTurn | null;
-  /** Null: there is no such branch, or it is the present one. */
+  /** Null when there is no such branch, or it is the current one. */
   leftBranch(number: number): LeftBranch | null;
-  /** Such as a redaction has burnt: nothing stands for them any more. */
+  /** Whether a redaction has removed the summary's text for good. */
   isBurnt(overlay: string): boolean;
 }

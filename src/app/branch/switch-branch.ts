@@ -1,11 +1,11 @@
-/** Going on with a branch that was left: the view is the one that it was left with. Synchronous. */
+/** Continues a branch that was left, with the view that it had then. Synchronous. */
 import { MAX_RESTORED_UNITS } from "../../context/take-back";
 import { withRange } from "../../domain/branch";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";
 import { type BranchPorts, toLine } from "./go-back";
 
-/** What was said since it was left stands on other branches. The present branch is no change. */
+/** Items that were added since it was left belong to other branches. Switching to the current branch changes nothing. */
 export function switchBranch(branch: number, { writer, clock, past }: BranchPorts): Outcome<number> {
   const { state } = writer;
   if (branch === state.branch.number) return ok(branch);

@@ -1,6 +1,6 @@
 /**
- * Questions asked of two summaries: each of a model that sees one of them and nothing else. Beside the turns, as a title is made: nothing waits for
- * it but whoever asked, the view has no part in it, and the ledger has every call. Bounded in number and in time.
+ * Asks a model questions about two summaries. Each call sees one summary and nothing else. The calls run beside the turns: only the caller
+ * waits for them, they are not part of the view, and the ledger records each of them. Their number and total time are bounded.
  */
 import { holds, normalize } from "../../context/kept-terms";
 import { ANSWER_MAX_OUTPUT, buildQuestion } from "../../context/question";
@@ -13,10 +13,10 @@ import type { SessionPorts } from "../session-ports";
 import { summarize, toCallOutcome } from "./summarize";
 
 export const MOST_QUESTIONS = 20;
-/** Calls at a time. */
+/** The most calls at a time. */
 const AT_ONCE = 4;
 const ANSWER_MS = 30_000;
-/** For all of them: whoever asked waits. */
+/** Time for all calls together, because the caller waits. */
 const ALL_MS = 90_000;
 
 type AskPorts = Pick<SessionPorts, "writer" | "model" | "clock" | "schedule" | "log">;
@@ -58,7 +58,7 @@ async function ask(
   const has = (text: string): boolean | null => (expect === null ? null : holds(normalize(text), expect));
   const timeoutMs = Math.min(ANSWER_MS, deadline - ports.clock());
   const in_summary = has(summary);
-  // No time is left, or nobody's session: no call is made.
+  // No time is left, or the session was erased: no call is made.
   if (timeoutMs <= 0 || ports.writer.state.lifecycle !== "open") return { ...NONE, in_summary };
   const outcome = await summarize(requestOf(summary, question, spec), { timeoutMs }, ports);
   ports.writer.execute({ type: "RecordAnswer", at: ports.clock(), call: callOf(outcome, ports.writer.state) });

@@ -1,4 +1,4 @@
-/** The change of the view that a summary makes: as a worker's result takes effect, as a draft is shown, and as it is committed. */
+/** Builds the change of the view that a summary makes: for a worker's result, for the preview of a draft, and for its commit. */
 import { type DraftInput, draftFromSummary, fitsAfter, isSmallerBySummary, type SummaryText } from "../../context/epoch-draft";
 import type { Plan, Rung } from "../../context/plan";
 import type { EpochDraft } from "../../domain/commands";
@@ -10,18 +10,18 @@ import { askedPolicy, planSession } from "./plan-session";
 
 interface WrittenSummary {
   readonly summary: SummaryText;
-  /** As it was leased. */
+  /** The plan that was leased. */
   readonly plan: SummaryPlan;
   readonly overlay: OverlayId;
   readonly trigger: CompactionTrigger;
-  /** What was asked for by hand. */
+  /** What a person asked for; null for an automatic compaction. */
   readonly options: CompactionOptions | null;
   readonly summarizer: DraftInput["summarizer"];
 }
 
 export interface SummaryChange {
   readonly change: EpochDraft;
-  /** The view gets smaller by the summary; of one that was only made anew: the request fits with it. */
+  /** True when the summary makes the view smaller. For a rebuild: true when the request fits with the new summary. */
   readonly isWorthIt: boolean;
 }
 
@@ -34,7 +34,7 @@ export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: 
   return { change, isWorthIt: isWorthIt(change.ops, { spec, options }, ports) };
 }
 
-/** What else the plan rewrites, behind the summary: messages of the tail that are shown by their ends. */
+/** Messages after the summary's range that the plan shortens in the same change. */
 function shorteningsOf(plan: Plan, to: number): Rung[] {
   return (plan.kind === "compact" ? plan.rungs : []).flatMap((rung) => {
     if (rung.rung !== "shorten") return [];

@@ -1,4 +1,7 @@
-/** A compaction that a person asks for: shown as a plan, done at once where no model is needed, else asked for. Synchronous. */
+/**
+ * A compaction that a person asks for: returned as a plan, done at once where no model is needed, otherwise requested from a worker.
+ * Synchronous.
+ */
 import { mergeChoices, parsePolicyText, toPolicyText } from "../../context/policy-choice";
 import { describeBreaker } from "../../domain/breaker";
 import type { CompactionOptions } from "../../domain/compaction-events";
@@ -30,10 +33,10 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   if (requested) return err({ code: "compaction_running", compaction: requested.id });
   if (draft && options?.draft) return err({ code: "draft_open", compaction: draft.id });
   if (plan.kind === "cannot_fit") return err({ code: "cannot_fit", fit: plan.fit });
-  // A draft is of a summary: what asks no model is done at once, or not at all.
+  // Only a summary can be a draft. A plan without a model is done at once, or returned as a plan when a draft was asked for.
   if (plan.kind === "none" || (options?.draft && !summarizes(plan))) return ok({ kind: "plan", plan: shown });
   const id = ports.ids.newId("cmp");
-  // Inside a turn the view is the turn's: the change waits for its end.
+  // During a turn the view must not change: the compaction waits for the turn's end.
   if (!summarizes(plan) && !state.turn) {
     const changed = applyRungs(plan, { trigger: "manual", limits: limitsOf(spec), compaction: id }, ports);
     return changed ? ok({ kind: "done", id }) : err({ code: "stale", reason: "epoch_moved" });
@@ -42,7 +45,7 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   return asked.ok ? ok({ kind: "requested", id }) : err(asked.error);
 }
 
-/** What makes no sense in this conversation, or together. */
+/** Rejects a position that does not exist, and options that contradict each other. */
 function refuse({ rebuild, keepRecent, upTo }: CompactInput, { writer }: Ports): Outcome<never> | null {
   const invalid = (field: string, detail: string): Outcome<never> => err({ code: "invalid", field, detail });
   const last = writer.state.next_position - 1;
@@ -56,7 +59,7 @@ interface DraftedOptions {
   readonly bodies: readonly BodyText[];
 }
 
-/** `policy`: over the session's, as settings would store it. */
+/** `policy` is merged over the session's, in the form in which settings store it. */
 function toOptions(input: CompactInput, { ids, writer }: Ports): DraftedOptions {
   const { keepRecent, upTo, instructions, draft, rebuild, model, policy } = input;
   const { ref, bodies } = draftText(instructions, ids);

@@ -1,4 +1,4 @@
-/** Two summaries beside each other and beside the messages that they stand for. No model is asked. Synchronous. */
+/** Compares two summaries with each other and with the messages that they cover. No model is asked. Synchronous. */
 import { holds, normalize, type Term, TermCounter } from "../../context/kept-terms";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { Part } from "../../domain/message";
@@ -6,9 +6,9 @@ import { diffLines } from "../../lib/line-diff";
 import type { ComparedSummary, SummaryComparison } from "../comparison-views";
 import type { SessionContent } from "../session-ports";
 
-/** Terms that are shown. */
+/** The most terms in the answer. */
 const MOST_TERMS = 100;
-/** Units of text that are read, the newest: what a conversation of some thousand messages has. */
+/** The most UTF-16 units of messages to read, newest first: the size of a conversation of some thousand messages. */
 const MOST_UNITS = 4_000_000;
 
 export type ComparedText = Omit<ComparedSummary, "kept">;

@@ -1,4 +1,4 @@
-/** A draft as a person handles it: read, edited, committed, discarded. Synchronous. */
+/** What a person does with a draft: read, edit, commit, discard. Synchronous. */
 import { policyOf } from "../../context/policy-choice";
 import { estimateTokens } from "../../context/tokens";
 import type { CompactionId } from "../../domain/ids";
@@ -11,10 +11,13 @@ import type { Outcome } from "../session-api";
 import { changeFromSummary, type SummaryChange } from "./change-from-summary";
 import { capOf } from "./summarizers";
 
-/** UTF-16 units that an edited summary may have, whatever the policy's cap: what a person writes is no model's excess. */
+/**
+ * The most UTF-16 units of an edited summary, even where the policy's cap is lower: the cap guards against a model's excess, not a person's
+ * text.
+ */
 const EDITED_UNITS = 64_000;
 
-/** Letters or digits: dots and rules say nothing (`context/summary-check`). */
+/** At least one letter or digit: punctuation alone says nothing (`context/summary-check`). */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 
 export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: ModelSpec, ports: DraftPorts): Outcome<null> {
@@ -33,7 +36,7 @@ export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: M
   return edited.ok ? ok(null) : err(edited.error);
 }
 
-/** What committing it now would do; null: there is no such draft. */
+/** What committing the draft now would do. Null when there is no such draft. */
 export function previewDraft(
   compaction: CompactionId,
   spec: ModelSpec,
@@ -48,7 +51,7 @@ export function previewDraft(
   return { ...changeFromSummary(made, spec, ports), text };
 }
 
-/** The same compare-and-set as a worker's result; `edits` null: as it stands. */
+/** Commits by the same compare-and-set as a worker's result. `edits` null: commit the current text. */
 export function commitDraft(
   { compaction, edits }: { readonly compaction: CompactionId; readonly edits: number | null },
   spec: ModelSpec,
@@ -61,7 +64,7 @@ export function commitDraft(
   const { change, isWorthIt, text } = shown;
   const command = { type: "CommitDraft", at: clock(), compaction, edits: edits ?? draft.edits, change } as const;
   const { tokens_before, tokens_after } = change.receipt;
-  // A turn that runs, or an edit in between, is the better reason.
+  // A running turn, or an edit in between, explains the refusal better: then `CommitDraft` below gives the reason.
   if (!isWorthIt && !writer.state.turn && command.edits === draft.edits) return err({ code: "not_smaller", tokens_before, tokens_after });
   const committed = writer.execute(command, [{ id: draft.overlay, text }]);
   return committed.ok ? ok(compaction) : err(committed.error);

@@ -1,4 +1,6 @@
-/** The note in place of a summary, as a change of the view: where none could be had, or where the policy wants no other. */
+/**
+ * Builds the change that puts a mechanical note in a summary's place: when no summary was available, or when the policy wants only a note.
+ */
 import { type DraftInput, draftFromSummary } from "../../context/epoch-draft";
 import { fallbackNote, type NotePlan } from "../../context/fallback-note";
 import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, type TouchOf, touchOf } from "../../context/file-ops";
@@ -20,11 +22,11 @@ interface NoteDraft {
   readonly bodies: readonly BodyText[];
 }
 
-/** What a note is drafted for. */
+/** The context in which a note is drafted. */
 export interface Noting {
   readonly spec: ModelSpec;
   readonly input: DraftInput;
-  /** What else the same change rewrites. */
+  /** The rungs that the same change applies. */
   readonly also: readonly Rung[];
 }
 
@@ -37,9 +39,9 @@ export function draftNote(note: NotePlan, { spec, input, also }: Noting, { write
   return { change, bodies: [{ id: overlay, text }] };
 }
 
-/** The lists hold a hundred paths of each kind: of what is new, so many of the newest items are looked at, */
+/** The most items to search for new file operations, newest first. The lists themselves hold at most a hundred paths of each kind. */
 const MOST_ITEMS = 4_096;
-/** and so many bytes of calls are read. A call that writes a file has all of it in its arguments. */
+/** The most bytes of calls to read. A call that writes a file has the whole file in its arguments. */
 const MOST_BYTES = 4_000_000;
 
 export function filesOf(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
@@ -54,7 +56,7 @@ const merged = (left: FileOps, right: FileOps): FileOps => ({
   modified: [...new Set([...left.modified, ...right.modified])],
 });
 
-/** Calls that touch files and that no summary has read: shown still, or trimmed. Oldest first. */
+/** Calls that touch files and that no summary has read yet, whether shown or trimmed. Oldest first. */
 function newCalls(
   { source }: SummaryPlan,
   { state: { view }, touch }: { readonly state: SessionState; readonly touch: TouchOf },

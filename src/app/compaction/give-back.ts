@@ -1,4 +1,4 @@
-/** A lease that its holder can do nothing more with: it is free for the next worker, and it counts as no attempt. */
+/** Releases a lease whose holder cannot go on: the next worker may take it, and it does not count as an attempt. */
 import type { CompactionCommand } from "../../domain/commands";
 import type { CompactionId } from "../../domain/ids";
 import type { SummaryOutcome } from "../session-api";
@@ -10,13 +10,13 @@ type Ports = Pick<CompactionPorts, "writer" | "clock">;
 interface GivenBack {
   readonly compaction: CompactionId;
   readonly token: number;
-  /** A call that was made comes to nothing, and is recorded. Null: none was. */
+  /** The call that was made, to be recorded although its result is not used. Null when none was made. */
   readonly outcome: SummaryOutcome | null;
-  /** Which part the call was of: how many were done before it. */
+  /** The number of the call's part: how many parts were done before it. */
   readonly part: number;
 }
 
-/** Finished parts of a fold stay. */
+/** Releases the lease. Finished parts of a fold are kept. */
 export function giveBack({ compaction, token, outcome, part }: GivenBack, { writer, clock }: Ports): "done" {
   const call = outcome && compactionCall({ outcome, token }, writer.state);
   const given = free({ compaction, token, failure: "aborted", call }, { writer, clock });
@@ -25,8 +25,9 @@ export function giveBack({ compaction, token, outcome, part }: GivenBack, { writ
 }
 
 /**
- * The first thing a new life of the object says of a lease that an earlier one took inside a turn: its holder is gone for certain, and nobody
- * need wait for it. It counts as an attempt, for it may be what ended that life. Finished parts of a fold stay.
+ * Releases a lease that a turn took in an earlier life of the object. Runs first in a new life: the holder is certainly gone, and waiting
+ * for the lease to expire would be useless. It counts as an attempt, because the work may have ended that life. Finished parts of a fold
+ * are kept.
  */
 export function freeDeadLease(incarnation: string, { writer, clock }: Ports): void {
   const { requested, lease } = writer.state.compaction;
@@ -36,7 +37,7 @@ export function freeDeadLease(incarnation: string, { writer, clock }: Ports): vo
 
 type Freed = Pick<Extract<CompactionCommand, { type: "FailCompaction" }>, "compaction" | "token" | "failure" | "call">;
 
-/** Whatever attempts are left, nothing takes the place of a summary. False: the lease was not the current one. */
+/** Fails the attempt without a fallback, however many attempts are left. False when the lease was not the current one. */
 function free(freed: Freed, { writer, clock }: Ports): boolean {
   const command = { type: "FailCompaction", at: clock(), ...freed, attemptLimit: Number.POSITIVE_INFINITY } as const;
   return writer.execute({ ...command, fallback: null, inside: null }).ok;

@@ -1,4 +1,4 @@
-/** Handing a compaction's plan out, under a lease, to whoever asks the summariser: a queue worker, or the turn that waits. */
+/** Hands out a compaction's plan under a lease, to a queue worker or to the turn that waits for the summary. */
 import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import { planChosenNote } from "../../context/fallback-note";
@@ -21,12 +21,14 @@ import { recordFailure } from "./record-failure";
 import { allowedOutput, attemptsOf, type Cast, nextSummarizer } from "./summarizers";
 import { buildSummaryPart } from "./summary-request";
 
-/** `inline`: a turn waits for it, and what was asked for and a running lease are taken over (docs/design.md §5). */
+/**
+ * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/design.md §5). Null for a worker.
+ */
 interface Leasing {
   readonly inline: InlineWork | null;
 }
 
-/** Hands the plan out under a lease, or says why there is nothing to do. */
+/** Hands out the plan under a lease, or returns why there is nothing to do. */
 export function leaseCompaction(
   compaction: CompactionId,
   cast: Cast | null,
@@ -61,30 +63,34 @@ export function leaseCompaction(
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
-/** Who was named by hand has a say of its own: nobody is asked in its place. */
+/** A model that a person named must be available: no other model is asked in its place. */
 const isAskedOf = ({ options }: RequestedCompaction, { summarizers }: Cast): boolean =>
   options?.model === undefined || summarizers.some(({ id }) => id === options.model);
 
 interface Choosing extends Leasing {
   readonly requested: RequestedCompaction;
-  /** Who is asked this time. */
+  /** The model of this attempt. */
   readonly summarizer: ModelSpec;
 }
 
-/** For the view as it is now. A fold goes on where it came to if the plan is the same or reads more at its end (`evolve-compaction`). */
+/**
+ * Plans for the current view. A fold continues where it stopped if the plan is the same or only reads more at its end
+ * (`evolve-compaction`).
+ */
 function choosePlan({ requested, inline, summarizer }: Choosing, spec: ModelSpec, ports: CompactionPorts): SummaryPlan | LeaseOutcome {
   const { id: compaction, folded, options } = requested;
   const trigger = inline?.trigger ?? requested.trigger;
   const plan = planSession(spec, { trigger, options: optionsFor(trigger, requested) }, ports);
-  // A turn that finds nothing to do has no say over what was asked for before it.
+  // A turn that finds nothing to do must not end a compaction that was requested before it.
   if (plan.kind !== "compact") return inline ? { kind: "nothing", reason: "nothing_to_do" } : giveUp(compaction, "nothing_to_do", ports);
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const isNote = policyUnderWay(ports.writer.state).summary.form === "note";
-  // Whoever the policy names first may be unknown or too small, and then it is another one after all.
+  // Only the session's own model can read the turn's prefix, and only in the first attempt. The policy's first model may have been skipped
+  // as unknown or too small.
   const isFirst = requested.attempts === 0 && folded === null && summarizer.id === spec.id;
   if (rung && !isNote)
     return toSummaryPlan(rung, isFirst && fitsSamePrefix(rung, { spec, asked: options?.instructions?.tokens ?? 0 }, ports), ports);
-  // What could be committed at once is nothing that a person might edit.
+  // A person can only edit a summary, and this plan has none.
   if (options?.draft) return giveUp(compaction, "nothing_to_do", ports);
   commitAtOnce(plan, { spec, compaction, inline }, ports);
   return { kind: "nothing", reason: "no_model_needed" };
@@ -95,7 +101,10 @@ interface AtOnce extends Leasing {
   readonly compaction: CompactionId;
 }
 
-/** Between turns only: inside one, the guard does what needs no model. The policy's note is what a turn that waits for a summary has. */
+/**
+ * Commits a plan without a model, between turns only: during a turn the guard does that work. The exception is the policy's note for a turn
+ * that waits for a summary.
+ */
 function commitAtOnce(plan: CompactPlan, { spec, compaction, inline }: AtOnce, ports: CompactionPorts): void {
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   if (ports.writer.state.turn && !(rung && inline)) return;
@@ -103,7 +112,7 @@ function commitAtOnce(plan: CompactPlan, { spec, compaction, inline }: AtOnce, p
   applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
 }
 
-/** The policy's note takes the summary's place at once: there is nobody to wait for. */
+/** Commits the policy's note in the summary's place at once, because no model has to answer first. */
 function commitNote(
   plan: CompactPlan & { readonly rung: SummarizeRung },
   { spec, compaction }: Omit<AtOnce, "inline">,
@@ -122,14 +131,17 @@ function commitNote(
   writer.execute({ type: "ChangeEpoch", at: clock(), compaction, trigger, change }, bodies);
 }
 
-/** After a failure, and where the request leaves no room for the answer, a transcript is asked for. */
+/** Asks for a transcript after a failure, and when the turn's own prefix leaves no room for the answer. */
 function toSummaryPlan(rung: SummarizeRung, mayReadPrefix: boolean, ports: CompactionPorts): SummaryPlan {
   const { range, source, replaces, keeps, merge, generation, split } = rung;
   const plan = { range, source, replaces, keeps, merge, generation, split, mode: mayReadPrefix ? rung.mode : "transcript" };
   return rung.reread > 0 ? withReread(plan, rung.reread, ports) : plan;
 }
 
-/** Back from the end of the newest summary by so many tokens of transcript, and never by more: what it reads again is the record, which the state has no weight of. */
+/**
+ * Extends the source backwards from the end of the newest summary, by at most `most` tokens of transcript. It measures the items it reads,
+ * because the state does not know their weight.
+ */
 function withReread(plan: SummaryPlan, most: number, { writer, content }: CompactionPorts): SummaryPlan {
   const newest = writer.state.view.overlays.findLast(({ kind }) => kind === "summary");
   if (!newest) return plan;
@@ -145,7 +157,10 @@ function withReread(plan: SummaryPlan, most: number, { writer, content }: Compac
   return { ...plan, source: { ...plan.source, from }, reread_from };
 }
 
-/** Whether the turn's own request up to the cut, with the instruction and the answer, is within the window and the bound in bytes; by the guard's own measure. */
+/**
+ * Whether the turn's own request up to the cut, plus instruction and answer, fits the window and the bound in bytes, by the guard's
+ * measure.
+ */
 function fitsSamePrefix(
   { range }: SummarizeRung,
   { spec, asked }: { readonly spec: ModelSpec; readonly asked: number },
@@ -176,14 +191,14 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
 
 const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, cast: Cast): boolean => attempts >= attemptsOf(state, cast);
 
-/** Every attempt's lease ran out: the fallback is due, and there is nobody left to report it. Inside a turn it waits for the end. */
+/** Ends a compaction whose attempts all expired without a report, with its fallback. During a turn this waits for the turn's end. */
 function failLast(compaction: CompactionId, cast: Cast, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
   const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, cast, ports);
   return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
 }
 
-/** Between turns: a compaction whose attempts are all spent, and that nobody works at, ends with what takes its place. */
+/** Runs between turns: ends a compaction whose attempts are all spent and that no worker holds, with its fallback. */
 export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
@@ -191,7 +206,7 @@ export function settleSpent(cast: Cast, ports: CompactionPorts): void {
   if (isSpent(requested, state, cast)) failLast(requested.id, cast, ports);
 }
 
-/** A lease outlives the call it is for by this much, so that a result in time is never late. */
+/** A lease outlives its call by this time, so that a result that comes in time is never late. */
 const LEASE_MARGIN_MS = 15_000;
 
 /** When a lease for a call of `timeoutMs` ends, in epoch milliseconds. */

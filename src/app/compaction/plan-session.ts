@@ -1,4 +1,4 @@
-/** The plan of a session's next compaction, as everything that asks for one gets it: worker, turn, person and dry run. */
+/** Plans a session's next compaction. Worker, turn, person and dry run all use this function. */
 import type { Plan } from "../../context/plan";
 import { planCompaction } from "../../context/planner";
 import type { Policy } from "../../context/policy";
@@ -17,7 +17,7 @@ interface PlanRequest {
   readonly options?: CompactionOptions | null;
 }
 
-/** How far a person wanted to go holds for the work that was asked for, not for what a turn needs once it has taken that over. */
+/** The options that a person gave apply to manual work only, not to what a turn needs after it has taken the compaction over. */
 export const optionsFor = (trigger: CompactionTrigger, requested: RequestedCompaction | null): CompactionOptions | null =>
   trigger === "manual" ? (requested?.options ?? null) : null;
 
@@ -26,7 +26,8 @@ export function planSession(
   { trigger, options = null }: PlanRequest,
   { writer, clock }: Pick<CompactionPorts, "writer" | "clock">,
 ): Plan {
-  // A request by hand resets the breaker (docs/design.md §5): a dry run shows what would then be done, and the breaker as it is beside it.
+  // A manual request resets the breaker (docs/design.md §5). The plan therefore assumes a closed breaker, and a dry run shows the real one
+  // beside it.
   const { compaction } = writer.state;
   const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
   return planCompaction({ state, limits: limitsOf(spec), policy: askedPolicy(state, options), trigger, now: clock(), options });
@@ -35,7 +36,10 @@ export function planSession(
 /** Whether a plan would ask a model. */
 export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && plan.rungs.some((rung) => rung.rung === "summarize");
 
-/** Of another policy only its rules for summaries hold; who is named to write it is asked, and nobody else. */
+/**
+ * The policy for a compaction with these options. Another policy contributes only its rules for summaries; a named model is asked, and no
+ * other.
+ */
 export function askedPolicy({ settings }: Pick<SessionState, "settings">, options: CompactionOptions | null): Policy {
   const policy = policyOf(settings.policy);
   const { model, policy: other } = options ?? {};
@@ -44,5 +48,5 @@ export function askedPolicy({ settings }: Pick<SessionState, "settings">, option
   return { ...policy, summary: model === undefined ? summary : { ...summary, models: [model] } };
 }
 
-/** Of the compaction under way; the session's own where there is none. */
+/** The policy of the requested compaction; the session's own when there is none. */
 export const policyUnderWay = (state: SessionState): Policy => askedPolicy(state, state.compaction.requested?.options ?? null);

@@ -1,4 +1,4 @@
-/** A compaction that failed: one more attempt, or, with the last, what takes the place of a summary that could not be had. */
+/** Records a failed attempt: another attempt follows, or, after the last one, a fallback takes the summary's place. */
 import { draftFromRungs } from "../../context/epoch-draft";
 import { planNote } from "../../context/fallback-note";
 import type { CompactPlan } from "../../context/plan";
@@ -22,7 +22,10 @@ interface Failed {
   readonly inside: TurnRun | null;
 }
 
-/** A failure, and with the last one the fallback: the oldest groups leave the view, down to the kept budget (FEAT-011). */
+/**
+ * Records a failure. With the last attempt it adds the fallback: the oldest groups leave the view, down to the kept budget
+ * (docs/policy.md).
+ */
 export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts): SettleOutcome | "stale" {
   const { writer, clock, log } = ports;
   const attemptLimit = attemptsOf(writer.state, cast);
@@ -39,13 +42,16 @@ interface Fallback {
 }
 
 function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: CompactionPorts): Fallback {
-  // What was asked for by hand need not be done at any price; what a turn needs, and did in its place, is no such thing.
+  // A manual compaction has no fallback, because nothing had to leave the view. One that a turn took over does.
   const { requested, lease } = ports.writer.state.compaction;
   if (requested?.trigger === "manual" && !(inside && lease?.inline)) return NO_FALLBACK;
   return inside ? draftFallbackInside(spec, ports, call) : draftFallback(spec, ports, call);
 }
 
-/** Inside a turn the guard drops what must go, and no more; a note, where the policy asks for one, stands for what it covers. */
+/**
+ * The fallback during a turn. The policy's note covers its range; without a note there is no fallback, because the guard drops no more than
+ * it must.
+ */
 export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null = null): Fallback {
   const notes = policyOf(ports.writer.state.settings.policy).on_failure === "note";
   return notes ? draftFallback(spec, ports, call) : NO_FALLBACK;
@@ -53,19 +59,19 @@ export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts, cal
 
 const NO_FALLBACK: Fallback = { change: null, bodies: [] };
 
-/** `call`: the last attempt's, which is part of what was spent. */
+/** `call`: the last attempt's call, whose cost is part of the receipt. */
 function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
   const { writer } = ports;
   const plan = planSession(spec, { trigger: "fallback" }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
   const summarizer = summarizerOf(writer.state, call);
-  // The plan's price is that of a summary, which this is not.
+  // The plan's economy is that of a summary, so it does not apply to a fallback.
   const input = draftInput({ limits: limitsOf(spec), trigger: "fallback", summarizer }, ports);
   const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? noteFor(plan, { spec, input }, ports) : null;
   return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
 }
 
-/** Opal compaction: a note with counts takes the place of the summary that could not be had. Null: there is nothing that it could stand for. */
+/** A note with counts in place of the summary that could not be made. Null when it has nothing to cover. */
 function noteFor(plan: CompactPlan, by: Omit<Noting, "also">, ports: CompactionPorts): Fallback | null {
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const note = rung ? planNote(rung, ports.writer.state) : null;

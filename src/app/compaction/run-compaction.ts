@@ -1,6 +1,6 @@
 /**
- * The queue consumer's story: ask the session for the plan at the moment of work, summarise, hand the outcome back.
- * The session owns the attempts and judges the summary; whatever is lost, doubled or late here is harmless.
+ * What the queue consumer does with a job: asks the session for the plan, summarises, and returns the outcome. The session counts the
+ * attempts and judges the summary, so a lost, repeated or late message does no harm.
  */
 import type { CompactionJob } from "../ports";
 import { Efforts, PATIENCE_MS } from "../request/retry";
@@ -9,19 +9,22 @@ import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
 interface ConsumerPorts extends SummarizePorts {
   readonly session: Pick<SessionApi, "leaseCompaction" | "recordCompaction">;
-  /** From 0 to below 1: how long a retry waits. */
+  /** A random number from 0 to below 1, for the wait before a retry. */
   readonly random: () => number;
 }
 
-/** Leases at most, whatever the policy's attempts: a bound on this loop, not a rule of the protocol. */
+/** The most leases per job, whatever the policy's attempts. It bounds this loop, and is no rule of the protocol. */
 const LEASES_PER_JOB = 5;
 
-/** A consumer has 15 minutes. A fold whose next part may not end within them is given back, and goes on with a job of its own, which is no further attempt. */
+/**
+ * A consumer has 15 minutes. A fold whose next part may not end in time is given back, and continues as a new job without counting as an
+ * attempt.
+ */
 const JOB_MS = 14 * 60_000;
 
 /**
- * What to do with the queue message: it is a wake-up, so `done` covers every end but a held lease (`again`) and a fold that is not at its end
- * (`unfinished`: parts were kept, and the lease is free).
+ * What to do with the queue message. `done`: acknowledge it; this covers all other endings, since the message is only a wake-up. `again`:
+ * another worker holds the lease. `unfinished`: parts of a fold were kept, and the lease is free.
  */
 type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
 
@@ -48,7 +51,7 @@ interface Work {
   readonly until: number;
 }
 
-/** The parts of one lease, while there is time for one more. An outcome that it returns is a failure, and one more attempt is allowed. */
+/** Summarises the parts of one lease, while there is time for another part. Returns the failed outcome when one more attempt is allowed. */
 async function workOff(job: CompactionJob, { lease, until }: Work, ports: ConsumerPorts): Promise<SummaryOutcome | "later" | null> {
   let { part, timeoutMs } = lease;
   for (;;) {

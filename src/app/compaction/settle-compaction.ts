@@ -1,6 +1,6 @@
 /**
- * Judging what the summariser brought. A part of a fold is kept and asked on; a complete summary is committed if it is one
- * and the view gets smaller by it; anything else is a failure, and with the last one the fallback runs. Synchronous.
+ * Judges a summariser's result. A part of a fold is kept, and the next part is requested; a complete summary is committed if it is
+ * acceptable and makes the view smaller; anything else is a failure, and the last failure brings the fallback. Synchronous.
  */
 import { ratioOf } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
@@ -26,27 +26,27 @@ import { compactionCall } from "./summarize";
 import { answerCapOf, type Cast, capOf, summarizerNamed } from "./summarizers";
 import { buildSummaryPart, partsDone } from "./summary-request";
 
-/** The turn that waits for it. */
+/** The turn that waits for the compaction. */
 export type Inside = TurnRun;
 
 interface Settling extends Settled {
-  /** Null: it takes effect between turns only, and none runs. */
+  /** Null: no turn waits, so the result takes effect only between turns. */
   readonly inside: Inside | null;
 }
 
 type Accepted = Extract<SummaryOutcome, { ok: true }>;
 
-/** Whether it is the newest lease's result: any other decides to nothing. */
+/** Whether the result belongs to the newest lease. Any other result changes nothing. */
 export const isCurrentLease = (
   { compaction, token }: Pick<Settled, "compaction" | "token">,
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
-/** What comes to nothing is still a call that was made, and is recorded as one. `cast` null: the model is gone. */
+/** Judges a result. A call whose result is not used is still recorded in the ledger. `cast` null: the session's model is gone. */
 export function settleCompaction(settled: Settling, cast: Cast | null, ports: CompactionPorts): SettleOutcome {
   const { writer, clock } = ports;
   const isCurrent = isCurrentLease(settled, writer.state);
-  // A part of a fold that is done, delivered again: its call is in the ledger, and the next part's is under way.
+  // A finished part of a fold was delivered twice: its call is recorded already, and the next part's call is running.
   if (isCurrent && settled.part < partsDone(writer.state)) return { next: "done" };
   if (isCurrent && !cast) return { next: giveBack(settled, ports) };
   const judged = isCurrent && cast ? judge(settled, { cast, ports }) : "stale";
@@ -73,7 +73,7 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
   return committed === "not_smaller" ? fail(committed) : committed;
 }
 
-/** By what its writer was told, and by that model's own tokens. */
+/** Checks the summary against the cap that its writer was given, in that model's own tokens. */
 function check(
   { text, finish, model }: Accepted,
   lease: CompactionLease,
@@ -86,7 +86,7 @@ function check(
   return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 
-/** It is a part of a fold, and one that is kept. */
+/** Whether the result is a part of a fold that will be kept. */
 export function isPartDone({ outcome, next }: Settled, cast: Cast, state: SessionState): boolean {
   const { lease } = state.compaction;
   return next !== null && lease !== null && outcome.ok && check(outcome, lease, { cast, state }).ok;
@@ -104,14 +104,14 @@ interface PartDone {
   readonly call: ModelCall;
 }
 
-/** Keeps the part, durably, and asks for the next one under the same token. */
+/** Stores the part durably and builds the next one, under the same token. */
 function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyUnderWay(writer.state).summary;
   const { ref, bodies } = draftText(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
   if (!ref) return "stale";
-  // The fold moves from what came before a split turn to the turn's own beginning.
+  // The fold moves on from the history before a split turn to the beginning of that turn.
   const entered = done.next.stage === "prefix" && done.next.position === done.lease.split && done.next.chars === 0;
   const part: FoldedPart = {
     summary: ref,
@@ -133,7 +133,7 @@ function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, {
   return { next: "continue", part: next, timeoutMs };
 }
 
-/** Both stages of a split turn as one text, with the files that the conversation touched, within the cap. */
+/** Joins both stages of a split turn into one text, with the list of files that the conversation touched, within the cap. */
 function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
@@ -148,7 +148,7 @@ interface Committing {
   readonly call: ModelCall;
 }
 
-/** It takes effect, or, asked for as a draft, it is kept for a person. */
+/** Commits the summary, or keeps it as a draft if one was asked for. */
 function commit(settled: Settling, made: Committing, { cast: { spec }, ports }: World): SettleOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;

@@ -1,4 +1,4 @@
-/** What background workers brought while it could not take effect is judged now, each once. */
+/** Judges results that background workers brought while they could not take effect, each of them once. */
 
 import type { Settled } from "../session-api";
 import { giveBack } from "./give-back";
@@ -7,9 +7,9 @@ import { type Inside, isCurrentLease, settleCompaction } from "./settle-compacti
 import type { Cast } from "./summarizers";
 
 export interface HeldOutcomes {
-  /** Those of them that are wanted, which are then held no more. */
+  /** Removes and returns the held results for which `isWanted` is true. */
   take(isWanted: (held: Settled) => boolean): Settled[];
-  /** Resolves when one has arrived, or after `ms`. */
+  /** Resolves when a result has arrived, or after `ms`. */
   arrival(ms: number): Promise<void>;
 }
 
@@ -18,14 +18,14 @@ export interface HeldPorts extends CompactionPorts {
 }
 
 /**
- * True: another worker is to go on. Without the model's facts no result can be judged: the current one waits
- * on, the others come to nothing in any case.
+ * Returns true when another worker should continue. `cast` null: the model's limits are unknown, and no result can be judged. The current
+ * lease's result then stays held, while the others are only recorded as spent.
  */
 export function settleHeld(cast: Cast | null, ports: HeldPorts, inside: Inside | null = null): boolean {
   const held = ports.held.take((each) => cast !== null || !isCurrentLease(each, ports.writer.state));
   const settled = held.map((each) => {
     const { next } = settleCompaction({ ...each, inside }, cast, ports);
-    // A part is done, and nobody reads the next one: the worker that brought it is gone.
+    // The part is stored, but the worker that brought it is gone: no call for the next part is running.
     if (next === "continue") giveBack({ ...each, outcome: null }, ports);
     return next;
   });

@@ -1,4 +1,4 @@
-/** One call of the summariser: its own sink, its own deadline. What it says goes to nobody but the session. */
+/** Makes one call to the summariser, with its own deadline. Its text is not streamed to clients; it only reaches the session. */
 import { costField } from "../../context/cost";
 import { estimateParts } from "../../context/item-tokens";
 import { estimateTokens } from "../../context/tokens";
@@ -24,18 +24,21 @@ export interface SummarizePorts {
 
 interface SummarizeOptions {
   readonly timeoutMs: number;
-  /** Ends the call early: the turn that waits for it was stopped. */
+  /** Ends the call early, because the turn that waits for it was stopped. */
   readonly signal?: AbortSignal;
 }
 
-/** A summary at most, in UTF-16 units: many times what any policy's cap allows. */
+/** The most UTF-16 units of a summary: many times what any policy's cap allows. */
 const MAX_SUMMARY_UNITS = 200_000;
 
 interface Heard {
   text: string;
-  /** UTF-16 units of all of the reply, thinking and calls included. */
+  /** UTF-16 units of the whole reply, including thinking and calls. */
   units: number;
-  /** A tool was called: whatever else is said, and however the provider names the end, it is no summary (docs/policy.md). */
+  /**
+   * The model called a tool. The reply is then no summary, whatever else it says and whatever finish reason the provider names
+   * (docs/policy.md).
+   */
   called: boolean;
   usage: CallUsage | null;
   end:
@@ -43,7 +46,7 @@ interface Heard {
     | { readonly ok: false; readonly failure: CompactionFailure; readonly retry_after_ms?: number };
 }
 
-/** Aborted at its deadline. Never throws. */
+/** Aborts the call at its deadline. Never throws. */
 export async function summarize(
   request: ModelRequest,
   { timeoutMs, signal }: SummarizeOptions,
@@ -83,7 +86,7 @@ export async function summarize(
   return end.ok ? { ...spent, ok: true, text, finish: end.finish } : { ...spent, ...end };
 }
 
-/** Raw; tools not included. */
+/** Raw estimate, without tools. */
 export const estimateRequest = ({ system, messages }: ModelRequest): number =>
   messages.reduce((sum, message) => sum + estimateParts(message.parts), estimateTokens(system ?? ""));
 
@@ -125,13 +128,16 @@ interface WaitPorts {
 
 interface RetryWait {
   readonly efforts: Efforts;
-  /** Milliseconds that anybody waits. */
+  /** The longest wait, in milliseconds. */
   readonly most: number;
-  /** Ends the wait: nobody wants the summary any more. */
+  /** Ends the wait, because the summary is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
-/** At once where it would be longer than anybody waits: the next attempt may ask another model. */
+/**
+ * Waits before the next attempt, if the summariser was busy or unreachable. Returns at once when the wait would be too long: the next
+ * attempt may ask another model.
+ */
 export async function waitAfter(
   outcome: SummaryOutcome,
   { efforts, most, signal }: RetryWait,
@@ -163,7 +169,7 @@ export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "to
   };
 }
 
-/** A call that was never judged by the provider is recorded as ours. */
+/** A failure that we found, not the provider, is recorded as `internal`. */
 export const toCallOutcome = (failure: CompactionFailure): ModelCall["outcome"] => (isModelFailure(failure) ? failure : "internal");
 
 const isModelFailure = (failure: CompactionFailure): failure is FailureKind => FAILURE_KINDS.some((kind) => kind === failure);

@@ -1,4 +1,7 @@
-/** Who writes a session's summaries: the models that its policy names, in order, each in its own window; else the session's model. */
+/**
+ * Decides which models write a session's summaries: those that its policy names, in order, each within its own window; otherwise the
+ * session's model.
+ */
 
 import { limitOf, PADDING } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
@@ -14,16 +17,19 @@ import { type ResolvePorts, resolveModel } from "../request/resolve-model";
 import type { SessionPorts } from "../session-ports";
 import { policyUnderWay } from "./plan-session";
 
-/** The session's model, for which the view is planned, and who summarises: one at least. */
+/** The session's model, for which the view is planned, and the summarisers: at least one. */
 export interface Cast {
   readonly spec: ModelSpec;
   readonly summarizers: readonly [ModelSpec, ...ModelSpec[]];
 }
 
-/** The session's model alone. */
+/** The session's model as its only summariser. */
 const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
 
-/** What is unknown, out of reach or too small to read anything is passed over; with none left it is the session's model. `policy`: whose summaries they are. */
+/**
+ * Skips models that are unknown, unreachable or too small to read anything. When none is left, the session's model summarises. `policy`:
+ * the one whose rules for summaries apply.
+ */
 export async function resolveCast(
   spec: ModelSpec,
   ports: ResolvePorts & Pick<SessionPorts, "writer">,
@@ -40,37 +46,43 @@ async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | nul
   return found.ok ? found.value : null;
 }
 
-/** Raw tokens beside the answer: what it is told, as much again of the summary so far, and something to read. */
+/**
+ * The least that a summariser must be able to read beside its answer, in raw tokens: the instruction, as much again for the previous
+ * summary, and some transcript.
+ */
 const LEAST_TO_READ = 2 * (INSTRUCTION_TOKENS + 200);
 
-/** Whether its window holds what a summariser of the session must read at once. */
+/** Whether the model's window holds the least that a summariser of the session must read at once. */
 export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
   const limit = limitOf(windowOf(model, policy));
   return limit === null || (limit - capFor(model, spec, policy)) / PADDING >= LEAST_TO_READ;
 }
 
-/** The model of the next attempt. A breaker's probes take turns: one of several models may be well again. */
+/** The model of the next attempt. Probes of an open breaker ask the models in turn, because one of them may work again. */
 export function nextSummarizer({ attempts }: RequestedCompaction, { compaction }: SessionState, cast: Cast): ModelSpec {
   const { breaker, failures } = compaction;
   return summarizerAt(breaker === null ? attempts + 1 : (failures % cast.summarizers.length) + 1, cast);
 }
 
-/** Each attempt asks the next one; the last one is asked again. `attempt`: from 1. */
+/** Each attempt asks the next model; the last model is asked again. `attempt`: from 1. */
 const summarizerAt = (attempt: number, { summarizers }: Cast): ModelSpec =>
   summarizers[Math.min(attempt, summarizers.length) - 1] ?? summarizers[0];
 
-/** Who goes on with a fold: whoever made its last part. */
+/** The model that continues a fold: the one that made its last part, if it is still available. */
 export const summarizerNamed = (id: string, attempt: number, cast: Cast): ModelSpec =>
   cast.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, cast);
 
-/** Attempts of the compaction under way: as many as the policy says, and one of each model that it names; of a breaker's probe one. */
+/** Attempts of the current compaction: the policy's number, and at least one for each model that it names. A breaker's probe has one. */
 export const attemptsOf = (state: SessionState, { summarizers }: Cast): number =>
   attemptsUnder(state.compaction, Math.max(policyUnderWay(state).summary.attempts, summarizers.length));
 
-/** Most tokens of the summary that stands in the view. */
+/** The most tokens of the summary in the view. */
 export const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(windowOf(spec, policy), policy);
 
-/** Most tokens of a summary that `model` writes for a session of `spec`: what stands in the view, and what the writer can. */
+/**
+ * The most tokens of a summary that `model` writes for a session of `spec`: bounded by the cap of the view and by what the writer can
+ * produce.
+ */
 const capFor = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
   const cap = capOf(spec, policy);
   return model.id === spec.id ? cap : Math.min(cap, model.max_output, Math.floor((model.context_window ?? Number.POSITIVE_INFINITY) / 4));
@@ -78,19 +90,22 @@ const capFor = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
 
 export interface Writing {
   readonly plan: SummaryPlan;
-  /** The session's model, for whose view it is. */
+  /** The session's model, for whose view the summary is. */
   readonly spec: ModelSpec;
-  /** Who writes it. */
+  /** The model that writes the summary. */
   readonly summarizer: ModelSpec;
   readonly policy: Policy;
 }
 
-/** Most tokens of one answer, as its writer is told: the two stages of a split turn are one summary in the end. */
+/** The most tokens of one answer, as its writer is told. The two stages of a split turn share one cap, because they become one summary. */
 export function answerCapOf({ plan: { mode, split, source }, spec, summarizer, policy }: Writing): number {
   const cap = capFor(summarizer, spec, policy);
   return mode === "transcript" && split !== null && split > source.from ? Math.min(cap, Math.floor(capOf(spec, policy) / 2)) : cap;
 }
 
-/** What the request allows: who writes a little more than it was told comes to its end, and what it wrote is worth having (`summary-check`). */
+/**
+ * The request's output limit. It exceeds the cap that the writer was told: a writer that is a little over can still finish, and its text is
+ * usable (`summary-check`).
+ */
 export const allowedOutput = (cap: number, { max_output }: Pick<ModelSpec, "max_output">): number =>
   Math.min(max_output, Math.ceil(cap * CAP_TOLERANCE));

@@ -1,6 +1,6 @@
 /**
- * What the summariser is asked: the turn's own request with one instruction more, or a transcript, read in parts when it is
- * larger than the summariser's window. Built at the moment of work from what is stored, never carried by the queue.
+ * Builds the summariser's request: the turn's own request with one more instruction, or a transcript, read in parts when it is larger than
+ * the summariser's window. It is built from stored data when the work starts, and never carried by the queue.
  */
 import { PADDING, ratioOf } from "../../context/budget";
 import { withoutFileOps } from "../../context/file-ops";
@@ -30,19 +30,19 @@ import { allowedOutput, answerCapOf } from "./summarizers";
 export interface PartInput {
   readonly plan: SummaryPlan;
   readonly state: SessionState;
-  /** The session's model, for whose view it is. */
+  /** The session's model, for whose view the summary is. */
   readonly spec: ModelSpec;
-  /** Who writes it. A summary that reads the turn's own prefix is the session's model's alone. */
+  /** The model that writes the summary. Only the session's own model writes one that reads the turn's prefix. */
   readonly summarizer: ModelSpec;
   readonly content: SessionContent;
 }
 
-/** What the chat format puts around two messages. Raw. */
+/** What the chat format adds around two messages, in raw tokens. */
 const CHAT_FRAME_TOKENS = 32;
-/** Raw tokens of transcript at least: a fold must go on. */
+/** The least transcript in one part, in raw tokens, so that a fold always moves on. */
 const LEAST_ROOM = 200;
 
-/** Parts of the compaction under way that are done. */
+/** Parts of the current compaction that are done. */
 export const partsDone = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
 
 export function buildSummaryPart(input: PartInput): SummaryPart {
@@ -54,7 +54,7 @@ const instructionsOf = ({ state, content }: PartInput): string | null => {
   return asked ? content.readText(asked.body) : null;
 };
 
-/** Tools and settings as in the turn, else the provider's cache of it is lost. */
+/** Keeps tools and settings as in the turn's request; otherwise the provider's cache of the prefix is lost. */
 function buildSamePrefix(input: PartInput): SummaryPart {
   const { plan, state, spec, summarizer, content } = input;
   const policy = policyUnderWay(state);
@@ -73,11 +73,11 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const policy = policyUnderWay(state);
   const cap = answerCapOf({ plan: input.plan, spec, summarizer, policy });
   const maxOutput = allowedOutput(cap, summarizer);
-  // What a turn keeps free for its reply is this request's `maxOutput`: it is taken off once.
+  // The window without the policy's reserve, because this request's `maxOutput` already takes the reply's room off.
   const window = windowOf(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
   const whole = Math.min((window - maxOutput) / factorOf(state, summarizer), MAX_WEIGHT);
   const { stage, start, to, ...stand } = standOf(input);
-  // A chain that was written for a larger window must leave half of this one to what is new.
+  // Summaries that were written for a larger window must leave half of this one to new transcript.
   const previous = shortenLongest(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form, cap);
   const rereads = input.plan.reread_from !== undefined && stage === "history";
@@ -92,12 +92,13 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
 }
 
-/** For a ratio above the estimate a first attempt need not leave the full padding; the next one does. */
+/** Margin above the learned ratio in a first attempt. Later attempts use the full padding. */
 const COUNTED_MARGIN = 1.1;
 
 /**
- * Tokens to plan with for each that is estimated. A transcript mixes its text otherwise than the requests that taught the ratio, and a ratio
- * nears what is reported by a fifth each time: neither is a count of this text, so that the full padding of the raw estimate is the least.
+ * Tokens to plan for per estimated token. The full padding of the raw estimate is the minimum, because a learned ratio is no count of this
+ * text: a transcript mixes its text differently from the requests that taught the ratio, and a ratio moves only a fifth towards each
+ * report.
  */
 function factorOf(told: SessionState, spec: ModelSpec): number {
   const state = measuredFor(told, spec);
@@ -108,14 +109,14 @@ function factorOf(told: SessionState, spec: ModelSpec): number {
 
 interface Stand {
   readonly stage: SummaryStage;
-  /** What this part's answer updates: the chain, or what was made of it so far. */
+  /** What this part's answer updates: the chain of summaries, or the fold's result so far. */
   readonly previous: readonly string[];
   readonly start: FoldPoint;
   /** Last position of the stage. */
   readonly to: number;
 }
 
-/** How far the fold has come, or where it begins. */
+/** The fold's progress, or its beginning. */
 function standOf({ plan, state, content }: PartInput): Stand {
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {
@@ -127,7 +128,7 @@ function standOf({ plan, state, content }: PartInput): Stand {
   return { stage, previous, start: { position: plan.source.from, chars: 0 }, to: endOf(plan, stage) };
 }
 
-/** A stage that was just entered has no summary of its own yet: what stands there is the one before. */
+/** A stage that was just entered has no summary of its own yet: the stored one belongs to the stage before. */
 const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== folded.history?.body;
 
 const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
@@ -139,15 +140,16 @@ function* each(runs: readonly Run[], read: (run: Run) => Iterable<TranscriptEntr
   for (const run of runs) for (const entry of read(run)) if (isRead(entry)) yield entry;
 }
 
-/** A system message that stays in the view verbatim needs no summary. */
+/** Leaves out system messages that stay in the view verbatim, because they need no summary. */
 function readBy({ keeps }: SummaryPlan): IsRead {
   const kept = new Set(keeps);
   return ({ meta }) => meta.kind !== "system" || !kept.has(meta.position);
 }
 
 /**
- * What no standing summary has read: shown still, or trimmed. A summary that is made again from the record reads everything, and one that
- * reads again everything from there on. It matters where an earlier summary left a message standing inside its range, and that message goes now.
+ * The ranges to read: what no current summary has read, whether shown or trimmed. A summary that is made again from the record reads
+ * everything, and a reread reads everything from its start on. The ranges matter where an earlier summary kept a message inside its range
+ * that is covered now.
  */
 function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Run[] {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
@@ -158,7 +160,10 @@ function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Ru
   return range.to < from ? before : [...before, { from: Math.max(range.from, from), to: range.to }];
 }
 
-/** As one text of at most `most` raw tokens: what one needs less than an even share, the longer ones have, so that none is left out. */
+/**
+ * Joins the texts into one of at most `most` raw tokens. Short texts give what they do not need of an even share to the longer ones, so
+ * that no text is left out.
+ */
 function shortenLongest(texts: readonly string[], most: number): string | null {
   const level = levelOf(texts.map(weighText), most);
   return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;

@@ -1,4 +1,4 @@
-/** Taking a compaction back, and forgetting the summaries: changes of the view by hand, between two turns. Synchronous. */
+/** Reverts a compaction, and resets the summaries: changes of the view by a person, between two turns. Synchronous. */
 import { assumeWindow, limitOf } from "../../context/budget";
 import { draftByHand, fitsAfter } from "../../context/epoch-draft";
 import { policyOf } from "../../context/policy-choice";
@@ -11,11 +11,11 @@ import { draftInput, limitsOf } from "../request/build-request";
 import type { Outcome } from "../session-api";
 import type { CompactionPorts } from "./plan-session";
 
-/** What the object remembers of the conversation beyond the view. What a retry took back is in none of it. */
+/** What the object knows of the conversation beyond the view. It leaves out what a retry took back. */
 export interface PastItems {
-  /** The view as that compaction found it; null: it never took effect. */
+  /** The view before that compaction. Null when the compaction never took effect. */
   viewBefore(compaction: CompactionId): ViewBefore | null;
-  /** Items of these positions, in order. */
+  /** Items at these positions, in order. */
   itemsAt(ranges: ViewBefore["shown"]): readonly ItemMeta[];
   /** The whole conversation, newest first. */
   history(): Iterable<ItemMeta>;
@@ -23,7 +23,9 @@ export interface PastItems {
 
 type Ports = Pick<CompactionPorts, "writer" | "content" | "clock" | "ids">;
 
-/** The new change's id; refused unless it is the newest compaction that stands, no turn runs, and what comes back fits. */
+/**
+ * Returns the id of the new change. Refused unless `reverts` is the newest compaction in force, no turn runs, and the restored view fits.
+ */
 export function revertCompaction(
   reverts: CompactionId,
   spec: ModelSpec,
@@ -47,7 +49,7 @@ export function revertCompaction(
   return changed.ok ? ok(compaction) : err(changed.error);
 }
 
-/** The change's id; null: there is no summary to forget. */
+/** Returns the change's id. Null when there is no summary. */
 export function resetSummary(spec: ModelSpec, ports: Ports & { readonly past: PastItems }): Outcome<CompactionId | null> {
   const { writer, clock, ids, past } = ports;
   const { state } = writer;

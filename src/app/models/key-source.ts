@@ -1,14 +1,14 @@
-/** Who is called with which key. Pure: the whole rule is here, and nothing else decides. */
+/** Decides which key a model is called with. Pure. This is the only place with that rule. */
 import { assertNever } from "../../lib/assert-never";
 import type { ModelSpec, Provider } from "../ports";
 
-/** Whose key of the deployment it is; each is a secret of its own. */
+/** Which of the deployment's keys it is. Each is a separate secret. */
 type DeploymentKey = "openai" | "anthropic" | "google" | "openai-compatible";
 
 export type DeploymentKeys = Readonly<Record<DeploymentKey, string | undefined>>;
 
 export type KeySource =
-  /** The tenant's own, by its name. */
+  /** The tenant's own credential, by name. */
   | { readonly from: "tenant"; readonly credential: string }
   | { readonly from: "deployment"; readonly key: DeploymentKey }
   /** Called without a key. */
@@ -19,8 +19,8 @@ type KeyFacts = Pick<ModelSpec, "provider" | "base_url" | "credential" | "source
 const NONE: KeySource = { from: "none" };
 
 /**
- * A tenant's base URL never sees a key of the deployment: it is for the deployment's own models, wherever they are, and
- * for a tenant's at the provider's own address. A deployment's model never sees a tenant's credential.
+ * The deployment's keys are for its own models at any address, and for a tenant's models at the provider's own address: a tenant's base URL
+ * never receives one. A deployment's model never receives a tenant's credential.
  */
 export function keySourceOf({ provider, base_url, credential, source }: KeyFacts): KeySource {
   const key = deploymentKeyOf(provider);
@@ -31,16 +31,16 @@ export function keySourceOf({ provider, base_url, credential, source }: KeyFacts
   return { from: "deployment", key };
 }
 
-/** Whether a call without a key is in vain: at a provider's own address it is, at another one there may be none to show. */
+/** Whether a call without a key must fail. It must at a provider's own address; another address may need no key. */
 export const needsKey = (model: ModelSpec): boolean => model.base_url === null && keySourceOf(model).from !== "none";
 
-/** Whether the tenant pays for the model's calls: by its own credential, or at an address of its own that wants none. */
+/** Whether the tenant pays for the model's calls: with its own credential, or at an address of its own that gets no key. */
 export function isPaidByTenant(model: KeyFacts): boolean {
   const { from } = keySourceOf(model);
   return from === "tenant" || (from === "none" && model.source === "tenant" && deploymentKeyOf(model.provider) !== null);
 }
 
-/** Null: called without a key. */
+/** Null: this provider is called without a key. */
 function deploymentKeyOf(provider: Provider): DeploymentKey | null {
   switch (provider) {
     case "openai":

@@ -1,39 +1,39 @@
 /**
- * Sealing a tenant's credentials under the deployment's current master key, so that an older one can be taken away.
- * Whoever seals holds the master keys; the tenant's object never does.
+ * Reseals a tenant's credentials under the deployment's current master key, so that an older key can be removed. The sealer holds the
+ * master keys; the tenant's object never does.
  */
 import { ok } from "../../lib/result";
 import type { Resealed, SealedCredential, TenantApi, TenantMaintenance, TenantOutcome } from "../tenant-api";
 
-/** Whose credential it is: a seal holds for this place only. */
+/** The place of a credential. A seal is valid only for its own place. */
 export interface CredentialPlace {
   readonly tenant: string;
   readonly name: string;
 }
 
-/** Seals with the deployment's master keys, where there are any. */
+/** Seals with the deployment's master keys. */
 export interface CredentialSealer {
   readonly currentKeyId: string;
   seal(secret: string, place: CredentialPlace): Promise<SealedCredential>;
-  /** The same credential under the current key. Null: its own is not known any more, or it was not sealed for this place. */
+  /** The same credential under the current key. Null when its master key is unknown, or it was not sealed for this place. */
   reseal(sealed: SealedCredential, place: CredentialPlace): Promise<SealedCredential | null>;
 }
 
 export interface RotationReport {
-  /** The current key, under which all readable ones are now. */
+  /** The current key, which now seals every readable credential except those under `changed`. */
   readonly key_id: string;
   readonly total: number;
-  /** Those that were under it before. */
+  /** How many were under the current key before. */
   readonly current: number;
   readonly resealed: number;
-  /** Put anew while this ran: whoever put them sealed them by what was the current key for them. Run it again. */
+  /** How many were put again while this ran. The client that put one sealed it under its own current key: run the rotation again. */
   readonly changed: number;
-  /** Names of those that no known key opens: their tenant must put them again. */
+  /** Names of credentials that no known key opens. Their tenant must put them again. */
   readonly unreadable: readonly string[];
 }
 
 interface RotationPorts {
-  /** A fresh stub at each call. */
+  /** Returns a new stub on each call. */
   readonly object: () => Pick<TenantApi & TenantMaintenance, "sealedCredentials" | "replaceSealed">;
   readonly sealer: CredentialSealer;
 }

@@ -1,10 +1,10 @@
-/** What a provider's refusal teaches of a model's limits is told to the registry, beside the call and never in its way. */
+/** Reports limits that a provider's refusal names to the registry, in the background of the call. */
 import type { TenantId } from "../../domain/ids";
 import type { SuggestedLimit } from "../model-entry";
 import type { ChatModel, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
 import type { TenantApi } from "../tenant-api";
 
-/** Tells the tenant's registry of a limit. It does not throw, and nobody waits for it. */
+/** Reports a limit to the tenant's registry. It does not throw, and the caller does not wait for it. */
 export type SuggestLimit = (suggested: SuggestedLimit) => void;
 
 interface SuggestionPorts {
@@ -13,7 +13,7 @@ interface SuggestionPorts {
   readonly log: Log;
 }
 
-/** Sends a suggestion to the tenant's object. Never rejects: one that does not arrive is logged, and made again by the next refusal. */
+/** Sends a suggestion to the tenant's object. Never rejects: a suggestion that fails is logged, and the next refusal repeats it. */
 export async function sendSuggestion(suggested: SuggestedLimit, { tenant, stub, log }: SuggestionPorts): Promise<void> {
   try {
     await stub.suggestLimit(suggested);
@@ -22,18 +22,18 @@ export async function sendSuggestion(suggested: SuggestedLimit, { tenant, stub, 
   }
 }
 
-/** Null: the failure names no limit, or not one of the model's. */
+/** Null when the failure names no limit, or one that is not the model's. */
 function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: ModelFailure): SuggestedLimit | null {
   if (limit === undefined) return null;
   if (kind === "overflow") return { model: id, context_window: limit, source: "provider_error" };
   if (kind !== "output_cap") return null;
-  // What one long request left to its reply is no bound on the others.
+  // What one long request left for its reply is no limit for other requests.
   return window !== undefined
     ? { model: id, context_window: window, source: "provider_error" }
     : { model: id, max_output: limit, source: "provider_error" };
 }
 
-/** The same model; whoever calls it hears the same chunks. */
+/** Wraps the model without changing its chunks. */
 export function withSuggestions(model: ChatModel, suggest: SuggestLimit): ChatModel {
   async function* listen(request: ModelRequest, chunks: AsyncIterable<ModelChunk>): AsyncGenerator<ModelChunk, void, undefined> {
     for await (const chunk of chunks) {

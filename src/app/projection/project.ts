@@ -1,7 +1,7 @@
 /**
- * The session's events on their way to the read model: from the checkpoint, page by page, each page one transaction
- * there, then the checkpoint moves. With D1 down nothing moves and nothing is lost; chat does not notice. What one run
- * may ask of D1 is bounded: a long way behind, it is several.
+ * Copies the session's events to the read model: from the checkpoint on, page by page. Each page is one transaction there, and then the
+ * checkpoint moves. While D1 is down the checkpoint stays, no event is lost, and chat is not affected. One run is bounded in what it asks
+ * of D1, so a long backlog takes several runs.
  */
 
 import type { StoredEvent } from "../../domain/events";
@@ -9,20 +9,20 @@ import type { Log, Projection, ProjectionBatch } from "../ports";
 import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 
-/** The session's side, synchronous: it is the object's own storage. */
+/** The session's side. It is synchronous, because it is the object's own storage. */
 export interface ProjectionSource {
-  /** The seq up to which everything is in the read model; 0: nothing is. */
+  /** The seq up to which everything is in the read model; 0 when nothing is. */
   checkpoint(): number;
-  /** Events after `after`, at most so many and so heavy (the first one always, whatever it weighs); none: at the end. */
+  /** Events after `after`, within the limits. The first event is always included, however large it is. Empty at the end of the log. */
   read(after: number, limit: ProjectionLimit): ProjectionBatch;
   setCheckpoint(seq: number): void;
 }
 
 export interface ProjectionLimit {
   readonly events: number;
-  /** Of bodies, UTF-8. */
+  /** UTF-8 bytes of bodies. */
   readonly bytes: number;
-  /** That they make in the read model, as `costOf` counts them. */
+  /** Statements that the events take in the read model, as `d1CostOf` counts them. */
   readonly statements: number;
 }
 
@@ -32,26 +32,26 @@ interface ProjectPorts {
   readonly log: Log;
 }
 
-/** Not done: come again after `retryInMs`, with `attempt` as the number of failures in a row by then. */
+/** Not done: call again after `retryInMs`, and pass `attempt`, the number of failures in a row so far. */
 type ProjectOutcome = { readonly done: true } | { readonly done: false; readonly retryInMs: number; readonly attempt: number };
 
-/** One page: few enough statements for one D1 batch, and far below what it may weigh. */
+/** One page: few enough statements for one D1 batch, and far below a batch's size limit. */
 export const PAGE: ProjectionLimit = { events: 100, bytes: 1_000_000, statements: 200 };
 
-/** Statements of one drain, at most: the rest is another invocation's, which has its own 1,000. */
+/** The most statements of one drain. The rest is left to another invocation, which has its own limit of 1,000. */
 export const DRAIN_BUDGET = 400;
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 
-/** `attempt`: how many times in a row it has failed before, from 0. */
+/** `attempt`: the number of failures in a row before, from 0. */
 export const retryDelay = (attempt: number): number => Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt, 16));
 
 interface Run extends ProjectPorts {
   spent: number;
 }
 
-/** Never throws: whatever goes wrong is logged, and the caller comes again after `retryInMs`. To be run by one caller at a time. */
+/** Never throws: failures are logged, and the caller calls again after `retryInMs`. Only one caller at a time may run it. */
 export async function projectSession(ports: ProjectPorts, attempt: number): Promise<ProjectOutcome> {
   const run: Run = { ...ports, spent: 0 };
   let rewound = false;
@@ -78,18 +78,18 @@ async function projectPage(run: Run): Promise<"written" | "none" | "too_much"> {
   const batch = source.read(from, PAGE);
   const last = batch.events.at(-1);
   if (!last) return "none";
-  // The rows of an erased session go by a job of their own, which knows what stays of its ledger.
+  // A separate job removes the rows of an erased session, because it knows what remains of the ledger.
   if (batch.events.some((event: StoredEvent) => event.type === "SessionErased")) return "none";
   const cost = d1CostOfBatch(batch.events);
   if (run.spent > 0 && run.spent + cost > DRAIN_BUDGET) return "too_much";
   run.spent += cost;
   await projection.write(batch);
-  // The log may have been emptied during the await: then its checkpoint is its own, and this one means nothing.
+  // The log may have been emptied during the await. It then has a checkpoint of its own, and this one is obsolete.
   if (source.checkpoint() === from) source.setCheckpoint(last.seq);
   return "written";
 }
 
-/** False: the gap does not lie behind the checkpoint, and going there would not close it. */
+/** Moves the checkpoint back to `upTo`. False when the gap is not before the checkpoint, so that moving there would not close it. */
 function rewind({ source, log }: ProjectPorts, upTo: number): boolean {
   const from = source.checkpoint();
   if (upTo >= from) return false;

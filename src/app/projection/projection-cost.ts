@@ -1,15 +1,15 @@
 /**
- * What a page of the log costs in the read model, in statements, before it is written: a Worker's or an object's
- * invocation has 1,000 of them (Cloudflare's D1 limits, paid plan). `test/read-model` holds it against what is written.
+ * Counts the statements that a page of the log takes in the read model, before it is written. An invocation has 1,000 of them (Cloudflare's
+ * D1 limits, paid plan). `test/read-model` compares the count with what is written.
  */
 import type { EpochOp } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import { assertNever } from "../../lib/assert-never";
 
-/** What any batch has beside its events': the session's own row, and the look at where it stands. */
+/** Statements of any batch beside its events': the session's own row, and the query for the rows' current seq. */
 export const BATCH_COST = 2;
 
-/** At most so many: a row for each item and one more for each call, of a change of epoch some for each overlay, else one. */
+/** An upper bound: one row for each item and one more for each call, some for each overlay of an epoch change, otherwise one. */
 export function d1CostOf(event: StoredEvent): number {
   switch (event.type) {
     case "MessagesAppended":
@@ -19,7 +19,7 @@ export function d1CostOf(event: StoredEvent): number {
     case "ToolResultRecorded":
       return 2 + (event.ran?.artifacts.length ?? 0);
     case "MessageRedacted":
-      // Its own rows, and those of a rebuild that was cut off: one statement a table.
+      // Its own rows, and those of an interrupted rebuild: one statement per table.
       return 6 + 7;
     case "HistoryRewound":
     case "BranchSwitched":
@@ -57,7 +57,7 @@ export function d1CostOf(event: StoredEvent): number {
   }
 }
 
-/** An overlay is inserted, and those that it replaces are hidden. */
+/** Each overlay is inserted, and those that it replaces are hidden. */
 const costOfOp = (op: EpochOp): number => (op.op === "reset" ? 1 + 2 * op.overlays.length : op.op === "revert" ? 3 : 2);
 
 export const d1CostOfBatch = (events: readonly StoredEvent[]): number =>

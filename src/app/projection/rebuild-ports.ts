@@ -1,20 +1,20 @@
-/** What a rebuild of a session's rows needs of the world, and what it says of them. */
+/** What a rebuild of a session's rows needs, and what it reports. */
 import type { KeyedRow, RowDifference, RowKey } from "../diff-rows";
 import type { Clock, Projection } from "../ports";
 import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";
 
-/** Where the rows of both kinds stand at one moment: the seq of their last event, 0 without a session's row. */
+/** The seq of the last event in the live and in the scratch rows, at one moment. 0 without a session row. */
 export interface Standing {
   readonly live: number;
   readonly scratch: number;
-  /** A tombstone says that the session was erased. */
+  /** True when a tombstone marks the session as erased. */
   readonly buried: boolean;
 }
 
 export interface RowPage {
   readonly standing: Standing;
-  /** In order of their keys, bounded in number and weight; at least one if there is one. */
+  /** In order of their keys, bounded in number and size. Holds at least one row if there is one. */
   readonly live: readonly KeyedRow[];
   readonly scratch: readonly KeyedRow[];
 }
@@ -24,7 +24,7 @@ export interface RowPlace {
   readonly after: RowKey | null;
 }
 
-/** Rows to be taken over from the scratch rows, and rows to be removed, while both still stand where they stood. */
+/** Rows to copy from the scratch rows, and rows to remove, on condition that neither side has moved from `standing`. */
 export interface Mending {
   readonly table: string;
   readonly standing: Standing;
@@ -32,18 +32,18 @@ export interface Mending {
   readonly remove: readonly RowKey[];
 }
 
-/** The rows of a session twice in one database: the live ones, and those made only to be compared (scratch). */
+/** The rows of a session twice in one database: the live rows, and rows that are built only for the comparison (scratch). */
 export interface RebuildRows {
   readonly live: Projection;
   readonly scratch: Projection;
-  /** In the order in which they are compared. The table of sessions is the last: it says where the others stand. */
+  /** In the order in which they are compared. The table of sessions is last, because it records how far the others have come. */
   readonly tables: readonly [string, ...string[]];
   stand(at: Caller): Promise<Standing>;
   /** One transaction: both pages and their standing are of the same moment. */
   readPage(at: Caller, place: RowPlace): Promise<RowPage>;
-  /** One transaction, which changes nothing if the rows have moved on. */
+  /** One transaction. It changes nothing if the rows have moved on. */
   mend(at: Caller, mending: Mending): Promise<void>;
-  /** Removes a bounded part, the session's row with the first. True: nothing is left. */
+  /** Removes a bounded part, with the session's row first. True when nothing is left. */
   clearScratch(at: Caller): Promise<boolean>;
 }
 
@@ -52,31 +52,34 @@ export interface RebuildPorts {
   readonly readLog: (after: number) => Promise<Outcome<LogPage>>;
   readonly rows: RebuildRows;
   readonly now: Clock;
-  /** What one step may cost, in statements; absent: `STEP_BUDGET`. */
+  /** The most statements of one step; absent: `STEP_BUDGET`. */
   readonly budget?: number;
 }
 
-/** Where a rebuild goes on. Plain data: it travels through the client between two requests. */
+/** Where a rebuild continues. Plain data: it travels through the client between two requests. */
 export interface RebuildProgress {
-  /** `clear`: the scratch rows go. `compare`: page by page, mended at once. `extend`: the rest of the log. `clean`: as `clear`, and over. */
+  /**
+   * `clear`: removes old scratch rows. `compare`: compares page by page, and corrects at once. `extend`: projects the rest of the log.
+   * `clean`: removes the scratch rows again, then the rebuild is over.
+   */
   readonly phase: "clear" | "compare" | "extend" | "clean";
-  /** From 1. What the first one mended, the next one looks at again. */
+  /** Counts from 1. Each pass checks what the previous one corrected. */
   readonly pass: number;
   readonly place: RowPlace;
   /** Differences that this pass found. */
   readonly found: number;
-  /** Live rows that this pass looked at. */
+  /** Live rows that this pass compared. */
   readonly rows: number;
 }
 
 export interface RebuildStep {
   readonly session: string;
-  /** What was wrong, as far as this step saw. */
+  /** The differences that this step found. */
   readonly differences: readonly RowDifference[];
-  /** Nothing is wrong now; null: it is not over. */
+  /** True when no difference is left. Null: the rebuild is not over. */
   readonly repaired: boolean | null;
-  /** Live rows that the pass has looked at so far; at the end, all of them. */
+  /** Live rows that the pass has compared so far; at the end, all of them. */
   readonly rows: number;
-  /** Null: it is over. */
+  /** Null: the rebuild is over. */
   readonly next: RebuildProgress | null;
 }

@@ -1,6 +1,6 @@
 /**
- * A tenant's own row, its models' and what stays of its erased sessions' ledgers, compared with what its object says. The object itself
- * writes what changes again; the usage of erased sessions never changes, so it is written here.
+ * Compares a tenant's row, its models' rows and the usage of its erased sessions with what its object says. The object itself rewrites rows
+ * that can change; the usage of erased sessions never changes, so it is written here.
  */
 import type { SessionId, TenantId } from "../../domain/ids";
 import { ok } from "../../lib/result";
@@ -9,14 +9,14 @@ import type { ErasedSessionUsage, TenantMaintenance, TenantOutcome, TenantRows }
 
 export interface TenantRebuildReport {
   readonly tenant: TenantId;
-  /** What was wrong, or not there yet: rows follow a change within seconds. */
+  /** What was wrong or missing. Rows follow a change within seconds, so a recent change may show up here. */
   readonly differences: readonly RowDifference[];
-  /** Nothing is wrong now. */
+  /** True when no difference is left. */
   readonly repaired: boolean;
   readonly rows: number;
 }
 
-/** Throws what D1 throws; that there is no such tenant is a value. `object`: asked anew at each call. */
+/** Throws D1's errors; a missing tenant is an error value. `object`: called anew for each request to the tenant's object. */
 export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<TenantRebuildReport>> {
   const before = await compare({ object, rows }, tenant);
   if (!before.ok) return before;
@@ -31,10 +31,13 @@ export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): 
   return ok({ tenant, differences, repaired: after.value.differences.length === 0, rows: after.value.rows + usage.value.rows });
 }
 
-/** Erased sessions in one page: most have a row or two. */
+/** Erased sessions in one page. Most of them have a row or two. */
 const PAGE_SESSIONS = 200;
 
-/** All of them, page by page. Throws if a page could not be written: what was written stays, and the next rebuild goes on. */
+/**
+ * Corrects the usage of all erased sessions, page by page. Throws if a page could not be written: pages before it stay written, and the
+ * next rebuild continues.
+ */
 async function mendUsage({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<Compared>> {
   const differences: RowDifference[] = [];
   let seen = 0;

@@ -1,11 +1,11 @@
 /**
- * The rows of one session, compared with what its log says and mended where they differ. The log is projected with the
- * same code into rows of their own (scratch), up to where the live rows stand: a projection that lags is no difference.
- * Then both are read in order of their keys, a page of each in one transaction, and what differs is taken over, if
- * neither has moved. So nobody's list is ever empty, memory holds two pages, and a session that is written meanwhile
- * is compared page by page, each at a moment of its own. Whoever else writes or clears either of them only moves its
- * `last_seq`, which always stands for a prefix of the log: then the scratch rows follow, and the page is read again. One step does a bounded part of it; its progress is all that
- * the next one needs.
+ * Compares the rows of one session with its log, and corrects them where they differ. The log is projected by the same code into separate
+ * rows (scratch), up to the seq of the live rows, so that a projection that lags is no difference. Then both are read in order of their
+ * keys, a page of each in one transaction, and differences are copied over if neither side has moved.
+ *
+ * Clients never see an empty list, and memory holds two pages. A session that is written meanwhile is compared page by page, each page at a
+ * moment of its own. Any other writer only moves a side's `last_seq`, which always marks a prefix of the log: the scratch rows then follow,
+ * and the page is read again. One step does a bounded part of the work, and its progress is all that the next step needs.
  */
 import { assertNever } from "../../lib/assert-never";
 import { err, ok } from "../../lib/result";
@@ -17,10 +17,10 @@ import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
 import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, Standing } from "./rebuild-ports";
 
-/** Statements to D1 in one step: a Worker's invocation has 1,000 (Cloudflare's D1 limits), and a page of the log overshoots. */
+/** Statements to D1 in one step. A Worker's invocation has 1,000 (Cloudflare's D1 limits), and a page of the log may exceed the budget. */
 export const STEP_BUDGET = 400;
 const PAGE_COST = 5;
-/** What two passes could not mend stays wrong; the third says so. */
+/** The rebuild ends after the third pass. A difference that this pass still finds counts as not repaired. */
 const PASSES = 3;
 const TIDY_PARTS = 20;
 
@@ -29,7 +29,7 @@ interface Run {
   readonly at: Caller;
   readonly differences: RowDifference[];
   progress: RebuildProgress;
-  /** The log says so: then no rows belong there, whatever it still holds. */
+  /** True when the log says that the session was erased. Its rows are then removed, whatever the log still holds. */
   erased: boolean;
   spent: number;
 }
@@ -43,9 +43,9 @@ const begin = ({ rows }: RebuildPorts): RebuildProgress => ({
 });
 
 /**
- * One bounded step, from the beginning or from a step's `next`. Throws what D1 throws; the session's refusals are
- * values. After either it is to be begun again. A step that already found something says that first: what was mended
- * must not go unreported, and what fails will fail the next step too.
+ * Runs one bounded step, from the beginning or from a previous step's `next`. Throws D1's errors; the session's refusals are values. After
+ * either of them, begin again. A step that has found differences returns them although it then failed: corrections must not go unreported,
+ * and the next step will meet the same failure.
  */
 export async function rebuildStep(ports: RebuildPorts, at: Caller, from: RebuildProgress | null): Promise<Outcome<RebuildStep>> {
   const run: Run = { ports, at, differences: [], progress: from ?? begin(ports), erased: false, spent: 0 };
@@ -76,7 +76,7 @@ function report({ at, differences, progress }: Run, repaired: boolean | null): R
   return { session: at.session, differences, repaired, rows: progress.rows, next: repaired === null ? progress : null };
 }
 
-/** Null: it is over. */
+/** Null: the rebuild is over. */
 async function advance(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress | null>> {
   switch (from.phase) {
     case "clear":
@@ -97,7 +97,10 @@ function clearPart(run: Run): Promise<boolean> {
   return run.ports.rows.clearScratch(run.at);
 }
 
-/** After a failure: what a session of usual length left. Of a longer one's the next rebuild, or the erasure, takes the rest. */
+/**
+ * Cleans up after a failure, in as many parts as a session of usual length takes. For a longer session, the next rebuild or the erasure
+ * removes the rest.
+ */
 async function tidyUp(run: Run): Promise<void> {
   for (let parts = 0; parts < TIDY_PARTS; parts++) if (await clearPart(run)) return;
 }
@@ -119,13 +122,16 @@ async function stand(run: Run): Promise<Standing> {
   return run.ports.rows.stand(run.at);
 }
 
-/** Brings the scratch rows a page nearer to where the live ones stand, or to the log's end if those say nothing. True: they are there. */
+/**
+ * Projects one page into the scratch rows, up to the seq of the live rows, or to the log's end if there are no live rows. True when the
+ * scratch rows are there.
+ */
 async function level(run: Run, { live, scratch, buried }: Standing): Promise<Outcome<boolean>> {
   const upTo = live === 0 ? Number.POSITIVE_INFINITY : live;
   if (run.erased || buried || scratch >= upTo) return ok(true);
   const written = await writePage(run, { into: run.ports.rows.scratch, after: scratch, upTo });
   if (!written.ok) return written;
-  // Rows that did not move were cleared by another rebuild meanwhile: nothing is compared with what is missing from them.
+  // Rows were written, so check again: another rebuild may have cleared them meanwhile, and missing rows must not be compared.
   return ok(!written.value);
 }
 
@@ -142,7 +148,7 @@ async function mergePage(run: Run, from: RebuildProgress, page: RowPage): Promis
   return { ...from, place: { table, after: upTo }, found: from.found + differences.length, rows: from.rows + seen };
 }
 
-/** Later passes find what could not be mended, or what came in between: what was wrong was said by the first. */
+/** Only the first pass reports. Later passes find what could not be corrected, or what changed in between. */
 function note(run: Run, { pass }: RebuildProgress, ...differences: readonly RowDifference[]): void {
   if (pass === 1) run.differences.push(...differences);
 }
@@ -162,7 +168,7 @@ function diffTombstone({ at, erased }: Run, buried: boolean): readonly RowDiffer
   return [{ table: "session_tombstones", key: at.session, column: null, before: buried ? "row" : null, after: erased ? "row" : null }];
 }
 
-/** What is mended stands where the live rows stood: the rest of the log follows, or the erasure. Then all is looked at again. */
+/** Corrected rows end at the seq of the live rows: project the rest of the log, or erase the rows, and then compare everything again. */
 async function extendLive(run: Run, from: RebuildProgress): Promise<Outcome<RebuildProgress>> {
   const { rows, now } = run.ports;
   const again: RebuildProgress = { ...begin(run.ports), phase: "compare", pass: from.pass + 1 };
@@ -177,7 +183,7 @@ async function extendLive(run: Run, from: RebuildProgress): Promise<Outcome<Rebu
   return ok(moved ? from : again);
 }
 
-/** A page of the log as rows. False: there was nothing up to there. */
+/** Writes a page of the log as rows. False when the log has no event in that range. */
 async function writePage(
   run: Run,
   { into, after, upTo }: { readonly into: Projection; readonly after: number; readonly upTo: number },
@@ -192,13 +198,13 @@ async function writePage(
   try {
     await into.write({ ...run.at, events, bodies });
   } catch (error) {
-    // Someone else cleared them meanwhile: the next look at where they stand says so.
+    // Another caller cleared the rows meanwhile. The next query for their standing shows it.
     if (!(error instanceof ProjectionGapError)) throw error;
   }
   return ok(true);
 }
 
-/** A session that was never opened has an empty log: rows of it do not belong there. */
+/** Reads a page of the log. A session that was never opened has an empty log, so it should have no rows. */
 async function readPage(run: Run, after: number): Promise<Outcome<LogPage>> {
   const nothing = ok({ events: [], bodies: [], has_more: false });
   const page = await run.ports.readLog(after);

@@ -1,4 +1,4 @@
-/** The next request of a session: the view as it stands, for the model as the registry knows it. */
+/** Builds a session's next request from the current view, for the model as the registry describes it. */
 import { assumeWindow, limitOf, type ModelLimits, plannedNext } from "../../context/budget";
 import type { DraftInput } from "../../context/epoch-draft";
 import { draftFromRungs } from "../../context/epoch-draft";
@@ -22,29 +22,32 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
   model: spec.id,
   window: spec.context_window,
   maxOutput: spec.max_output,
-  // What costs nothing is planned by relative prices: without any, every compaction would be worth it.
+  // A model that costs nothing is planned by relative prices: with prices of zero, every compaction would seem worth it.
   prices: spec.prices && spec.prices.input > 0 ? spec.prices : null,
 });
 
-/** The same, an unknown window taken to be what the policy says. */
+/** The model's limits, with the policy's assumption in place of an unknown window. */
 export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
 
-/** `maxOutput`: tokens of the reply, where the model was found to take less than it would be asked for; null: as many as the window still holds. */
+/**
+ * `maxOutput`: the most tokens of the reply, where the model was found to take less than it would be asked for; null: no cap, and the reply
+ * may use what is left of the window.
+ */
 export function buildRequest(content: SessionContent, spec: ModelSpec, maxOutput: number | null = null): ModelRequest {
   return { ...readPrefix(content, spec), purpose: "turn", maxOutput };
 }
 
-/** What a turn's request and a summary's that reads the same prefix have in common. `upTo`: nothing after that position. */
+/** What a turn's request shares with a summary request that reads the same prefix. `upTo`: the last position to include. */
 export function readPrefix(content: SessionContent, spec: ModelSpec, upTo?: number): Omit<ModelRequest, "purpose" | "maxOutput"> {
   const { system, messages, older } = buildView({ ...content.readView(upTo), model: spec.id });
   const cacheKey = content.readCacheKey();
   return { model: spec, system, messages, tools: content.readTools(), older, ...(cacheKey === null ? {} : { cacheKey }) };
 }
 
-/** Dropping voids the anchor, and the next measure is a padded estimate: it may take a second look. */
+/** A drop discards the anchor (the provider's last count), so the next measure is a padded estimate and may need another round. */
 const GUARD_ROUNDS = 3;
 
-/** Rungs without a model, before a model call: after it, the request fits by our measure, or there is a report of why it cannot. */
+/** Frees space without a model, before a model call. After it the request fits by our measure, or the error reports why it cannot. */
 export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, TurnFailure> {
   const { writer } = ports;
   const limits = limitsOf(spec);
@@ -64,16 +67,16 @@ export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, Tur
 interface Applying {
   readonly trigger: CompactionTrigger;
   readonly limits: ModelLimits;
-  /** The compaction that was asked for and needs no model; absent: a new one. */
+  /** The requested compaction that this commits; absent: a new one. */
   readonly compaction?: CompactionId;
 }
 
-/** Commits a plan that asks no model. False: there was nothing to do, or the view had moved. */
+/** Commits a plan that needs no model. False when there was nothing to do, or the view had changed. */
 export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean {
   if (plan.kind !== "compact") return false;
   const { writer, clock, ids } = ports;
   const { trigger, limits } = by;
-  // Its summary may have been asked for before it turned out that none is needed.
+  // A summary may have been attempted before it turned out that none is needed: the receipt then shows what that cost.
   const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
   const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy: plan.economy }, ports));
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
@@ -97,7 +100,9 @@ export const draftInput = (by: Drafting, { writer, content, clock, ids }: DraftP
   now: clock(),
 });
 
-/** `call`: the one that is being judged, which the ledger gets in the same step. Null: no model was asked. */
+/**
+ * `call`: the call being judged, which is recorded in the same step; null: none. Returns null when no model was asked for this compaction.
+ */
 export function summarizerOf({ compaction: { requested } }: SessionState, call: ModelCall | null): DraftInput["summarizer"] {
   if (!requested) return null;
   const spent = call ? addCall(requested.spent, call) : requested.spent;

@@ -1,4 +1,4 @@
-/** Items before they have a place: content, ids and estimates made ready for a command. */
+/** Prepares content, ids and estimates of items for a command, before the items have a position. */
 import { estimateParts, estimateRough, estimateThinking } from "../../context/item-tokens";
 import { mediaOf } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
@@ -20,11 +20,11 @@ interface ItemInput {
   readonly turn: TurnId | null;
   readonly at: number;
   readonly tool?: ToolRef;
-  /** The model that said it, which alone gets back what the provider gave with it. */
+  /** The model that wrote the item. Only this model gets the provider's metadata back. */
   readonly model?: string;
 }
 
-/** An item and the body of the same id. */
+/** An item and its body, under one id. */
 export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
   const id = ids.newId("msg");
   const text = JSON.stringify(input.parts);
@@ -46,7 +46,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
   return { draft, body: { id, text } };
 }
 
-/** The result of a call, as it is to be recorded. */
+/** The result of a call, ready to be recorded. */
 export function draftToolResult(
   {
     call,
@@ -62,14 +62,14 @@ export function draftToolResult(
   return draftItem({ kind: "tool_result", parts: [part], turn, at }, ids);
 }
 
-/** A text of the settings, and the reference that events carry; null stays null. */
+/** A text and the reference to it that events carry. A null text gives a null reference. */
 export function draftText(text: string | null, ids: Ids): { readonly ref: TextRef | null; readonly bodies: BodyText[] } {
   if (text === null) return { ref: null, bodies: [] };
   const body = ids.newId("bod");
   return { ref: { body, bytes: utf8.encode(text).byteLength, tokens: estimateTokens(text) }, bodies: [{ id: body, text }] };
 }
 
-/** Tools as they are stored, with who runs them; they weigh what the model is told of them. */
+/** Tool definitions as they are stored, including who runs them. Their token count covers only what the model reads. */
 export function draftTools(tools: readonly ToolDefinition[] | null, ids: Ids): ReturnType<typeof draftText> {
   const drafted = draftText(tools && JSON.stringify(tools), ids);
   if (!tools || !drafted.ref) return drafted;

@@ -1,4 +1,4 @@
-/** The session's model, looked up within a bound: a registry that neither answers nor fails must not hold a turn for ever. */
+/** Looks up the session's model within a time limit: a registry that does not answer must not block a turn for ever. */
 import { err, ok, type Result } from "../../lib/result";
 import type { Log, ModelDirectory, ModelSpec } from "../ports";
 import type { Schedule } from "../session-ports";
@@ -11,7 +11,7 @@ export interface ResolvePorts {
   readonly log: Log;
 }
 
-/** `unknown_model`: the tenant has none of that id. `unavailable`: nobody could say. Never throws. */
+/** `unknown_model`: the tenant has no model of that id. `unavailable`: the registry failed or did not answer in time. Never throws. */
 export async function resolveModel(
   id: string,
   { models, schedule, log }: ResolvePorts,

@@ -1,13 +1,13 @@
 /**
- * What a call that failed leaves to do: the same again after a while, another model, or nothing. Only where nothing was heard of the
- * answer. Pure: the time, the chance and what was spent so far are given.
+ * Decides what to do after a failed call that produced no output: ask the same model again after a wait, ask another model, or stop. Pure:
+ * time, randomness and past costs are arguments.
  */
 import type { TurnFailure, TurnFailureKind } from "../../domain/events";
 
 interface Remedy {
   /** The same request may succeed a little later. */
   readonly again: boolean;
-  /** Another model may take what this one did not. */
+  /** Another model may accept the request. */
   readonly elsewhere: boolean;
 }
 
@@ -15,11 +15,11 @@ const AGAIN: Remedy = { again: true, elsewhere: true };
 const ELSEWHERE: Remedy = { again: false, elsewhere: true };
 const NOTHING: Remedy = { again: false, elsewhere: false };
 
-/** `overflow` and `output_cap` are first met by what mends them (`rescue`, `reply-caps`): here is what is left after that. */
+/** `overflow` and `output_cap` are first handled by `rescue` and `reply-caps`; this table says what is left after that. */
 const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   rate_limit: AGAIN,
   unavailable: AGAIN,
-  /** Before the first token: after it, something was heard. */
+  /** A timeout before the first token. After it there was output, and nothing is retried. */
   timeout: AGAIN,
   overflow: ELSEWHERE,
   cannot_fit: ELSEWHERE,
@@ -31,9 +31,9 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   auth: ELSEWHERE,
   refused: ELSEWHERE,
   unknown_model: ELSEWHERE,
-  /** The adapter threw: the next model may have another. */
+  /** The adapter threw; the next model may use another adapter. */
   internal: ELSEWHERE,
-  /** Closed by whoever asked: nobody waits any more. */
+  /** The caller aborted the call, so nothing waits for it. */
   aborted: NOTHING,
   round_limit: NOTHING,
   storage_full: NOTHING,
@@ -43,33 +43,33 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
 export const mayHelpAgain = (kind: TurnFailureKind): boolean => remedies[kind].again;
 export const mayHelpElsewhere = (kind: TurnFailureKind): boolean => remedies[kind].elsewhere;
 
-/** Calls of one model for one answer: the first, and two more. */
+/** Calls of one model for one answer: the first and two retries. */
 export const CALLS_OF_ONE_MODEL = 3;
-/** Calls for one answer that came to nothing, over all its models; what an overflow's rescue asks again is counted by itself. */
+/** Failed calls for one answer, over all its models. Calls repeated by an overflow's rescue are counted separately. */
 export const FAILED_CALLS = 8;
-/** Raw tokens that calls which came to nothing asked for one answer: a request of a full large window is not sent many times. */
+/** Raw estimated tokens of failed calls for one answer: the request of a full, large window is not sent many times. */
 export const FAILED_TOKENS = 2_000_000;
-/** How long the calls of one answer that came to nothing may have taken before no model is asked the same again. */
+/** Total duration of failed calls for one answer after which no model is asked the same again. */
 export const FAILED_MS = 5 * 60_000;
-/** The same over all answers of a turn, which may have many rounds of tools: three answers' worth. */
+/** The limits over all answers of a turn, which may have many rounds of tools: three times those of one answer. */
 const TURN_FAILED_CALLS = 3 * FAILED_CALLS;
 const TURN_FAILED_TOKENS = 3 * FAILED_TOKENS;
-/** A person waits: all waits for one answer together. */
+/** The sum of all waits for one answer, because a person waits for it. */
 export const PATIENCE_MS = 60_000;
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 20_000;
-/** What is added to the wait that a provider asks for, so that not everybody comes back at once. */
+/** Random time added to the wait that a provider asks for, so that not all clients return at once. */
 const AFTER_ASKED_MS = 1_000;
 
-/** What all answers of a turn have cost so far without coming to anything, in one life of the object. */
+/** What failed calls of all answers of a turn have cost, within one life of the object. */
 export interface VainSpend {
   calls: number;
-  /** Raw, estimated. */
+  /** Raw estimate. */
   tokens: number;
 }
 
-/** The same of one answer. */
+/** Counts what failed calls have cost for one answer, and for its turn. */
 export class Efforts {
   calls = 0;
   tokens = 0;
@@ -82,7 +82,7 @@ export class Efforts {
     this.ofTurn = ofTurn;
   }
 
-  /** `ms`: how long the call took. */
+  /** Counts a failed call. `estimate`: its raw tokens; `ms`: its duration. */
   failed(estimate: number, ms: number): void {
     this.calls += 1;
     this.tokens += estimate;
@@ -97,8 +97,9 @@ export class Efforts {
   }
 
   /**
-   * Milliseconds until the same model is asked again, counted as waited; null: it is not. `calls`: how often it was asked. Exponential with
-   * full jitter; what the provider asks for is waited in full, or not at all where it is longer than anybody waits.
+   * Milliseconds until the same model is asked again, added to the total wait; null: it is not asked again. `calls`: how often it was
+   * asked. The wait is exponential with full jitter. A wait that the provider asks for is kept in full, or the model is not asked again if
+   * the wait is too long.
    */
   nextWait(failure: TurnFailure, by: { readonly calls: number; readonly random: () => number }): number | null {
     if (!mayHelpAgain(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.tookMs >= FAILED_MS || this.isSpent) return null;

@@ -1,9 +1,11 @@
-/** JSON text that is the same for equal values, whatever the order of an object's names. */
+/** Writes JSON text that is the same for equal values, whatever the order of an object's properties. */
 
-/** Takes steps of a budget; throws when it is spent. */
+/** Takes steps from a budget; throws when the budget is spent. */
 export type Spend = (steps: number) => void;
 
-/** Costs a step for each name, and one for eight characters of the text. The value is at most as deep as its reader allows. */
+/**
+ * Costs a step for each property name, and one for eight characters of the text. It recurses, so the caller must bound the value's depth.
+ */
 export function canonical(value: unknown, spend: Spend): string {
   const text = JSON.stringify(value, (_, each: unknown) => sorted(each, spend)) ?? "undefined";
   spend(1 + text.length / 8);

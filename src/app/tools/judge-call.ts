@@ -1,6 +1,6 @@
 /**
- * What is to be done with a call that a model made: the client runs it, it runs here, or it cannot be run, and the model is told why.
- * Arguments are judged by the tool's own schema and are never changed.
+ * Decides what happens with a call that a model made: the client runs it, it runs here, or it cannot be run, and the model is told why.
+ * Arguments are checked against the tool's own schema and never changed.
  */
 import type { ServerTool, ToolCallPart, ToolDefinition } from "../../domain/message";
 import type { ToolFailure } from "../../domain/tool-run";
@@ -15,12 +15,12 @@ export type JudgedCall =
       readonly arguments: Readonly<Record<string, unknown>>;
       readonly needs_approval: boolean;
     }
-  /** `output`: what the model reads in place of a result. */
+  /** `output`: the text that the model reads in place of a result. */
   | { readonly kind: "invalid"; readonly failure: Extract<ToolFailure, "unknown_tool" | "invalid_arguments">; readonly output: string };
 
 /**
- * Where the session offers nothing of its own there is nothing to judge by: an imported conversation may know tools that the client runs.
- * `budget`: of all calls that are judged in one go, without a pause.
+ * A call of an unknown tool goes to the client if the session offers only built-in tools: an imported conversation may use tools that the
+ * client runs. `budget`: shared by all calls that are checked in one go.
  */
 export function judgeCall(
   call: Pick<ToolCallPart, "name" | "arguments">,
@@ -32,7 +32,7 @@ export function judgeCall(
   if (!tool) return { kind: "invalid", failure: "unknown_tool", output: unknownTool(call.name, tools) };
   const given = parseArguments(call.arguments);
   const faults = given ? faultsOf(tool, given, budget) : ["arguments: must be a JSON object"];
-  // A client judges what it runs. What runs here is not run unjudged.
+  // A client checks the arguments of its own tools. A tool that runs here does not run with unchecked arguments.
   if (faults === "undecided")
     return tool.runs ? { kind: "invalid", failure: "invalid_arguments", output: undecided(call.name) } : { kind: "client" };
   if (!given || faults.length > 0) return { kind: "invalid", failure: "invalid_arguments", output: invalidArguments(call.name, faults) };
@@ -51,7 +51,7 @@ const invalidArguments = (name: string, faults: readonly string[]): string =>
 const undecided = (name: string): string =>
   `The arguments of ${name} are too large to be checked against its schema, and it was not run. Call it with fewer or smaller arguments.`;
 
-/** Nothing at all stands for `{}`, as models call a tool without parameters. Null: no JSON object. */
+/** Empty text counts as `{}`, because models call a tool without parameters that way. Null when the text is no JSON object. */
 function parseArguments(text: string): Record<string, unknown> | null {
   if (text.trim() === "") return {};
   try {
@@ -62,20 +62,20 @@ function parseArguments(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What is wrong with the arguments; `undecided`: finding out takes more than is allowed. */
+/** What is wrong with the arguments. `undecided`: the check exceeds its budget. */
 function faultsOf(
   { parameters }: ToolDefinition,
   given: Readonly<Record<string, unknown>>,
   budget: StepBudget,
 ): readonly string[] | "undecided" {
-  // Recorded before schemas had bounds: the tool's runner judges.
+  // The schema was stored before schemas had bounds, and is too large to check here: the tool's runner checks.
   if (sizeFault(parameters) !== null) return [];
   try {
     return checkSchema(parameters, given, budget);
   } catch (error) {
-    // A schema that cannot be used judges nothing: the tool's runner will.
+    // A schema that cannot be used checks nothing here: the tool's runner does.
     if (error instanceof UnusableSchema) return [];
-    // A `RangeError`: what is compared whole is nested deeper than the stack.
+    // A `RangeError` means that a value to be compared as a whole is nested deeper than the stack allows.
     if (error instanceof OverBudget || error instanceof RangeError) return "undecided";
     throw error;
   }

@@ -1,8 +1,11 @@
-/** A tenant's tools as a session offers them: whole definitions, so that what the model reads stays as it is until somebody sets it anew. */
+/**
+ * Turns a tenant's tools into the definitions that a session stores. They are complete copies, so that the text that the model reads
+ * changes only when a client sets the tools again.
+ */
 import type { ToolDefinition } from "../../domain/message";
 import type { HttpToolEntry, McpServerEntry } from "../tool-entry";
 
-/** The names that every provider takes. */
+/** Names that every provider accepts. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const MAX_NAME = 64;
 
@@ -17,7 +20,10 @@ export function offerHttpTool({ name, description, parameters, needs_approval, f
   };
 }
 
-/** `chosen`: the server's own names, in that order; null: all of the listing. A name that the server does not have is left out. */
+/**
+ * `chosen`: the server's own tool names, in the order to offer them; null: all of the listing. A name that the server does not have is left
+ * out.
+ */
 export function offerMcpTools(server: McpServerEntry, chosen: readonly string[] | null): readonly ToolDefinition[] {
   const { name, listing, needs_approval } = server;
   const names = offeredNames(
@@ -37,7 +43,10 @@ export function offerMcpTools(server: McpServerEntry, chosen: readonly string[] 
   return chosen.flatMap((wanted) => offered[listing.tools.findIndex((tool) => tool.name === wanted)] ?? []);
 }
 
-/** `server__tool`, in characters that every provider takes. What is cut, or would be there twice, ends in a hash of its own name. */
+/**
+ * `server__tool`, in characters that every provider accepts. A name that is too long, or taken already, is cut and ends in a hash of the
+ * tool's name.
+ */
 export function offeredNames(server: string, tools: readonly string[]): readonly string[] {
   const taken = new Set<string>();
   return tools.map((tool) => {
@@ -51,7 +60,7 @@ export function offeredNames(server: string, tools: readonly string[]): readonly
 
 const HASH_LENGTH = 8;
 
-/** FNV-1a over UTF-16 units, in hex: the same name gives the same, and that is all that is asked of it. */
+/** FNV-1a over UTF-16 units, in hexadecimal. The hash only has to be stable; it is not for security. */
 function hashOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,6 +1,6 @@
 /**
- * The calls of a turn that run here, a few at a time. What takes effect outside is written down before it does, and is done at most once for
- * an execution; its result enters the conversation by a command that names the run, as everything of a turn does.
+ * Runs the calls of a turn whose tools run on this side, a few at a time. A call with an effect outside is recorded before it starts, and
+ * starts at most once per execution. Its result enters the conversation by a command that names the run, as all results of a turn do.
  */
 import { cutToolResult } from "../../context/cut-result";
 import { policyOf } from "../../context/policy-choice";
@@ -15,22 +15,25 @@ import { draftToolResult } from "../request/drafts";
 import type { BodyText, SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "./judge-call";
 
-/** An object has six connections at once, and one is the model's. */
+/** Calls at a time. An object has six connections at once, and the model needs one. */
 const AT_ONCE = 4;
-/** A tool's own limit is shorter; this is for one that heeds none. */
+/** A tool's own timeout is shorter; this bounds a tool that ignores it. */
 export const LONGEST_RUN_MS = 10 * 60_000;
 
-/** A run of tools, and what ends it. */
+/** A run of tools, and the controller that ends it. */
 interface LiveTools {
   readonly run: TurnRun;
   readonly abort: AbortController;
-  /** Looks whether there is more to run: set while tools run. */
+  /** Checks for more calls to run. Null while no tools run. */
   look: (() => void) | null;
 }
 
 type ToolPorts = Pick<SessionPorts, "writer" | "content" | "tools" | "recall" | "clock" | "ids" | "schedule" | "log">;
 
-/** Until none is left that may run. What may run meanwhile, since a person allowed it, need not wait for the others: `look`. */
+/**
+ * Resolves when no call is left that may run. A call that a person approves meanwhile starts through `look`, without waiting for the
+ * others.
+ */
 export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
   const taken = new Set<ExecutionId>();
   const next = (): OpenCall | undefined => openCalls(live, ports).find((call) => runsHere(call) && !taken.has(call.execution));
@@ -42,7 +45,7 @@ export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
       running += 1;
       const { execution } = call;
       const onEnd = (end: CallEnd): void => {
-        // Once a person allowed it, it is taken again.
+        // The call may be taken again after a person approves it.
         if (end === "waits") taken.delete(execution);
         goOn();
       };
@@ -61,20 +64,20 @@ export function runTools(live: LiveTools, ports: ToolPorts): Promise<void> {
   });
 }
 
-/** Empty once the run is over. */
+/** The turn's open calls. Empty once the run is over. */
 function openCalls({ run }: LiveTools, { writer }: ToolPorts): readonly OpenCall[] {
   const { turn } = writer.state;
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "running_tools" ? turn.open_calls : [];
 }
 
-/** `waits`: nothing was begun, and a person is asked. */
+/** `waits`: the call has not started, and a person is asked for approval. */
 type CallEnd = "over" | "waits";
 
 async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promise<CallEnd> {
   const { clock, writer, content, log } = ports;
   const part = findCall(call, ports);
   const startedAt = clock();
-  // Without the arguments that the model wrote, running it would be another call than the one that it made.
+  // The arguments are gone: with others it would not be the call that the model made.
   const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
   if (outcome === "over" || outcome === "waits") return outcome;
   const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
@@ -86,7 +89,7 @@ async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promi
 
 const ARGUMENTS_GONE: ToolOutcome = { output: "The call's arguments are gone, and it was not run.", failure: "internal" };
 
-/** The call as the model made it: it is in the view until it has a result. Null: its content was taken out of the record. */
+/** The call as the model made it. It stays in the view until it has a result. Null when its content was redacted. */
 function findCall({ execution }: OpenCall, { writer, content }: ToolPorts): ToolCallPart | null {
   const item = writer.state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution);
   return (item && content.readParts(item).find((each) => each.type === "tool_call")) ?? null;
@@ -97,17 +100,17 @@ interface Running {
   readonly call: OpenCall;
 }
 
-/** A `CallEnd`: nothing was begun. */
+/** Runs the call. A `CallEnd` is returned when the call was not started. */
 async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: ToolPorts): Promise<ToolOutcome | CallEnd> {
-  // Begun by an earlier run of this life, which came to grief before it could record the end.
+  // An earlier run in this life of the object started the call, and failed before it could record the result.
   if (call.started) return UNKNOWN_OUTCOME;
-  // Offered as the client's when it was called, and not any more: nobody is there to run it.
+  // The client offered the tool when the model called it, and no longer does: neither side can run it.
   if (judged.kind === "client") return { output: `${call.name} is not run here any more.`, failure: "not_configured" };
   if (judged.kind === "invalid") return { output: judged.output, failure: judged.failure };
   const wanted = call.allowed === true ? false : await wantsApproval(judged, ports);
   if (wanted === null) return OUT_OF_REACH;
   if (wanted) return askPerson({ live, call }, ports);
-  // Reading the record has no effect: nothing is written down for it.
+  // Reading the record has no effect outside, so no start is recorded.
   if (judged.tool.by === "builtin")
     return withDeadline(live, async () => ({ ...(await ports.recall(judged.arguments)), whole: true }), ports);
   const started = ports.writer.execute({ type: "StartTool", at: ports.clock(), ...live.run, execution: call.execution });
@@ -118,8 +121,8 @@ async function outcomeOf(judged: JudgedCall, { live, call }: Running, ports: Too
 }
 
 /**
- * The stricter of the session's definition and the tool's registration, when the call is about to run: either may have been changed since
- * the model called. Null: the registration is out of reach, and nobody knows.
+ * Applies the stricter of the session's definition and the tool's registration just before the call runs, because either may have changed
+ * since the model called. Null when the registration is unreachable.
  */
 async function wantsApproval(judged: Extract<JudgedCall, { kind: "server" }>, { tools }: ToolPorts): Promise<boolean | null> {
   if (judged.needs_approval) return true;
@@ -142,7 +145,7 @@ const OUT_OF_REACH: ToolOutcome = {
 const FAILED_HERE: ToolOutcome = { output: "The tool failed on this side. Whether it took effect is not known.", failure: "internal" };
 const NO_ANSWER: ToolOutcome = { output: "The tool did not answer in time. Whether it took effect is not known.", failure: "timeout" };
 
-/** Never throws, and does not wait for a tool that heeds no signal. What comes after the run was ended decides to nothing. */
+/** Never throws, and does not wait for a tool that ignores its abort signal. An outcome that comes after that is dropped. */
 async function withDeadline(
   live: LiveTools,
   run: (signal: AbortSignal) => Promise<ToolOutcome>,
@@ -173,11 +176,11 @@ async function withDeadline(
 
 interface Ran {
   readonly outcome: ToolOutcome;
-  /** Null: nobody saw its end. */
+  /** Null when the end was not observed. */
   readonly ms: number | null;
 }
 
-/** The outcome as a result that can be recorded, cut to what is recorded of one (RFC-011 §1). */
+/** Turns the outcome into a result that can be recorded, cut to the policy's length. */
 function draftRun(
   call: OpenCall,
   { outcome, ms }: Ran,
@@ -210,14 +213,14 @@ export function draftArtifacts(
 
 const utf8 = new TextEncoder();
 
-/** What the model is told of a call that was begun and whose end nobody saw. */
+/** What the model reads for a call that started and whose end was not observed. */
 const UNKNOWN_OUTCOME: ToolOutcome = {
   output:
     "The outcome of this call is unknown: it was begun, and its end was not seen. It may have taken effect. It is not run again by itself.",
   failure: "unknown_outcome",
 };
 
-/** The results of what was begun, should the turn end now, or have ended with the object's last life. */
+/** Drafts results for the calls that have started, for a turn that ends now or that ended with the object's last life. */
 export function draftLost(ports: Pick<ToolPorts, "writer" | "clock" | "ids">): {
   readonly lost: readonly ToolRunDraft[];
   readonly bodies: readonly BodyText[];

@@ -1,6 +1,7 @@
 /**
- * Bounds of a tool's JSON Schema when it is accepted. They keep a schema small for a provider that writes references out, and for whatever judges
- * by it. Judging has a budget of its own (`schema-check`), since a schema within these bounds can still make much work of large arguments.
+ * Bounds of a tool's JSON Schema when it is accepted. They keep a schema small for providers that expand references, and for the code that
+ * checks by it. Checking has a budget of its own (`schema-check`), because even a schema within these bounds can make large arguments
+ * expensive.
  */
 import { MAX_TOOL_SCHEMA } from "../tool-entry";
 import { allSchemas, appliedSchemas, type Fields, References, sameValueSchemas } from "./schema-parts";
@@ -10,15 +11,18 @@ const MAX_LEVELS = 48;
 /** Objects and lists in the schema's JSON. */
 const MAX_NODES = 4_000;
 const MAX_REFERENCES = 500;
-/** Schemas once each reference is written out; a recursive one is written out once. */
+/** Schemas after every reference is expanded. A recursive reference is expanded once. */
 const MAX_EXPANDED = 10_000;
 
-/** What about `schema` exceeds the bounds, in a few words; null: nothing. */
+/** The first bound that `schema` exceeds, in a few words. Null when it exceeds none. */
 export function boundsFault(schema: Fields): string | null {
   return sizeFault(schema) ?? expansionFault(schema);
 }
 
-/** Whether the schema's text is small enough to be walked by recursion, and more than once. */
+/**
+ * The first bound on depth, length or counts that the schema's JSON exceeds, else null. A schema within these bounds can be walked by
+ * recursion, more than once.
+ */
 export function sizeFault(schema: Fields): string | null {
   if (levelsOf(schema) > MAX_LEVELS) return `nested deeper than ${MAX_LEVELS} levels`;
   if (JSON.stringify(schema).length > MAX_TOOL_SCHEMA) return `at most ${MAX_TOOL_SCHEMA} characters of JSON`;
@@ -31,7 +35,7 @@ export function sizeFault(schema: Fields): string | null {
 const isNode = (value: unknown): value is object => typeof value === "object" && value !== null;
 const childrenOf = (nodes: readonly object[]): object[] => nodes.flatMap((node) => Object.values(node).filter(isNode));
 
-/** Level by level, so that no nesting overflows the stack; stops where there are too many. */
+/** Counts level by level, so that no nesting overflows the stack. Stops above the maximum. */
 function levelsOf(schema: Fields): number {
   let levels = 0;
   for (let level: object[] = [schema]; level.length > 0 && levels <= MAX_LEVELS; level = childrenOf(level)) levels += 1;
@@ -52,7 +56,7 @@ function expansionFault(schema: Fields): string | null {
     : null;
 }
 
-/** Whether judging a value by a schema in `root` begins by judging the same value by the same schema. */
+/** Whether checking a value by a schema in `root` leads back to checking the same value by the same schema. */
 function isCircular(root: Fields, references: References): boolean {
   const left = new Map<Fields, number>();
   const users = new Map<Fields, Fields[]>();
@@ -66,7 +70,7 @@ function isCircular(root: Fields, references: References): boolean {
       else users.set(each, [schema]);
     }
   }
-  // What applies nothing more is taken away, then what applied only that: a circle stays.
+  // Remove the schemas that apply no other, then those that applied only removed ones. What stays is part of a circle, or leads into one.
   const ready = [...all].filter((schema) => left.get(schema) === 0);
   let taken = 0;
   for (let schema = ready.pop(); schema; schema = ready.pop()) {
@@ -80,7 +84,7 @@ function isCircular(root: Fields, references: References): boolean {
   return taken < all.size;
 }
 
-/** `known`: sizes of schemas that have been looked at; one that is being looked at counts as one. */
+/** `known`: sizes that were computed already. A schema that is being measured counts as 1, which ends recursion. */
 function expandedSize(schema: Fields, references: References, known: Map<Fields, number>): number {
   const size = known.get(schema);
   if (size !== undefined) return size;

@@ -1,10 +1,10 @@
 /**
- * Judges a value by a JSON Schema (draft 2020-12) within a budget of steps. A library would be shorter, and none lets its work be bounded: they
- * run `pattern` and `format` on the engine's backtracking regular expressions, apply a schema again for each way that leads to it, and compare
- * items in pairs.
+ * Checks a value by a JSON Schema (draft 2020-12) within a budget of steps. A library would be shorter, but no library bounds its work:
+ * they run `pattern` and `format` on the engine's backtracking regular expressions, apply a schema again on each path that leads to it, and
+ * compare items in pairs.
  *
- * Left to the runner of the tool: `pattern`, `patternProperties`, `unevaluatedProperties`, `unevaluatedItems` and dynamic references. What depends on one of
- * them is unsure, and what is unsure is no fault. `format` is an annotation, as the draft has it.
+ * Left to the tool's runner: `pattern`, `patternProperties`, `unevaluatedProperties`, `unevaluatedItems` and dynamic references. A verdict
+ * that depends on one of them is unsure, and an unsure verdict is no fault. `format` is an annotation, as the draft defines it.
  */
 import { canonical, type Spend } from "./canonical-json";
 import { type Fields, isFields, References } from "./schema-parts";
@@ -27,14 +27,14 @@ import {
   type Verdict,
 } from "./schema-verdict";
 
-/** Thrown where judging takes more than is allowed. */
+/** Thrown when the check exceeds its budget. */
 export class OverBudget extends Error {}
-/** Thrown where a reference of the schema leads nowhere. */
+/** Thrown when a reference of the schema has no target. */
 export class UnusableSchema extends Error {}
 
-/** Steps of applying one schema to one value. A name, a listed value and eight characters that are counted are one each. */
+/** Steps for applying one schema to one value. A property name, an enum value, and eight characters of text cost one step each. */
 const APPLY_STEPS = 10;
-/** About 100 ms of a slow core, and a list of 5,000 objects with seven fields each. */
+/** About 100 ms on a slow core: enough for a list of 5,000 objects with seven properties each. */
 const MAX_STEPS = 500_000;
 
 export class StepBudget {
@@ -46,15 +46,18 @@ export class StepBudget {
 
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new OverBudget("judging takes too many steps");
+    if (this.#left < 0) throw new OverBudget("the check takes too many steps");
   }
 }
 
-/** Levels of the value, and of schemas that judge the same value. */
+/** The most levels, counting both the value's nesting and schemas that apply to the same value. */
 const MAX_NESTING = 500;
 const UNJUDGED = ["pattern", "patternProperties", "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"] as const;
 
-/** What is wrong with `value`, each with the field's path; empty: nothing that can be found here. Throws `OverBudget` and `UnusableSchema`. */
+/**
+ * Lists what is wrong with `value`, each fault with the path of its field. Empty when no fault was found. Throws `OverBudget` and
+ * `UnusableSchema`.
+ */
 export function checkSchema(schema: Fields, value: unknown, budget: StepBudget): readonly string[] {
   return describeFaults(new Check(schema, budget).apply(schema, { value, key: null, within: null, nesting: 0 }));
 }
@@ -72,7 +75,7 @@ class Check {
     this.#spend(APPLY_STEPS);
     if (schema === false) return fault(place, () => "is not allowed");
     if (!isFields(schema)) return FINE;
-    if (place.nesting > MAX_NESTING) throw new OverBudget("nested too deep to be judged");
+    if (place.nesting > MAX_NESTING) throw new OverBudget("nested too deep to check");
     const found = new Findings();
     if (UNJUDGED.some((keyword) => schema[keyword] !== undefined)) found.add(UNSURE);
     this.#judge(schema, { ...place, nesting: place.nesting + 1 }, found);
@@ -94,7 +97,7 @@ class Check {
 
   #referred(reference: string, place: Place): Verdict {
     const target = this.#references.resolve(reference);
-    if (target === undefined) throw new UnusableSchema("a $ref leads nowhere");
+    if (target === undefined) throw new UnusableSchema("a $ref has no target");
     return this.apply(target, place);
   }
 
@@ -167,7 +170,7 @@ class Check {
     const { minItems, maxItems } = schema;
     found.add(failIf(typeof minItems === "number" && value.length < minItems, place, () => `must have at least ${minItems} items`));
     found.add(failIf(typeof maxItems === "number" && value.length > maxItems, place, () => `must have at most ${maxItems} items`));
-    // Before the draft of 2020 a list under `items` was what `prefixItems` is now.
+    // Before draft 2020-12, a list under `items` meant what `prefixItems` means now.
     const isOldForm = Array.isArray(schema.items);
     const first = toArray(isOldForm ? schema.items : schema.prefixItems);
     const rest = isOldForm ? schema.additionalItems : schema.items;
@@ -207,7 +210,7 @@ class Check {
     this.#required(schema.required, value, place, found);
     this.#dependent(schema, value, place, found);
     const properties = isFields(schema.properties) ? schema.properties : {};
-    // Names that a pattern matches are not additional, and patterns are not judged.
+    // Properties that match a pattern are not additional. Patterns are not evaluated here, so any property may match one.
     const others = schema.patternProperties === undefined ? schema.additionalProperties : undefined;
     for (const name of names) {
       if (found.isFull) break;

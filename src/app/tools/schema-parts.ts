@@ -1,4 +1,7 @@
-/** The schemas inside a JSON Schema (draft 2020-12, with the older `definitions`, `dependencies` and lists under `items`), and where its references lead. */
+/**
+ * Finds the schemas inside a JSON Schema (draft 2020-12, with the older `definitions`, `dependencies` and lists under `items`), and
+ * resolves its references.
+ */
 
 export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -9,13 +12,13 @@ interface Keywords {
   readonly named: readonly string[];
 }
 
-/** Keywords whose schemas judge the value itself: a circle of them never ends. */
+/** Keywords whose schemas apply to the value itself: a circle of them never ends. */
 const SAME_VALUE: Keywords = {
   one: ["not", "if", "then", "else"],
   list: ["allOf", "anyOf", "oneOf"],
   named: ["dependentSchemas", "dependencies"],
 };
-/** Keywords whose schemas judge a part of the value. */
+/** Keywords whose schemas apply to a part of the value. */
 const PART_OF_VALUE: Keywords = {
   one: ["additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "contains", "unevaluatedItems"],
   list: ["prefixItems", "items"],
@@ -41,7 +44,7 @@ export class References {
     this.#inner = innerIds(root);
   }
 
-  /** The schema that a `$ref` names; undefined: it leads nowhere. */
+  /** The schema that a `$ref` names. Undefined when it has no target. */
   resolve(reference: string): Fields | boolean | undefined {
     if (!this.#found.has(reference)) this.#found.set(reference, this.#find(reference));
     const found = this.#found.get(reference);
@@ -49,7 +52,8 @@ export class References {
   }
 
   #find(reference: string): unknown {
-    // An inner `$id` is the base of the references below it: which one a bare fragment belongs to is not kept here.
+    // An inner `$id` is the base of the references below it. This class does not track that base, so with inner ids only references to
+    // those ids resolve.
     if (this.#inner.size > 0) return this.#inner.get(reference);
     const own = typeof this.root.$id === "string" ? this.root.$id.replace(/#$/, "") : "";
     const fragment = own !== "" && reference.startsWith(own) ? reference.slice(own.length) : reference;
@@ -66,7 +70,7 @@ export class References {
   }
 }
 
-/** A step of a JSON pointer in a URI (RFC 6901 §6); null: it is malformed. */
+/** Decodes a step of a JSON pointer in a URI (RFC 6901 §6). Null when it is malformed. */
 function toKey(step: string): string | null {
   try {
     return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
@@ -75,7 +79,7 @@ function toKey(step: string): string | null {
   }
 }
 
-/** Every schema that is written in `root`, itself first. */
+/** Every schema that is written in `root`, `root` first. */
 function* writtenSchemas(root: Fields): Generator<Fields> {
   const open: Fields[] = [root];
   for (let schema = open.pop(); schema; schema = open.pop()) {
@@ -101,7 +105,7 @@ function referred(schema: Fields, references: References): Fields[] {
   return isFields(target) ? [target] : [];
 }
 
-/** Schemas that judge the same value as `schema` does. */
+/** Schemas that apply to the same value as `schema`. */
 export const sameValueSchemas = (schema: Fields, references: References): Fields[] => [
   ...referred(schema, references),
   ...schemasAt(schema, SAME_VALUE),
@@ -112,7 +116,7 @@ export const appliedSchemas = (schema: Fields, references: References): Fields[]
   ...schemasAt(schema, PART_OF_VALUE),
 ];
 
-/** `root` and every schema that is written in it or referred to, each once. */
+/** `root` and every schema that is written in it or referenced, each once. */
 export function allSchemas(root: Fields, references: References): ReadonlySet<Fields> {
   const all = new Set<Fields>();
   const open: Fields[] = [root];

@@ -1,16 +1,16 @@
-/** What is found when a value is judged by a schema, and the keywords that need no other schema. */
+/** The result of checking a value by a schema, and the checks that need no other schema. */
 import type { Fields } from "./schema-parts";
 
-/** The value under judgement, and where it is. */
+/** The value under check, and its place in the arguments. */
 export interface Place {
   readonly value: unknown;
-  /** Name or index in what it is a part of; null: it is the whole. */
+  /** Property name or index in the parent. Null for the whole value. */
   readonly key: string | number | null;
   readonly within: Place | null;
   readonly nesting: number;
 }
 
-/** Put in words when it is reported: most faults are of schemas that need not match. */
+/** `text` is called only when the fault is reported, because most faults belong to alternatives that need not match. */
 interface Fault {
   readonly place: Place;
   readonly text: () => string;
@@ -22,7 +22,7 @@ export interface Verdict {
   readonly unsure: boolean;
 }
 
-/** Faults that are reported; more help no model. */
+/** The most faults to report; more do not help a model. */
 const MAX_FAULTS = 5;
 
 export const FINE: Verdict = { faults: [], unsure: false };
@@ -31,7 +31,7 @@ export const UNSURE: Verdict = { faults: [], unsure: true };
 export const fault = (place: Place, text: () => string): Verdict => ({ faults: [{ place, text }], unsure: false });
 export const failIf = (isFault: boolean, place: Place, text: () => string): Verdict => (isFault ? fault(place, text) : FINE);
 
-/** What was found so far, of several verdicts on one value. */
+/** Collects several verdicts on one value. */
 export class Findings implements Verdict {
   readonly faults: Fault[] = [];
   unsure = false;
@@ -42,7 +42,7 @@ export class Findings implements Verdict {
     this.unsure ||= verdict.unsure;
   }
 
-  /** Whether more would not be reported. */
+  /** True when further faults would not be reported. */
   get isFull(): boolean {
     return this.faults.length >= MAX_FAULTS;
   }
@@ -68,7 +68,7 @@ export const toArray = (value: unknown): readonly unknown[] => (Array.isArray(va
 
 export const part = (within: Place, key: string | number, value: unknown): Place => ({ value, key, within, nesting: within.nesting });
 
-/** No schema of several matched: what was wrong with each says it best. */
+/** The verdict when no schema of several matched: the faults of each say most. */
 export function none(verdicts: readonly Verdict[], place: Place): Verdict {
   const inner = new Findings();
   for (const verdict of verdicts) inner.add(verdict);
@@ -101,11 +101,11 @@ export function numberFaults(schema: Fields, value: number, place: Place): Verdi
   return found;
 }
 
-/** Decimal steps such as 0.01 are not exact in binary. */
+/** Decimal steps, for example 0.01, are not exact in binary. */
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0) return true;
   const times = value / step;
-  // What is too large to tell is no fault.
+  // A quotient that is too large to decide is no fault.
   return !(Math.abs(times - Math.round(times)) > Number.EPSILON * Math.max(1, Math.abs(times)) * 4);
 }
 

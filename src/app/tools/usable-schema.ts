@@ -1,8 +1,11 @@
-/** Whether arguments can be judged by a JSON Schema here: one that cannot be used lets everything through (`judge-call`). */
+/**
+ * Decides whether arguments can be checked by a JSON Schema here. A stored schema that cannot be used lets everything through
+ * (`judge-call`).
+ */
 import { boundsFault } from "./schema-bounds";
 import { allSchemas, type Fields, isFields, References } from "./schema-parts";
 
-/** What is wrong with it, in a few words; null: nothing. It is not changed. */
+/** What is wrong with the schema, in a few words. Null when nothing is. The schema is not changed. */
 export function schemaFault(schema: Fields): string | null {
   const bounds = boundsFault(schema);
   if (bounds !== null) return bounds;
@@ -19,7 +22,7 @@ function faultOf({ $ref, pattern, patternProperties }: Fields, references: Refer
   return patterns.every(isPattern) ? null : "a pattern in it is no regular expression";
 }
 
-/** Compiled, and never run: it is the client's text, and may take any time (`schema-check`). */
+/** Compiles the pattern without running it: it is the client's text, and matching could take any time (`schema-check`). */
 function isPattern(pattern: unknown): boolean {
   try {
     return typeof pattern === "string" && Boolean(new RegExp(pattern, "u"));

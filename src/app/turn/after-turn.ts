@@ -1,4 +1,7 @@
-/** Between two turns: what was held back takes effect, the threshold is looked at, and the next message gets its turn. */
+/**
+ * Runs between two turns: applies compaction results that were held back, checks the compaction threshold, and starts the next queued
+ * message's turn.
+ */
 import { policyOf } from "../../context/policy-choice";
 import type { CompactionTrigger } from "../../domain/compaction-events";
 import { settleSpent } from "../compaction/lease-compaction";
@@ -14,7 +17,7 @@ import type { SessionPorts } from "../session-ports";
 export interface AfterTurnPorts extends SessionPorts {
   readonly held: HeldOutcomes;
   readonly incarnation: string;
-  /** Asks for another worker: what was held allows one more attempt, or was a part. */
+  /** Wakes another worker, because a held result failed with attempts left, or was one part of several. */
   readonly wakeCompaction: () => void;
 }
 
@@ -31,11 +34,14 @@ function settleBetweenTurns(cast: Cast | null, ports: AfterTurnPorts): void {
   if (cast) settleSpent(cast, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
   if (!cast || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
-  // One that failed is asked for again after the next response, not at once.
+  // A compaction that failed is requested again after the next response, not at once.
   if (compaction.failed_after !== last_turn.id) requestCompaction(cast.spec, "threshold", ports);
 }
 
-/** After a response: when the policy says so, a compaction is asked for (FEAT-011, compact rule 1). True: something was done or asked. */
+/**
+ * Compacts or requests a compaction when the policy says so (docs/policy.md). Returns true when the view changed or a compaction was
+ * requested.
+ */
 export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, ports: CompactionPorts): boolean {
   const { writer, clock, ids } = ports;
   if (writer.state.compaction.requested) return false;

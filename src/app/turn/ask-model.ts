@@ -1,6 +1,6 @@
 /**
- * One call of a model for a turn: from the view to what was heard, shown as it comes. Every call has an abort of its own, so that a deadline
- * ends the call and not the turn.
+ * Makes one model call for a turn: builds the request from the view and shows the reply as it streams. Every call has its own abort
+ * controller, so that a deadline ends the call and not the turn.
  */
 import { rawViewTokens } from "../../context/budget";
 import { rentOfCall } from "../../context/planner";
@@ -19,11 +19,17 @@ import { CallUnderWay, type LiveTurn } from "./live-turn";
 import { isCurrent } from "./make-room";
 import { watchDeadlines } from "./watch-deadlines";
 
-/** A reply at most, its calls and their signatures included, in UTF-16 units: the endpoint may be a tenant's own, and the memory is shared. */
+/**
+ * The largest reply, in UTF-16 units, including its tool calls and their signatures. The endpoint may be a tenant's own, and the isolate's
+ * memory is shared.
+ */
 export const MAX_REPLY_UNITS = 500_000;
 
 interface ModelReply {
-  /** Nothing of an answer was heard: no word and no call, and where a deadline passed, no sign that one was being written. */
+  /**
+   * True when the model sent no part of an answer: no text and no tool call. After a timeout it also requires that the provider reported no
+   * progress on an answer.
+   */
   readonly silent: boolean;
   readonly outcome:
     | { readonly kind: "finished"; readonly finish: FinishReason }
@@ -33,7 +39,7 @@ interface ModelReply {
 
 export interface Asking {
   readonly spec: ModelSpec;
-  /** Tokens of the reply at most; null: as many as the window still holds. */
+  /** The most tokens of the reply; null: no cap is named, and the reply may use what is left of the window. */
   readonly maxOutput: number | null;
 }
 
@@ -51,7 +57,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
   const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
-  // Counted before it is made: what cannot be written down is not asked.
+  // Notes the call before making it. `noteCall` throws when the note cannot be stored, and then no call is made.
   ports.noteCall(call.endedAs("crashed", null));
   live.call = call;
   let noted = Promise.resolve();
@@ -68,7 +74,10 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
 
 const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio === undefined ? {} : { ratio });
 
-/** Once the request's digest is known: should the object die after this, the next life can say what was asked. The call is noted without it, too. */
+/**
+ * Adds the request's digest to the noted call as soon as the digest is known, so that after a crash the next life of the object can record
+ * what was sent. A failure is only logged, because the call itself is noted already.
+ */
 async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
   call.request_digest = await of.digest;
   if (!isCurrent(of.live, ports)) return;
@@ -86,7 +95,7 @@ interface Heard {
 
 type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelChunk>;
 
-/** Reads the stream to its end, showing it as it comes. A deadline aborts it; what was heard stays heard. */
+/** Reads the stream to its end and shows each chunk as it arrives. A deadline aborts the call; the text received until then is kept. */
 async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readonly spec: ModelSpec }, ports: SessionPorts): Promise<Heard> {
   const heard: Heard = { silent: true, outcome: failed("unavailable") };
   const call = new AbortController();
@@ -101,7 +110,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
   };
   try {
     for await (const chunk of ask({ signal: call.signal, onProgress, onAlive: () => watch.heard() })) {
-      if (call.signal.aborted) break; // a chunk that was on its way: its turn may be over, and says nothing more
+      if (call.signal.aborted) break; // A chunk that was already on its way when the call was aborted: the turn may be over.
       watch.heard(chunk.type === "text");
       const taken = shorten(chunk, MAX_REPLY_UNITS - live.spoken.units);
       take(taken, heard, live);
@@ -117,7 +126,7 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
     watch.end();
     live.abort.signal.removeEventListener("abort", stop);
   }
-  // Whoever wrote and fell silent is not asked the same again: it would take as long.
+  // After a timeout, a model that had begun to write is not asked the same again: the answer would take as long.
   return watch.expired ? { silent: heard.silent && !wrote, outcome: failed("timeout") } : heard;
 }
 
@@ -128,13 +137,16 @@ function show(chunk: ModelChunk, live: LiveTurn, ports: SessionPorts): void {
   if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
 }
 
-/** As many of its words as `room` holds: a whole reply may come as one chunk. Calls are left whole: of a turn that fails none is kept. */
+/**
+ * Cuts a text or reasoning chunk to `room` UTF-16 units, because a whole reply may come as one chunk. Tool calls stay whole: a turn that
+ * fails keeps none of them.
+ */
 function shorten(chunk: ModelChunk, room: number): ModelChunk {
   if (!isSpoken(chunk) || chunk.text.length <= room) return chunk;
   return { ...chunk, text: chunk.text.slice(0, endOfCharacter(chunk.text, Math.max(0, room))) };
 }
 
-/** The place before `at` where no character is cut in two. */
+/** The largest index up to `at` that does not split a surrogate pair. */
 const endOfCharacter = (text: string, at: number): number => (at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at);
 
 const failed = (kind: TurnFailure["kind"]): ModelReply["outcome"] => ({ kind: "failed", failure: { kind, status: null } });

@@ -1,4 +1,4 @@
-/** Which models are asked for an answer, in order: the session's own, then those that its policy names to fall back on. */
+/** Lists the models to ask for an answer, in order: the session's own model, then the fallback models of its policy. */
 import { limitOf, plannedNext } from "../../context/budget";
 import { policyOf } from "../../context/policy-choice";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
@@ -9,11 +9,11 @@ import { windowOf } from "../request/build-request";
 
 export interface ModelCandidate {
   readonly id: string;
-  /** The session's own model: for it the view is made to fit. Any other takes the conversation as it stands, or is passed over. */
+  /** True for the session's own model: the view is compacted to fit it. A fallback model takes the view as it is, or is skipped. */
   readonly isOwn: boolean;
 }
 
-/** Who answered the turn's last call goes on with it: it has the prefix in its cache, and what it signed goes back to it alone. */
+/** Puts the model that answered the turn's previous call first: it has the prefix in its cache, and only it gets back what it signed. */
 export function candidatesOf(state: SessionState): readonly ModelCandidate[] {
   const { settings } = state;
   const ids = [...new Set([settings.model, ...policyOf(settings.policy).fallback_models])];
@@ -23,14 +23,14 @@ export function candidatesOf(state: SessionState): readonly ModelCandidate[] {
   return [...first, ...others].map((id) => ({ id, isOwn: id === settings.model }));
 }
 
-/** The model of the turn's last call that was counted; null: there is none. */
+/** The model of this turn's last call with reported usage. Null when the turn has none. */
 function answererOf({ turn, anchor, view }: SessionState): string | null {
   if (!turn || !anchor) return null;
   const last = view.items.findLast((item) => item.position <= anchor.up_to);
   return last?.turn === turn.id ? anchor.model : null;
 }
 
-/** Whether the next request as it stands is within the candidate's own window, by our measure, and within the bound in bytes. */
+/** Whether the next request, without any compaction, fits the candidate's own window by our measure, and fits the bound in bytes. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
   if (contentBytes(state) > MAX_CONTENT_BYTES) return false;
   const limit = limitOf(windowOf(spec, policyOf(state.settings.policy)));

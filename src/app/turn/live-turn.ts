@@ -1,4 +1,4 @@
-/** A run in progress: what it asks and has said, for whoever must stop it and keep that. */
+/** The state of a running turn in memory: its model call and the partial reply, for the code that stops the turn and keeps that text. */
 import { costField } from "../../context/cost";
 import type { Prices } from "../../context/economy";
 import type { ModelCall, TurnRun } from "../../domain/commands";
@@ -8,7 +8,7 @@ import type { CallUsage } from "../../domain/model-call";
 import type { VainSpend } from "../request/retry";
 import { Spoken } from "./spoken";
 
-/** A model call that was made and is not in the ledger yet. What is not known of it when it ends stays null. */
+/** A model call that was made and is not in the ledger yet. Values that are still unknown when it ends stay null. */
 export class CallUnderWay {
   usage: CallUsage | null = null;
   request_digest: string | null = null;
@@ -31,7 +31,7 @@ export class CallUnderWay {
     return costField({ usage: this.usage, estimate: this.asked.estimate }, this.prices);
   }
 
-  /** `at`: when it ended; null: nobody saw its end. */
+  /** Returns the ledger entry. `at`: when the call ended; null when the end was not observed, after a crash. */
   endedAs(outcome: CallOutcome, at: number | null): ModelCall {
     const { asked, startedAt, usage, request_digest } = this;
     return {
@@ -56,18 +56,20 @@ export class LiveTurn {
   readonly run: TurnRun;
   readonly vain: VainSpend;
 
-  /** `vain`: what earlier rounds of the turn have spent in vain. */
+  /** `vain`: what failed calls in earlier rounds of the turn have cost. */
   constructor(run: TurnRun, vain: VainSpend = { calls: 0, tokens: 0 }) {
     this.run = run;
     this.vain = vain;
   }
 
-  /** A round of a turn. `last`: the one before it, of this turn or another. */
+  /**
+   * Creates the next round. `last`: the round before it, of this turn or of another one; failed-call costs carry over only within a turn.
+   */
   static after(last: LiveTurn | null, run: TurnRun): LiveTurn {
     return last?.run.turn === run.turn ? new LiveTurn(run, last.vain) : new LiveTurn(run);
   }
 
-  /** What was said so far, as parts of a reply that ends here; empty: nothing was. */
+  /** The partial reply, as parts that end here. Empty when the model has sent nothing. */
   get parts(): Part[] {
     return this.spoken.partial;
   }

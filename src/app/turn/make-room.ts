@@ -1,7 +1,7 @@
 /**
- * Before a model call: the view is brought to where the request fits, while the turn waits. A running background
- * compaction is waited for, a while; then the turn does the work itself under a higher token; and when no summary can be
- * had, the guard drops what must go (docs/design.md §5, rules of the protocol).
+ * Makes the next request fit before a model call, while the turn waits. It waits for a running background compaction up to a bound, then
+ * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups (docs/design.md §5, rules of
+ * the protocol).
  */
 import { limitOf, plannedNext } from "../../context/budget";
 import { isForced } from "../../context/cut";
@@ -33,12 +33,12 @@ import type { LiveTurn } from "./live-turn";
 
 export type RoomPorts = SessionPorts & HeldPorts;
 
-/** Inline work waits so long for a background lease that is running. */
+/** How long inline work waits for a running background lease. */
 export const WAIT_FOR_LEASE_MS = 5_000;
-/** A person waits: after this long the guard takes over. */
+/** A person waits for the turn: after this time the guard takes over. */
 const INLINE_MS = 60_000;
 
-/** After it the request fits by our measure, or there is a report of why it cannot. `stopped`: the turn is over. */
+/** After it the request fits by our measure, or the error reports why it cannot. `stopped`: the turn is over. */
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
@@ -50,24 +50,29 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
   return fitRequest(ports, spec);
 }
 
-/** What was refused in the turn before goes before anything older does. */
+/** Drops the message that the previous turn refused as too large, before anything older leaves the view. */
 function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const limits = limitsOf(spec);
   applyRungs(planRefused({ state, limits, policy: policyOf(state.settings.policy) }), { trigger: "guard", limits }, ports);
 }
 
-/** A background worker that is at it has brought, or is about to bring, more than clearing does: it goes first, where the turn must have room. */
+/**
+ * Clears tool results without a model. When the turn must have room, a result of the background worker is used first, because a summary
+ * frees more than clearing.
+ */
 async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
   const cast = isForced(plan.trigger) ? await castByPolicy(spec, ports) : null;
   if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
   if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
 }
 
-/** Items in the view from which on each look at all of them is a step of its own: others are served in between. */
+/**
+ * From this many items in the view on, each full pass over them is a step of its own, so that the object serves other requests in between.
+ */
 export const LONG_VIEW = 2_000;
 
-/** After it everything may have changed: it is an await like any other. */
+/** Lets other requests run. The caller must read the state again, as after every await. */
 async function breathe({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
   if (writer.state.view.items.length < LONG_VIEW) return;
   await new Promise<void>((resolve) => void schedule(0, resolve));
@@ -77,12 +82,12 @@ const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts):
   applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
 
 interface ForeseenRoom {
-  /** The compaction by a model that would come first: what it would write cannot be known. */
+  /** The compaction by a model that would come first. Its summary cannot be predicted. */
   readonly first: CompactPlan | null;
   readonly fits: Result<null, TurnFailure>;
 }
 
-/** What `makeRoom` would do if no summary could be had. Meant for a copy of the session. */
+/** Predicts what `makeRoom` would do if no summary were available. It executes commands, so call it on a copy of the session. */
 export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
@@ -100,7 +105,7 @@ export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "wri
   return turn?.id === run.turn && turn.incarnation === run.incarnation && turn.phase === "generating";
 };
 
-/** What the policy and the window ask for before the next call; null: the guard alone looks at it. */
+/** The compaction plan that policy and window require before the next call. Null: none, and only the guard checks the request. */
 function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
   const { state } = ports.writer;
   const policy = policyOf(state.settings.policy);
@@ -108,7 +113,7 @@ function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "cloc
   const plan = trigger && mayMakeRoom(policy, trigger) ? planSession(spec, { trigger }, ports) : null;
   if (plan?.kind !== "compact") return null;
   const { requested } = state.compaction;
-  // A draft or a rebuild that is being made gives way to a turn without room alone: for any other no summary will be asked for.
+  // A running draft or rebuild gives way only to a turn without room. For any other trigger no summary is requested while it runs.
   const waits = requested !== null && standsApart(requested.options) && !isInTheWay(requested, plan.trigger);
   return waits && summarizes(plan) ? null : plan;
 }
@@ -117,7 +122,7 @@ function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): Comp
   const limit = limitOf(windowOf(spec, policy));
   if (limit !== null && plannedNext(state, spec.id) > limit) {
     const last = state.ratios[0]?.model ?? spec.id;
-    // Who answered in its place was no switch of the session's model.
+    // A fallback model that answered is no switch of the session's model.
     return last === spec.id || policy.fallback_models.includes(last) ? "inline" : "model_switch";
   }
   const isFirst = (state.turn?.rounds ?? 0) === 0;
@@ -130,7 +135,7 @@ interface Inline {
   readonly trigger: CompactionTrigger;
 }
 
-/** The view changes, or it stays as it was; a summariser that fails never throws. */
+/** Compacts while the turn waits. The view changes or stays as it was; a failing summariser never throws. */
 export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomPorts): Promise<void> {
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
@@ -153,7 +158,10 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   if (!isOver() && inline.trigger === "overflow") dropInline(inline, ports);
 }
 
-/** The compaction that was asked for already, which the turn makes its own, or a new one; null: no model is to be asked. */
+/**
+ * The id of the compaction to work on: the one already requested, which the turn takes over, or a new one. Null when no model is to be
+ * asked.
+ */
 function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionId | null {
   const { writer, clock, ids } = ports;
   const { requested } = writer.state.compaction;
@@ -161,20 +169,23 @@ function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionI
   if (!summarizes(planSession(spec, { trigger }, ports))) return null;
   writer.execute({ type: "RequestCompaction", at: clock(), compaction: ids.newId("cmp"), trigger, options: null });
   const asked = writer.state.compaction.requested;
-  // What was asked for in words of its own goes on where the turn need not have room.
+  // A draft or a rebuild goes on when the turn does not have to make room.
   return asked && !standsApart(asked.options) ? asked.id : null;
 }
 
-/** By the session's policy, whatever a person asked of a compaction under way. */
+/** Resolves the models by the session's own policy, not by the options that a person gave to a running compaction. */
 const castByPolicy = (spec: ModelSpec, ports: RoomPorts): Promise<Cast> =>
   resolveCast(spec, ports, policyOf(ports.writer.state.settings.policy));
 
 const insideOf = (live: LiveTurn): Inside => live.run;
 
-/** A background worker may have brought something, or be about to: it takes effect here, since the turn waits for it. */
+/**
+ * Applies the background worker's result, now or when it arrives within `WAIT_FOR_LEASE_MS`. It takes effect inside the turn, because the
+ * turn waits for it.
+ */
 async function useBackground(live: LiveTurn, cast: Cast, ports: RoomPorts): Promise<void> {
   const { requested } = ports.writer.state.compaction;
-  // A draft or a rebuild makes no room.
+  // A draft or a rebuild does not make room.
   if (requested && standsApart(requested.options)) return;
   settleHeld(cast, ports, insideOf(live));
   const { lease } = ports.writer.state.compaction;
@@ -190,7 +201,10 @@ interface Work {
   readonly deadline: number;
 }
 
-/** All parts of one lease, each within the policy's time and all within the deadline. What it returns failed, and one more attempt is allowed. */
+/**
+ * Summarises all parts of one lease, each within the policy's timeout and all within the deadline. Returns the failed outcome when one more
+ * attempt is allowed, else null.
+ */
 async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<SummaryOutcome | null> {
   const { cast, id, leased, deadline } = work;
   const lease = { compaction: id, token: leased.token };
@@ -199,7 +213,7 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
     await breathe(ports);
-    // Nobody waits any more.
+    // The turn is over, so nothing waits for this summary.
     if (!isCurrent(live, ports)) {
       giveBack({ ...lease, outcome, part: part.part }, ports);
       return null;
@@ -214,7 +228,10 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
   }
 }
 
-/** The provider refused what we thought would fit, so the guard will not: the oldest go, down to the emergency's share. */
+/**
+ * Drops the oldest groups, down to the emergency's share of the window. The provider refused a request that fits by our measure, so the
+ * guard would drop nothing.
+ */
 function dropInline({ spec, trigger }: Inline, ports: RoomPorts): void {
   const plan = planSession(spec, { trigger }, ports);
   if (plan.kind !== "compact") return;

@@ -1,7 +1,7 @@
 /**
- * A title for a session that has none, asked of a cheap model after its first completed turn, if the policy names one. It runs
- * beside the turns: nothing waits for it, and neither the question nor the answer is ever part of the view. A failure costs the
- * one try; a call that the object died over is recorded by its next life and made once more.
+ * Makes a title for a session that has none, with one call to a cheap model after its first completed turn, if the policy names a model. It
+ * runs beside the turns: nothing waits for it, and neither its prompt nor its answer is part of the view. A failed call is not repeated.
+ * When the object dies during the call, its next life records the call and makes it once more.
  */
 import { policyOf } from "../../context/policy-choice";
 import { buildTitlePrompt, parseTitle, TITLE_MAX_OUTPUT, TITLE_SYSTEM } from "../../context/title";
@@ -17,17 +17,17 @@ import type { SessionContent, SessionPorts } from "../session-ports";
 const TITLE_TIMEOUT_MS = 30_000;
 
 export type TitlePorts = Pick<SessionPorts, "writer" | "content" | "model" | "models" | "clock" | "ids" | "schedule" | "log"> & {
-  /** Keeps the call durably before it is made, should the object die over it. */
+  /** Stores the call durably before it is made, in case the object dies during it. */
   readonly noteTitle: (call: ModelCall, tries: number) => void;
 };
 
-/** The model that is to be asked; null: no title is wanted, or all tries are spent. */
+/** The model to ask for a title. Null when no title is wanted, or all tries are spent. */
 export function titleModelOf({ lifecycle, settings, last_turn, title_tries }: SessionState): string | null {
   if (lifecycle !== "open" || title_tries >= MAX_TITLE_TRIES || settings.title !== null || last_turn?.status !== "completed") return null;
   return policyOf(settings.policy).title_model;
 }
 
-/** Never throws for what a model or the registry does. */
+/** Makes and records the title. It does not throw when the model or the registry fails. */
 export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise<void> {
   const { writer, content, clock, ids, log } = ports;
   const asked = titleModelOf(writer.state);
@@ -43,7 +43,8 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
   const { ref, bodies } = draftText(text, ids);
-  // What a user set meanwhile stands, and its text is not stored in vain; nor is what may have been made from a message that was redacted since.
+  // Discard the title when a user set one meanwhile, or when a message was redacted since, because the title may quote it. Its text is then
+  // not stored.
   const wanted = writer.state.settings.title === null && writer.state.redacted.length === redacted.length;
   const command = { type: "RecordTitle", at: clock(), call: toCall(outcome, writer.state), title: wanted ? ref : null, tries } as const;
   writer.execute(command, wanted ? bodies : []);

@@ -1,6 +1,6 @@
 /**
- * A provider that refuses a request as too long, though it fitted by our measure: the view is brought down to a fifth of
- * the window and the same turn asks again, at most twice and only while nothing was said (docs/design.md §5, overflow).
+ * Handles a provider's refusal of a request that fits by our measure. It brings the view down to a fifth of the window, and the same turn
+ * asks again: at most twice, and only before the model has sent anything (docs/design.md §5, overflow).
  */
 import { weighRequest } from "../../context/guard";
 import { policyOf } from "../../context/policy-choice";
@@ -13,13 +13,13 @@ import type { SessionPorts } from "../session-ports";
 import type { LiveTurn } from "./live-turn";
 import { compactInline, isCurrent, type RoomPorts } from "./make-room";
 
-/** Emergency compactions of one turn: then the refusal is the answer. */
+/** Emergency compactions per turn. After them the turn fails with the provider's refusal. */
 const RESCUES = 2;
 
-/** How a turn ends. */
+/** How a turn ends in failure. */
 export interface Failed {
   readonly failure: TurnFailure;
-  /** Null: there was none, or it is recorded already. */
+  /** The call to record. Null when none was made, or it is recorded already. */
   readonly call: ModelCall | null;
 }
 
@@ -28,7 +28,7 @@ export interface Refused {
   readonly call: ModelCall;
 }
 
-/** Meant for a refusal before anything was heard. Null: the view shrank, and the turn may ask again. Not counted as an attempt (Opal compaction, overflow recovery). */
+/** Call it only for a refusal before any output. Null: the view shrank, and the turn may ask again; this does not count as an attempt. */
 export async function rescue(
   live: LiveTurn,
   { refused, spec, rescues }: { readonly refused: Refused; readonly spec: ModelSpec; readonly rescues: number },
@@ -48,13 +48,13 @@ export async function rescue(
   return shrank ? null : { failure: withNumbers(failure, truly, ports), call: null };
 }
 
-/** A window that shrank that much since the model last read something. */
+/** A reported limit below this share of the last measured input is doubtful at first. */
 const FAR_BELOW = 1 / 4;
 
 /**
- * Smaller than the registry says, where the provider said so: what must fit is a share of what it takes. The registry is not changed by it.
- * An unknown window is what the provider says. A number far below what the model has read before is more likely another one of the
- * sentence, and a share of it would cost most of the history: it is believed when the same is refused again.
+ * The model with the window that the provider named, if it is smaller than the registry's or the registry has none. The registry itself
+ * does not change. A limit far below what the model has read before is probably another number of the error message, and trusting it would
+ * cost most of the history: it counts only when the provider refuses again.
  */
 function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly rescues: number; readonly state: SessionState }): ModelSpec {
   const known = spec.context_window;
@@ -64,7 +64,7 @@ function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly resc
   return isDoubtful ? spec : { ...spec, context_window: limit };
 }
 
-/** The refusal with what we know: what the request weighs by our measure, what should fit, and what weighs most. */
+/** Adds our figures to the refusal: the request's weight by our measure, the limit, and the largest items. */
 function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {
   const { state } = writer;
   const fit = weighRequest({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy) });

@@ -1,7 +1,7 @@
 /**
- * One answer of a turn: from the view to what it recorded. It runs detached: no connection keeps it alive, and
- * whoever listens reads the live stream. Every await is a race with stop, interrupt and eviction, so everything is
- * recorded by a command that names the run and is refused if the run is over (docs/design.md §1.3, §1.7).
+ * Produces one answer of a turn, from the view to the recorded reply. It runs detached: no connection keeps it alive, and clients read the
+ * live stream. Every await is a race with stop, interrupt and eviction, so every result is recorded by a command that names the run, and is
+ * refused if the run is over (docs/design.md §1.3, §1.7).
  */
 import { policyOf } from "../../context/policy-choice";
 import type { CalledTool, ModelCall } from "../../domain/commands";
@@ -19,8 +19,8 @@ import type { Failed } from "./rescue";
 import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
 
 /**
- * The session's model is asked, and then, while nothing was said, those that its policy names to fall back on. What the first of them failed
- * with is what the turn fails with.
+ * Asks the session's model, then the fallback models of its policy, as long as no model has sent anything. The turn fails with the first
+ * model's failure.
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   const efforts = new Efforts(live.vain);
@@ -39,7 +39,9 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
   if (ended) fail(live, ports, ended);
 }
 
-/** A model that calls tools for ever is stopped by its policy, and none is asked for what there is no room to record. Null: it may be. */
+/**
+ * Why no model may be asked: storage is full, or the turn has reached the policy's limit of tool rounds. Null when a model may be asked.
+ */
 function whyNotAsked({ writer, storageIsFull }: SessionPorts): Failed | null {
   const { turn, settings } = writer.state;
   if (storageIsFull()) return { failure: { kind: "storage_full", status: null }, call: null };
@@ -52,7 +54,7 @@ const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ fai
 const mayGoOn = ({ silent, failure }: TriedInVain, efforts: Efforts): boolean =>
   silent && mayHelpElsewhere(failure.kind) && !efforts.isSpent;
 
-/** The reply and its calls, in one step: never a call without the words that led to it. */
+/** Records the reply and its calls in one command: a call is never stored without the text that led to it. */
 function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishReason; call: ModelCall }): void {
   const { writer, clock, ids } = ports;
   const at = clock();
@@ -84,7 +86,7 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   if (!recorded.ok) ports.log.info("reply_not_recorded", { turn, code: recorded.error.code });
 }
 
-/** What cannot be run has its result from here, as what runs here has. */
+/** `server` marks calls whose result comes from this side: calls that run here, and calls that cannot be run. */
 const toCalledTool = (item: ItemDraft, judged: JudgedCall): CalledTool => ({
   item,
   ...(judged.kind !== "client" && { server: true }),

@@ -1,4 +1,4 @@
-/** What a model says in one reply, as it comes: blocks of text and thinking with what the provider wants back, and calls, in their order. */
+/** Collects one streamed reply: blocks of text and thinking with the provider's metadata, and tool calls, in their order. */
 import type { Part, ProviderMetadata, ToolCallPart } from "../../domain/message";
 import type { SpokenPiece } from "../ports";
 
@@ -9,7 +9,7 @@ interface Block {
   metadata: ProviderMetadata | null;
 }
 
-/** A call, and the thinking that came between it and the one before. */
+/** A call with the thinking between it and the call before it. */
 interface SpokenCall {
   readonly call: ToolCallPart;
   readonly thinking: readonly Part[];
@@ -17,7 +17,7 @@ interface SpokenCall {
 
 export class Spoken {
   readonly #blocks: Block[] = [];
-  /** Each with the number of blocks that came before it. */
+  /** Each call with the number of blocks before it. */
   readonly #calls: { readonly call: ToolCallPart; readonly after: number }[] = [];
   #units = 0;
 
@@ -38,22 +38,25 @@ export class Spoken {
     this.#units += call.arguments.length + (call.provider_metadata ? JSON.stringify(call.provider_metadata).length : 0);
   }
 
-  /** Whether there is a word, or a thought, so far. */
+  /** Whether the reply has any text or thinking so far. */
   get hasWords(): boolean {
     return this.#blocks.some(({ text }) => text !== "");
   }
 
-  /** UTF-16 units of all of it, calls and metadata included. */
+  /** UTF-16 units of the whole reply, including calls and metadata. */
   get units(): number {
     return this.#units;
   }
 
-  /** What stays of a reply that is cut off. No provider takes a thought back without what followed it, so that none is asked to. */
+  /**
+   * The parts to keep of a reply that was cut off. Provider metadata is left out: no provider accepts signed thinking without what followed
+   * it.
+   */
   get partial(): Part[] {
     return this.#blocks.flatMap(({ type, text }): Part[] => (text === "" ? [] : [{ type, text }]));
   }
 
-  /** The whole reply: the words, and the calls, each with the thinking right before it, which must not be torn from it. */
+  /** The complete reply: its words, and its calls with the thinking right before each. Thinking and its call must stay together. */
   get whole(): { readonly words: readonly Part[]; readonly calls: readonly SpokenCall[] } {
     const first = this.#calls[0]?.after ?? this.#blocks.length;
     const last = this.#calls.at(-1)?.after ?? this.#blocks.length;
@@ -72,7 +75,7 @@ function toPart({ type, text, metadata }: Block): Part[] {
   return text === "" ? [] : [{ type, text }];
 }
 
-/** By provider: what came first may be completed later, as a signature is at a block's end. */
+/** Merges metadata by provider: a later piece may complete an earlier one, as a signature at a block's end does. */
 function merge(known: ProviderMetadata | null, more: ProviderMetadata): ProviderMetadata {
   const merged: Record<string, unknown> = { ...known };
   for (const [provider, value] of Object.entries(more)) {

@@ -1,6 +1,6 @@
 /**
- * One model, asked for an answer: until it has answered, or nothing more can be done about what it fails with. A request that is too long
- * shrinks the view, a reply that is too long shrinks its cap, and what passes is waited for; each so often, and only while nothing was said.
+ * Asks one model until it answers or its failure cannot be remedied. A request that is too long shrinks the view, a reply that is too long
+ * shrinks its cap, and a transient failure is waited out. Each remedy is bounded, and only used before the model has sent anything.
  */
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
@@ -16,7 +16,7 @@ import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
 import { type Failed, rescue } from "./rescue";
 
-/** `over`: the turn is. `passed_over`: the model has no room for the conversation as it stands, and was not asked. */
+/** `over`: the turn has ended. `passed_over`: the view does not fit this model, and it was not asked. */
 export type Tried =
   | { readonly kind: "answered"; readonly finish: FinishReason; readonly call: ModelCall }
   | TriedInVain
@@ -25,26 +25,26 @@ export type Tried =
 
 export interface TriedInVain extends Failed {
   readonly kind: "failed";
-  /** Nothing was said: another model may be asked in its place. */
+  /** The model sent nothing, so another model may be asked in its place. */
   readonly silent: boolean;
 }
 
 const OVER: Tried = { kind: "over" };
 
-/** What was tried of it so far. */
+/** What was tried with one model so far. */
 interface OneModel {
   readonly spec: ModelSpec;
   readonly isOwn: boolean;
-  /** Tokens of the reply at most; null: as many as the window still holds. */
+  /** The most tokens of the reply; null: no cap, and the reply may use what is left of the window. */
   cap: number | null;
-  /** The same as the last request named it. */
+  /** The cap that the last request named, in tokens; null: none. */
   asked: number | null;
   calls: number;
   shrinks: number;
   rescues: number;
 }
 
-/** `efforts`: what the answer has cost so far, over all its models. */
+/** `efforts`: what the answer has cost so far, over all models. */
 export async function tryModel(
   live: LiveTurn,
   { id, isOwn, efforts }: ModelCandidate & { efforts: Efforts },
@@ -70,7 +70,7 @@ export async function tryModel(
 const inVain = (failed: Failed, silent: boolean): TriedInVain => ({ kind: "failed", ...failed, silent });
 const notAsked = (failure: TurnFailure): TriedInVain => inVain({ failure, call: null }, true);
 
-/** Null: there is room. For the session's own model it is made; another one takes the view as it is. */
+/** Null when the request fits. Room is made only for the session's own model; a fallback model takes the view as it is. */
 async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<Tried | null> {
   if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : { kind: "passed_over" };
   const room = await makeRoom(live, spec, ports);
@@ -85,7 +85,7 @@ interface Mending {
   readonly efforts: Efforts;
 }
 
-/** What can be done about a call that failed before its first word, so that the model is asked `again`; else how it ended. */
+/** Remedies a call that failed before its first output. `again`: ask the same model again; otherwise how the attempt ended. */
 async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, ports: RoomPorts): Promise<Tried | "again"> {
   if (failure.kind === "overflow" && one.isOwn) {
     const ended = await rescue(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
@@ -104,7 +104,7 @@ async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, po
   return isCurrent(live, ports) ? "again" : OVER;
 }
 
-/** Too much was asked of the reply: the cap shrinks, never the history. False: that is not it, or it is small enough. */
+/** Lowers the reply's cap, never the history. False when the cap was not the cause, or cannot shrink any more. */
 function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: RoomPorts): boolean {
   if (failure.kind !== "output_cap" || one.shrinks === SHRINKS) return false;
   const cap = shrinkCap(failure, one.asked ?? one.spec.max_output);
@@ -115,7 +115,7 @@ function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: Room
   return true;
 }
 
-/** A call that came to nothing is in the ledger before the next one is made; null: none was made. False: the turn is over. */
+/** Records a failed call in the ledger before the next call is made. `call` null: none was made. False when the turn is over. */
 export function keepCall(live: LiveTurn, call: ModelCall | null, ports: RoomPorts): boolean {
   const goesOn = call ? ports.writer.execute({ type: "RecordCall", at: ports.clock(), ...live.run, call }).ok : isCurrent(live, ports);
   live.call = null;

@@ -1,15 +1,16 @@
 /**
- * How long a call may be silent, and how long it may take. A model that thinks may show nothing of it for minutes (OpenAI and Google send no
- * byte meanwhile), before its first word and after a thought alike; after a piece of text, silence is a stall whoever speaks. One timer at a time, none of them per chunk.
+ * Watches a call's deadlines: silence and total time. A model that thinks may send nothing for minutes (OpenAI and Google send no byte
+ * meanwhile), before its first word and between thoughts. After a piece of text, silence is a stall for every model. One timer runs at a
+ * time; no chunk starts one of its own unless it brings the deadline nearer.
  */
 import type { ModelSpec } from "../ports";
 import type { SessionPorts } from "../session-ports";
 
 interface Watch {
-  /** Something came from the provider, also what says nothing, as a ping does. `isText`: a piece of the reply's words. */
+  /** Call it for anything that comes from the provider, including pings. `isText`: the chunk is a piece of the reply's text. */
   heard(isText?: boolean): void;
   end(): void;
-  /** A deadline passed, and the call was aborted for it. */
+  /** True once a deadline passed and the call was aborted. */
   readonly expired: boolean;
 }
 
@@ -42,7 +43,7 @@ export function watchDeadlines({ clock, schedule, deadlines }: WatchPorts, { abo
   return {
     heard(isText = false) {
       silentUntil = clock() + (isText ? deadlines.idleMs : Math.max(deadlines.idleMs, thinkingMs));
-      // A deadline that moves away is seen when the timer rings; only the first token, or words after a thought, bring it nearer.
+      // A later deadline is noticed when the timer fires. Only the first sign of life, or text after thinking, brings the deadline nearer.
       if (dueAt() >= ringsAt) return;
       cancel();
       arm();
