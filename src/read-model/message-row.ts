@@ -74,7 +74,7 @@ function boundContent(parts: readonly Part[], maxBytes: number): { readonly text
     limit = Math.floor(limit / 2);
     text = JSON.stringify(parts.map((part) => shorten(part, limit)));
   }
-  // A list of very many parts can exceed the limit when every text is already cut to nothing.
+  // A list of very many parts can exceed the limit even when every text is cut to nothing.
   return { text: byteLength(text) <= maxBytes ? text : "[]", cut: true };
 }
 

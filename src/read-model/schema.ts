@@ -17,8 +17,8 @@ export const tenants = sqliteTable("tenants", {
 });
 
 /**
- * Rows with `tenantId` '' hold the presets that every deployment knows. `contextWindowSize` null: unknown, never
- * compacted. Prices are US dollars per million tokens, `capabilities` is JSON, `credential` is a name.
+ * Rows with `tenantId` '' hold the presets that every deployment knows. `contextWindowSize` null: unknown. Prices are
+ * US dollars per million tokens, `capabilities` is JSON, `credential` is a name.
  */
 export const models = sqliteTable(
   "models",

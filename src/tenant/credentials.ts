@@ -18,7 +18,7 @@ interface KnownKeys {
 
 interface CredentialsDeps {
   readonly tenant: string;
-  /** The stub makes a fresh one for each call: a stub stays broken once its object was reset. */
+  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
   readonly stub: Pick<TenantApi, "sealedCredential">;
   /** Read when a key is needed: with a wrong variable, models that need no key can still be called. */
   readonly keys: () => KnownKeys;

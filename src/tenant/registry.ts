@@ -13,8 +13,8 @@ import { createSuggestions } from "./suggestions";
 import type { TenantSql } from "./tenant-sql";
 
 /**
- * The most models of a tenant. Each change of one writes the rows of all in one batch, and all are one answer of `GET
- * /v1/models`. A larger catalogue, as of a gateway, belongs in the deployment's configuration.
+ * The most models of a tenant. Each change of one writes the rows of all in one batch, and `GET /v1/models` returns all
+ * in one answer. A larger catalogue, as of a gateway, belongs in the deployment's configuration.
  */
 export const MAX_MODELS = 100;
 
