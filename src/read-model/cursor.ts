@@ -9,7 +9,7 @@ export interface Cursor {
 export const toCursor = ({ updatedAt, id }: Cursor): string =>
   btoa(`${updatedAt}:${id}`).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
-/** Null: not one that this server made. */
+/** Null when the text is no cursor that this server made. */
 export function parseCursor(text: string): Cursor | null {
   const [, time, name] = /^(\d{1,15}):(\w+)$/.exec(decode(text)) ?? [];
   const id = name === undefined ? null : parseId("ses", name);

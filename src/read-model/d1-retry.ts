@@ -1,4 +1,4 @@
-/** D1's transient failures. Its errors carry no `.retryable`: the messages are what there is (Cloudflare's D1 documentation, error list). */
+/** D1's transient failures. D1 errors carry no `.retryable`, so the message decides (Cloudflare's D1 documentation, list of errors). */
 const TRANSIENT = [
   "Network connection lost",
   "storage caused object to be reset",
@@ -6,7 +6,7 @@ const TRANSIENT = [
   "Cannot resolve D1 DB due to transient issue",
 ];
 
-/** Waits before the second and the third try. Short: a longer outage is for the drain's own backoff. */
+/** Waits before the second and the third try. They are short: a longer outage is left to the drain's own backoff. */
 const PAUSES_MS = [20, 60];
 
 const isTransient = (error: unknown): boolean => {
@@ -17,7 +17,7 @@ const isTransient = (error: unknown): boolean => {
 export type Pause = (ms: number) => Promise<void>;
 export const pause: Pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs `work`, which must be safe to run twice: the answer of a batch that was committed may be what got lost. */
+/** Runs `work` up to three times. `work` must be safe to run twice: D1 may have committed a batch whose answer was lost. */
 export async function withRetries<T>(work: () => Promise<T>, wait: Pause): Promise<T> {
   for (const ms of PAUSES_MS) {
     try {

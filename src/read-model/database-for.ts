@@ -1,7 +1,7 @@
 import type { TenantId } from "../domain/ids";
 
 /**
- * The database of a tenant's read model. Today there is one; a tenant that outgrows it (10 GB, one thread) gets its own
- * here, and nobody else has to know.
+ * The database of a tenant's read model. Today there is one. A tenant that outgrows it (10 GB, one thread) gets its own
+ * here, and no caller changes.
  */
 export const databaseFor = (env: { readonly DB: D1Database }, _tenant: TenantId): D1Database => env.DB;

@@ -1,4 +1,7 @@
-/** What stays of erased sessions' ledgers as rows: written when a session is erased, and mended by a rebuild of the tenant. */
+/**
+ * The rows that keep the sums of erased sessions' ledgers. They are written when a session is erased, and repaired by a
+ * rebuild of the tenant.
+ */
 import { getTableColumns } from "drizzle-orm";
 import { diffRows, type Row, type RowDifference } from "../app/diff-rows";
 import type { ErasedSessionUsage, TenantRows } from "../app/tenant-api";
@@ -11,7 +14,7 @@ const COLUMNS = Object.values(getTableColumns(erasedUsage)).map(({ name }) => na
 const toRows = (tenant: TenantId, all: readonly ErasedSessionUsage[]): readonly Row[] =>
   all.flatMap(({ session, usage }) => usage.map((sums) => ({ tenant_id: tenant, session_id: session, ...sums })));
 
-/** One parameter carries many rows, as JSON: far below the 2 MB that it may have. */
+/** One JSON parameter carries many rows, and stays far below D1's limit of 2 MB. */
 const ROWS_PER_STATEMENT = 2_000;
 
 export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readonly ErasedSessionUsage[]): D1PreparedStatement[] {
@@ -24,7 +27,7 @@ export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readon
   return parts.map((part) => db.prepare(sql).bind(JSON.stringify(part)));
 }
 
-/** Sorts behind every id. */
+/** A string that sorts after every session id. */
 const AFTER_EVERY_ID = "~";
 
 export async function mendErasedUsage(

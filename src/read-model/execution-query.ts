@@ -1,4 +1,4 @@
-/** One execution of a tenant, whichever session it is of, with its arguments, its output and what came beside it. */
+/** Reads one execution of a tenant, from any of its sessions, with its arguments, its output and its artifacts. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { ContentState, ExecutionDetail } from "../app/execution-views";
@@ -62,7 +62,7 @@ function outputOf(content: string | null): string | null {
   return part?.output ?? null;
 }
 
-/** By the beginning of their ids: `0` is what follows the slash. */
+/** Artifact ids begin with the execution's id and a slash. `0` follows the slash in ASCII, so the range holds exactly those ids. */
 async function readArtifacts(
   db: D1Database,
   { tenant, session, execution }: ExecutionInput & { readonly session: string },

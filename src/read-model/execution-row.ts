@@ -1,4 +1,4 @@
-/** A call, its result and what came beside it as rows of executions, within what a D1 row can hold. Pure. */
+/** Builds the rows of executions: a call, its result and its artifacts, cut to what a D1 row can hold. Pure. */
 import { headOf } from "../context/tool-results";
 import type { StoredEvent } from "../domain/events";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, type RunsAt, statusOfCall, statusOfResult, successOf } from "../domain/execution";
@@ -11,7 +11,7 @@ import type { ArtifactRow, ExecutionColumns, ExecutionEnd, RowOp } from "./row-o
 type Bodies = ReadonlyMap<BodyId, string>;
 type Stamp = Pick<StoredEvent, "seq" | "at">;
 
-/** None where the item names no call. */
+/** Returns no operation when the item names no call. */
 export function callOps(item: ItemMeta, runs: RunsAt, { stamp, bodies }: { stamp: Stamp; bodies: Bodies }): readonly RowOp[] {
   return item.tool ? [{ ...stamp, op: "insert_execution", row: toExecutionRow(item, item.tool, { runs, bodies }) }] : [];
 }
@@ -26,7 +26,7 @@ export function resultOps(item: ItemMeta, ran: ToolRun | null, { stamp, bodies }
   ];
 }
 
-/** What a message that was imported says of calls. */
+/** Builds the rows of the calls and results in an imported message. */
 export function importedOps(items: readonly ItemMeta[], to: { stamp: Stamp; bodies: Bodies }): readonly RowOp[] {
   return items.flatMap((item) =>
     item.kind === "tool_call" ? callOps(item, "client", to) : item.kind === "tool_result" ? resultOps(item, null, to) : [],
@@ -89,7 +89,7 @@ function partOf<T extends Part["type"]>(id: BodyId, type: T, bodies: Bodies): Ex
   return parseParts(bodies.get(id))?.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }
 
-/** The beginning of `text` of at most `maxBytes` in UTF-8. */
+/** Returns the beginning of `text`, at most `maxBytes` in UTF-8. */
 function boundText(text: string, maxBytes: number): { readonly text: string; readonly cut: boolean } {
   if (text.length * 3 <= maxBytes || byteLength(text) <= maxBytes) return { text, cut: false };
   return { text: headOf(text, Math.floor(maxBytes / 3)), cut: true };

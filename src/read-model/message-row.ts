@@ -1,10 +1,10 @@
-/** An item as a row: its content within what a D1 row can hold, and the preview that lists show. Pure. */
+/** Builds the row of an item: the content, cut to what a D1 row can hold, and the preview that lists show. Pure. */
 import { headOf } from "../context/tool-results";
 import type { ItemKind, ItemMeta, Part } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import type { MessageRow } from "./row-ops";
 
-/** D1: a row, and a string in it, is at most 2,000,000 bytes. The rest of the row needs little. */
+/** D1 limits a row, and a string in it, to 2,000,000 bytes. The other columns need little. */
 export const MAX_ROW_CONTENT_BYTES = 1_900_000;
 const PREVIEW_CHARS = 120;
 
@@ -16,10 +16,10 @@ const ROLE = {
   tool_result: "tool",
 } as const satisfies Record<ItemKind, MessageRow["role"]>;
 
-/** What `message_count` counts: what people read as messages, not the calls and results between them. */
+/** The kinds that `message_count` counts: what people read as messages, without the calls and results between them. */
 export const COUNTED_KINDS: readonly ItemKind[] = ["system", "user", "assistant"];
 
-/** `body`: the item's parts as JSON; undefined when its content was erased. */
+/** `body` is the item's parts as JSON; undefined when the content was erased. */
 export function toMessageRow(item: ItemMeta, body: string | undefined): MessageRow {
   const parts = parseParts(body);
   const content = parts ? boundContent(parts, MAX_ROW_CONTENT_BYTES) : { text: "[]", cut: false };
@@ -39,7 +39,7 @@ export function toMessageRow(item: ItemMeta, body: string | undefined): MessageR
   };
 }
 
-/** Null also for a body that is no list of parts: a row without content is better than a projection that stands still. */
+/** Null also for a body that is no list of parts: a row without content is better than a projection that stops. */
 export function parseParts(body: string | undefined): readonly Part[] | null {
   if (body === undefined) return null;
   try {
@@ -50,7 +50,7 @@ export function parseParts(body: string | undefined): readonly Part[] | null {
   }
 }
 
-/** The first 120 characters of the text; null if there is none. */
+/** The first 120 UTF-16 units of the text. Null when there is no text. */
 export function toPreview(parts: readonly Part[]): string | null {
   let text = "";
   for (const part of parts) {
@@ -63,10 +63,10 @@ export function toPreview(parts: readonly Part[]): string | null {
 const encoder = new TextEncoder();
 export const byteLength = (text: string): number => encoder.encode(text).byteLength;
 
-/** The parts as JSON of at most `maxBytes`: the longest texts lose their ends. */
+/** Returns the parts as JSON of at most `maxBytes`. The longest texts are cut at their ends. */
 function boundContent(parts: readonly Part[], maxBytes: number): { readonly text: string; readonly cut: boolean } {
   const whole = JSON.stringify(parts);
-  // Three bytes is the most that one UTF-16 unit takes: most content is seen to fit without being encoded.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so most content is known to fit without being encoded.
   if (whole.length * 3 <= maxBytes || byteLength(whole) <= maxBytes) return { text: whole, cut: false };
   let limit = maxBytes;
   let text = whole;
@@ -74,7 +74,7 @@ function boundContent(parts: readonly Part[], maxBytes: number): { readonly text
     limit = Math.floor(limit / 2);
     text = JSON.stringify(parts.map((part) => shorten(part, limit)));
   }
-  // Only a list of very many parts gets here: no text is left to cut.
+  // A list of very many parts can exceed the limit even when every text is cut to nothing.
   return { text: byteLength(text) <= maxBytes ? text : "[]", cut: true };
 }
 

@@ -1,4 +1,4 @@
-/** What one epoch change does to the rows: its overlays in order, then the compaction that it ended. Pure. */
+/** Maps one epoch change to rows: first its overlays in order, then the compaction that it ended. Pure. */
 import { SUMMARY_JOIN } from "../context/placement";
 import { type EpochOp, isSummarized, type Overlay } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
@@ -12,7 +12,7 @@ export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<Body
   const stamp = { seq: event.seq, at: event.at };
   const overlays = event.ops.flatMap((op) => toOverlayOps(op, bodies).map((change) => ({ ...stamp, ...change })));
   const summaries = event.ops.flatMap((op) => (op.op === "summarize" ? [bodies.get(op.overlay) ?? ""] : []));
-  // FEAT-011: a conversation that was trimmed after a failed summary was not compacted.
+  // After a failed summary the fallback trims the view. The compaction still counts as failed (docs/policy.md).
   const failed = event.trigger === "fallback" && event.compaction !== null;
   const reverts = event.ops.flatMap((op) =>
     op.op === "revert" ? [{ ...stamp, op: "revert_compaction" as const, id: op.compaction }] : [],
@@ -38,7 +38,7 @@ export function projectEpochChange(event: EpochChanged, bodies: ReadonlyMap<Body
 }
 
 type OverlayOp = Extract<RowOp, { op: "insert_overlay" | "hide_overlays" | "show_overlays" }>;
-/** `Omit` of a union keeps only what its members share; this keeps the members. */
+/** `Omit` on a union keeps only the properties that all members share. This type applies it to each member. */
 type Unstamped<T> = T extends unknown ? Omit<T, "seq" | "at"> : never;
 
 function toOverlayOps(op: EpochOp, bodies: ReadonlyMap<BodyId, string>): readonly Unstamped<OverlayOp>[] {
@@ -73,7 +73,7 @@ function toOverlayOps(op: EpochOp, bodies: ReadonlyMap<BodyId, string>): readonl
   }
 }
 
-/** What a reset could not bring back: it was in the record only, and so was its overlay. */
+/** A reset replaces what it does not bring back by one dropped overlay. The overlay is new, so its row is inserted. */
 const insertDropped = (overlay: Overlay): Unstamped<OverlayOp> => ({
   op: "insert_overlay",
   row: toOverlayRow(overlay, new Map()),
@@ -88,7 +88,7 @@ export function toOverlayRow(overlay: Overlay, bodies: ReadonlyMap<BodyId, strin
 
 const NOT_READ = { content: null, boundary_timestamp: null } as const;
 
-/** The metas of items that came back would make a row as large as the history: their number is enough. */
+/** Replaces the items that came back by their number: their metadata would make a row as large as the history. */
 function withoutItems(op: EpochOp): unknown {
   return op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op;
 }

@@ -1,6 +1,6 @@
 /**
- * What an event does to the rows of its session. Pure: no SQL, no I/O, no clock. Every event also moves the session's
- * `updated_at` and `last_seq`, which `writer` does once a batch. A new event type is a type error here.
+ * Maps one event to operations on the rows of its session. Pure: no SQL, no I/O, no clock. `finishSession` moves the
+ * session's `updated_at` and `last_seq` once a batch, whatever the event. A new event type is a type error here.
  */
 
 import type { CompactionEvent } from "../domain/compaction-events";
@@ -60,13 +60,13 @@ export function projectEvent(event: StoredEvent, bodies: Bodies): readonly RowOp
       return projectEpochChange(event, bodies);
     case "SessionForked":
       return projectFork(event, bodies);
-    // What no list shows: it moves the session's row, and no other.
+    // No list shows these events: they move the session's row and no other.
     case "PinsSet":
     case "ForkCompleted":
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "CompactionProgressed":
-    // Who edited it is in the receipt, once it is committed.
+    // The receipt says who edited a draft, once the draft is committed.
     case "DraftEdited":
       return [];
     default:
@@ -101,7 +101,7 @@ function projectSession(event: Of<SessionEvent, "SessionOpened" | "SettingsChang
   }
 }
 
-/** A rewind leaves the rows of the branch that was left: they are marked, and no longer counted or previewed. */
+/** A rewind keeps the rows of the branch that was left. They are marked, and no longer counted or previewed. */
 function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewound" | "BranchSwitched">): readonly RowOp[] {
   const stamp = { seq: event.seq, at: event.at };
   if (event.type === "MessageRedacted") return [{ ...stamp, op: "redact_message", position: event.position, texts: event.texts ?? null }];
@@ -115,7 +115,7 @@ function projectHistory(event: Of<MessageEvent, "MessageRedacted" | "HistoryRewo
   ];
 }
 
-/** What stands for the oldest of a copy is its own. */
+/** The overlays that a fork takes over from its source become rows of the fork's own. */
 function projectFork({ seq, at, view }: Of<SessionEvent, "SessionForked">, bodies: Bodies): readonly RowOp[] {
   return (view?.overlays ?? []).map((overlay) => ({ seq, at, op: "insert_overlay", row: toOverlayRow(overlay, bodies), replaces: [] }));
 }

@@ -1,4 +1,4 @@
-/** Lists across the sessions of one tenant. Every query begins with the tenant; nothing here reads another's rows. */
+/** Lists across the sessions of one tenant. Every query begins with the tenant, so no other tenant's rows are read. */
 
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";

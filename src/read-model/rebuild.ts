@@ -1,4 +1,4 @@
-/** The live and the scratch rows of a session, as `app/projection/rebuild` compares and mends them. */
+/** Reads and repairs the live and the scratch rows of one session, for `app/projection/rebuild`. */
 import type { Row } from "../app/diff-rows";
 import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
@@ -44,7 +44,10 @@ async function readPage(db: D1Database, at: Caller, place: RowPlace): Promise<Ro
   return { standing: toStanding(standing?.results[0]), live: keyed(live?.results), scratch: keyed(scratch?.results) };
 }
 
-/** A row that is erased meanwhile stays away: nothing is written over a tombstone. */
+/**
+ * Statements that repair live rows from the scratch rows. A session that was erased meanwhile gets no row back: the
+ * tombstone blocks the copy.
+ */
 function mendings(db: D1Database, { tenant, session }: Caller, { table, standing, write, remove }: Mending): D1PreparedStatement[] {
   const { name, session: owner, key, columns } = tableOf(table);
   const unmoved = `${key} IN (SELECT value FROM json_each(?4)) AND ${LIVE_SEQ} = ?5 AND ${SCRATCH_SEQ} = ?6`;

@@ -1,4 +1,4 @@
-/** What an event does to the rows of its session: plain data, one small operation each. `statements` turns them into SQL. */
+/** The operations that an event causes on the rows of its session: plain data, one small change each. `statements` turns them into SQL. */
 import type { CoveredRange } from "../domain/compaction-events";
 import type { Event } from "../domain/events";
 import type { ExecutionStatus, RunsAt } from "../domain/execution";
@@ -11,10 +11,10 @@ export interface MessageRow {
   readonly id: string;
   readonly kind: string;
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** The parts as JSON, within `MAX_CONTENT_BYTES`. */
+  /** The parts as JSON, within `MAX_ROW_CONTENT_BYTES`. */
   readonly content: string;
   readonly content_state: "full" | "cut" | "redacted" | "missing";
-  /** The beginning of its text; null: not a message, or a message without text. */
+  /** The beginning of the text. Null when the item is no message, or has no text. */
   readonly preview: string | null;
   readonly turn_id: string | null;
   readonly execution_id: string | null;
@@ -23,7 +23,7 @@ export interface MessageRow {
   readonly created_at: number;
 }
 
-/** A call as it is recorded; what is not here is null until it is known. */
+/** The columns of a call when it is recorded. All other columns are null until they are known. */
 export interface ExecutionColumns {
   readonly id: string;
   readonly turn_id: string | null;
@@ -32,7 +32,7 @@ export interface ExecutionColumns {
   readonly call_id: string;
   readonly runs: RunsAt;
   readonly status: ExecutionStatus;
-  /** As the model wrote them, within `MAX_CONTENT_BYTES`. */
+  /** The arguments as the model wrote them, within `MAX_ROW_CONTENT_BYTES`. */
   readonly arguments_json: string;
   readonly arguments_state: "full" | "cut" | "missing";
   readonly timestamp: number;
@@ -56,7 +56,7 @@ export interface ArtifactRow {
   readonly execution_id: string;
   readonly number: number;
   readonly artifact_type: string;
-  /** JSON, or the beginning of it, within `MAX_CONTENT_BYTES`. */
+  /** JSON, or the beginning of it, within `MAX_ROW_CONTENT_BYTES`. */
   readonly content_json: string;
   readonly content_state: "full" | "cut" | "missing";
   readonly bytes: number;
@@ -72,7 +72,7 @@ export interface OverlayRow {
   readonly boundary_timestamp: number | null;
 }
 
-/** How an epoch change ended a compaction, or was one by itself. */
+/** The epoch change that ended a compaction, or that was a compaction by itself. */
 export interface EpochRow {
   readonly id: string;
   readonly trigger: string;
@@ -93,17 +93,17 @@ export type RowOp = { readonly seq: number; readonly at: number } & (
   | { readonly op: "insert_message"; readonly row: MessageRow }
   | { readonly op: "insert_execution"; readonly row: ExecutionColumns }
   | { readonly op: "change_execution"; readonly id: string; readonly changes: ExecutionChanges }
-  /** What the turn left open. */
+  /** Cancels the calls that the turn left open. */
   | { readonly op: "cancel_executions"; readonly turn: string }
   | { readonly op: "insert_artifact"; readonly row: ArtifactRow }
-  /** `texts`: summaries that go with it; null: those whose range has the position. */
+  /** `texts` are the summaries that are removed with the message. Null: every summary whose range covers the position. */
   | { readonly op: "redact_message"; readonly position: number; readonly texts: readonly string[] | null }
-  /** Messages at these positions belong to other branches, all others to the one that goes on. */
+  /** Messages at these positions belong to other branches, all others to the current branch. */
   | { readonly op: "choose_branch"; readonly elsewhere: readonly CoveredRange[] }
-  /** The same as an earlier form of the event says it: all messages after this position are left. */
+  /** The form of an earlier event version: all messages after this position leave the current branch. */
   | { readonly op: "supersede_messages"; readonly after: number }
   | { readonly op: "insert_overlay"; readonly row: OverlayRow; readonly replaces: readonly string[] }
-  /** Null: all of them. */
+  /** `ids` null: all overlays. */
   | { readonly op: "hide_overlays"; readonly ids: readonly string[] | null }
   | { readonly op: "show_overlays"; readonly ids: readonly string[] }
   | { readonly op: "request_compaction"; readonly id: string; readonly trigger: string }

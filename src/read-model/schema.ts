@@ -1,6 +1,6 @@
 /**
- * The tables of D1 as drizzle knows them. `migrations/` is what makes them; a test compares the two column by column.
- * Times are epoch milliseconds, flags 0 or 1, `last_seq` the seq of the event that last changed the row.
+ * The D1 tables as drizzle knows them. `migrations/` creates them; a test compares the two column by column. Times are
+ * epoch milliseconds, flags are 0 or 1, `last_seq` is the seq of the event that last changed the row.
  */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
@@ -17,8 +17,8 @@ export const tenants = sqliteTable("tenants", {
 });
 
 /**
- * `tenantId` '' holds the presets of RFC-011 and FEAT-011; `contextWindowSize` null: unknown, never compacted. Prices are US
- * dollars per million tokens, `capabilities` JSON, `credential` a name.
+ * Rows with `tenantId` '' hold the presets that every deployment knows. `contextWindowSize` null: unknown. Prices are
+ * US dollars per million tokens, `capabilities` is JSON, `credential` is a name.
  */
 export const models = sqliteTable(
   "models",
@@ -87,7 +87,10 @@ export const messages = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.position] })],
 );
 
-/** `runs`: client or server; `success` null: not over, or nobody knows; `resultPosition`: of the message that is its output. */
+/**
+ * `runs` is client or server. `success` is null while the call is open, and when its outcome is unknown.
+ * `resultPosition` is the position of the message that holds the output.
+ */
 export const executions = sqliteTable(
   "executions",
   {
@@ -120,7 +123,7 @@ export const executions = sqliteTable(
   ],
 );
 
-/** `id`: the execution's with the number, which names it within its session. */
+/** `id` is the execution's id with the artifact's number, and unique within its session. */
 export const executionArtifacts = sqliteTable(
   "execution_artifacts",
   {
@@ -178,7 +181,10 @@ export const compactions = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.id] })],
 );
 
-/** Token counts null: the provider reported none. `cacheWrite` null: none was reported; `cost`, US dollars, null: unknown. */
+/**
+ * Token counts are null when the provider reported none. `cacheWrite` is null when none was reported. `cost` is in US
+ * dollars; null: unknown.
+ */
 export const usage = sqliteTable(
   "usage",
   {
@@ -202,7 +208,10 @@ export const usage = sqliteTable(
   (table) => [primaryKey({ columns: [table.tenantId, table.sessionId, table.seq] }), index("usage_by_time").on(table.tenantId, table.at)],
 );
 
-/** Usage of erased sessions, by quarter of an hour, model and purpose; the tenant's object owns it. `cost`: of the calls whose cost is known. */
+/**
+ * The usage of erased sessions, by quarter of an hour, model and purpose. The tenant's object owns it. `cost` sums up
+ * the calls whose cost is known.
+ */
 export const erasedUsage = sqliteTable(
   "erased_usage",
   {

@@ -1,7 +1,7 @@
 /**
- * Row operations as SQL. In every statement ?1 is the tenant, ?2 the session and ?3 the seq at which the batch begins,
- * and every one changes something only while the session's row stands exactly there and no tombstone refuses it: the
- * rows are always those of a prefix of the log, whichever batch comes twice, late or out of order.
+ * Turns row operations into SQL. In every statement ?1 is the tenant, ?2 the session and ?3 the seq at which the batch
+ * begins. A statement changes something only while the session's row is at exactly that seq and no tombstone refuses
+ * it. So the rows always match a prefix of the log, even when a batch comes twice, late or out of order.
  */
 import { SUMMARY_JOIN } from "../context/placement";
 import { assertNever } from "../lib/assert-never";
@@ -11,14 +11,14 @@ import type { EpochRow, MessageRow, ModelCallFinished, OverlayRow, RowOp, Sessio
 type Value = string | number | null;
 export interface Statement {
   readonly sql: string;
-  /** From ?4 on. */
+  /** The parameters from ?4 on. */
   readonly params: readonly Value[];
 }
 
 const GUARD = `coalesce((SELECT last_seq FROM sessions WHERE tenant_id = ?1 AND id = ?2), 0) = ?3
   AND NOT EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AND session_id = ?2)`;
 
-/** The SQL of one operation, in the order in which it must run. `erase_session` is not SQL of a batch: the writer erases. */
+/** The SQL of one operation, in the order in which it must run. `erase_session` has no SQL here: the writer erases by itself. */
 export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): readonly Statement[] {
   switch (op.op) {
     case "open_session":
@@ -34,7 +34,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
     case "cancel_executions": {
       const set = "status = 'cancelled', finished_at = ?5, last_seq = ?6";
       const open = update("executions", set, "turn_id = ?4 AND finished_at IS NULL", [op.turn, op.at, op.seq]);
-      // By itself SQLite takes the key, and reads all calls that the session ever made.
+      // Without the hint SQLite uses the primary key, and reads all calls of the session.
       return [{ ...open, sql: open.sql.replace("UPDATE executions", "UPDATE executions INDEXED BY executions_open") }];
     }
     case "insert_artifact":
@@ -67,7 +67,7 @@ export function toStatements(op: Exclude<RowOp, { op: "erase_session" }>): reado
   }
 }
 
-/** REPLACE: leftovers of rows that were damaged by hand must not stop a projection. */
+/** REPLACE, because leftovers of rows that were damaged by hand must not stop a projection. */
 function insert(table: string, columns: Readonly<Record<string, Value>>): Statement {
   const names = Object.keys(columns);
   const key = table === "sessions" ? "id" : "session_id";
@@ -80,7 +80,7 @@ function update(table: string, set: string, where: string, params: readonly Valu
   return { sql: `UPDATE ${table} SET ${set} WHERE tenant_id = ?1 AND session_id = ?2 AND ${where} AND ${GUARD}`, params };
 }
 
-/** `last_seq` 0: the row stands where the batch begins, so that the rest of the batch still finds its guard true. */
+/** `last_seq` starts at 0, where the batch begins, so that the batch's later statements pass the guard. */
 function openSession(op: Extract<RowOp, { op: "open_session" }>): Statement {
   const { title, model, policy, at } = op;
   return insert("sessions", { title, model, policy, message_count: 0, overlay_count: 0, created_at: at, updated_at: at, last_seq: 0 });
@@ -96,7 +96,7 @@ const insertMessage = (row: MessageRow, seq: number): Statement => insert("messa
 
 const insertOverlay = (row: OverlayRow, seq: number): Statement => insert("overlays", { ...row, active: 1, last_seq: seq });
 
-/** One JSON parameter carries the ids: their number is not limited by D1's 100 parameters. */
+/** One JSON parameter carries all ids, so D1's limit of 100 parameters does not bound their number. */
 function showOverlays(ids: readonly string[], to: { readonly active: 0 | 1; readonly seq: number }): Statement {
   const where = "id IN (SELECT value FROM json_each(?4))";
   return update("overlays", "active = ?5, last_seq = ?6", where, [JSON.stringify(ids), to.active, to.seq]);
@@ -114,7 +114,7 @@ function changeExecution(id: string, changes: Readonly<Record<string, Value>>): 
   return update("executions", set.join(", "), "id = ?4", [id, ...Object.values(changes)]);
 }
 
-/** The message; its arguments if it is a call; what is shown of it elsewhere, and what came with it, if it is a result. */
+/** Removes the message's content, a call's arguments, and of a result also the error message and the artifacts. */
 function redactMessage({ position, seq, texts }: Extract<RowOp, { op: "redact_message" }>): readonly Statement[] {
   const params = [position, seq];
   const made = texts
@@ -132,20 +132,20 @@ function redactMessage({ position, seq, texts }: Extract<RowOp, { op: "redact_me
       `execution_id IN (${answered})`,
       params,
     ),
-    // What was made from it goes with it.
+    // Summaries that were made from the message are removed with it.
     update("overlays", "kind = 'dropped', content = NULL, boundary_timestamp = NULL, last_seq = ?5", `kind = 'summary' AND ${overlay}`, of),
     update("compactions", "summary = NULL, last_seq = ?5", `summary IS NOT NULL AND ${hasOp(op)}`, of),
   ];
 }
 
 const IS_AMONG = "json_extract(op.value, '$.overlay') IN (SELECT value FROM json_each(?6))";
-/** What an older build recorded says no more of what a summary was made from. */
+/** An event of an older build does not say what its summary was made from, so every summary whose range covers the position is removed. */
 const IS_OVER = "?4 BETWEEN json_extract(op.value, '$.from') AND json_extract(op.value, '$.to')";
 
 const hasOp = (which: string): string =>
   `EXISTS (SELECT 1 FROM json_each(compactions.ops) AS op WHERE json_extract(op.value, '$.op') = 'summarize' AND ${which})`;
 
-/** Of each message whether it stands on the line that goes on. */
+/** Marks each message by whether it belongs to the current branch. */
 function chooseBranch(elsewhere: readonly { readonly from: number; readonly to: number }[], seq: number): Statement {
   const gone = `EXISTS (SELECT 1 FROM json_each(?4) WHERE messages.position BETWEEN json_extract(value, '$.from') AND json_extract(value, '$.to'))`;
   return update("messages", `superseded = ${gone}, last_seq = ?5`, `superseded <> ${gone}`, [JSON.stringify(elsewhere), seq]);
@@ -180,15 +180,16 @@ function changeCompaction(op: CompactionOp): readonly Statement[] {
   }
 }
 
-/** The epoch moved: whatever other compaction was under way was planned on the old one, and is void. */
+/** Every other compaction under way was planned on the old epoch, and is void. */
 function changeEpoch(row: EpochRow, { seq, at }: { readonly seq: number; readonly at: number }): readonly Statement[] {
   const others = "id <> ?4 AND status IN ('requested', 'running')";
   const set = "status = 'failed', failure = 'nothing_to_do', finished_at = ?5, last_seq = ?6";
-  // What failed stays failed, by its own cause; what a second attempt completed has none.
+  // A failed compaction keeps the cause of its failure. One that a second attempt completed has none.
   const failure = row.status === "completed" ? { failure: null } : {};
   const values = { ...row, ...failure, requested_at: at, finished_at: at, last_seq: seq };
   const names = Object.keys(values);
-  // What a turn took over says what it was then done for.
+  // A completed row takes the trigger of the epoch change: a turn that took the compaction over completed it for its
+  // own reason. A failed row keeps the trigger of its request.
   const kept = row.status === "completed" ? ["id", "requested_at"] : ["id", "trigger", "requested_at"];
   const changes = names.filter((name) => !kept.includes(name)).map((name) => `${name} = excluded.${name}`);
   const upsert = insert("compactions", values);
@@ -196,7 +197,7 @@ function changeEpoch(row: EpochRow, { seq, at }: { readonly seq: number; readonl
   return [update("compactions", set, others, [row.id, at, seq]), { sql, params: upsert.params }];
 }
 
-/** Longest compacted summary of a row, in characters of up to four bytes: a row holds 2,000,000 bytes. */
+/** The longest compacted summary of a row, in characters of up to four bytes each. A row holds 2,000,000 bytes. */
 const MAX_SUMMARY_CHARS = 400_000;
 
 const PREVIEW = `last_message_preview = (SELECT preview FROM messages WHERE tenant_id = ?1 AND session_id = ?2
@@ -211,14 +212,17 @@ const COUNTED = COUNTED_KINDS.map((kind) => `'${kind}'`).join(", ");
 const RECOUNT = `message_count = (SELECT count(*) FROM messages WHERE tenant_id = ?1 AND session_id = ?2
   AND superseded = 0 AND kind IN (${COUNTED}))`;
 
-/** The batch's last statement: what the session's row says of the rows before it, and where it now stands. */
+/**
+ * The batch's last statement: the session's counts, preview and summary, taken from the rows before it, and the seq
+ * that it has reached.
+ */
 export function finishSession(ops: readonly RowOp[], end: { readonly seq: number; readonly at: number }): Statement {
   const has = (...kinds: readonly RowOp["op"][]): boolean => ops.some((op) => kinds.includes(op.op));
   const counted = ops.filter((op) => op.op === "insert_message" && COUNTED_KINDS.some((kind) => kind === op.row.kind)).length;
   const changesHistory = has("redact_message", "supersede_messages", "choose_branch");
   const changesOverlays = has("insert_overlay", "hide_overlays", "show_overlays", "redact_message");
   const set = ["updated_at = ?4", "last_seq = ?5"];
-  // Counted up, not counted: the cost of a turn must not grow with the history.
+  // The count is incremented, not recomputed: the cost of a turn must not grow with the history.
   if (changesHistory) set.push(RECOUNT);
   else if (counted > 0) set.push(`message_count = message_count + ${counted}`);
   if (changesHistory || counted > 0) set.push(PREVIEW);

@@ -1,4 +1,4 @@
-/** All the rows of one session: the erasing of them, and the live and scratch rows that `app/projection/rebuild` compares. */
+/** All the rows of one session: erases them, and reads the live and scratch rows that `app/projection/rebuild` compares. */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Row } from "../app/diff-rows";
 import type { RowPlace } from "../app/projection/rebuild-ports";
@@ -13,9 +13,9 @@ interface SessionTable {
   readonly session: string;
   /** The column that names a row within its session. */
   readonly key: string;
-  /** Without the tenant's. */
+  /** All columns but the tenant's. */
   readonly columns: readonly string[];
-  /** SQL: what a row's texts weigh, in characters. */
+  /** SQL for the length of a row's texts, in characters. */
   readonly weight: string;
 }
 
@@ -40,7 +40,7 @@ function describe(table: SessionTables, session: string, key: string): SessionTa
   };
 }
 
-/** The table of sessions is the last: what `last_seq` says of the others is then true of them. */
+/** The table of sessions comes last, so that its `last_seq` is true of the other tables once it is written. */
 export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
   describe(messages, "session_id", "position"),
   describe(overlays, "session_id", "id"),
@@ -51,10 +51,13 @@ export const TABLES: readonly [SessionTable, ...SessionTable[]] = [
   describe(sessions, "id", "id"),
 ];
 
-/** The tenant_id of rows that are made only to be compared. It is no tenant's: ids of tenants hold no slash. */
+/** The tenant_id of rows that exist only to be compared. No tenant can have it: tenant ids hold no slash. */
 export const scratchOf = (tenant: TenantId): string => `scratch/${tenant}`;
 
-/** A rebuild that was cut off leaves its scratch rows, in which no redaction takes place: they go with one, as with an erasure. */
+/**
+ * Deletes the scratch rows that a cut-off rebuild left behind. Redactions do not reach them, so a redaction deletes
+ * them all, as an erasure does.
+ */
 export const clearScratch = (db: D1Database, tenant: TenantId, session: SessionId): D1PreparedStatement[] =>
   deletions(db, scratchOf(tenant), session);
 
@@ -63,7 +66,7 @@ const deletions = (db: D1Database, key: string, session: SessionId): D1PreparedS
 
 const changesOf = (results: readonly D1Result[]): number => results.reduce((sum, result) => sum + result.meta.changes, 0);
 
-/** The tombstone goes first, and stands for the scratch rows too: a rebuild under way must not bring the text back. */
+/** Writes the tombstone first, also for the scratch rows: a rebuild under way must not bring the text back. */
 export async function eraseRows(
   db: D1Database,
   input: { readonly tenant: TenantId; readonly session: SessionId; readonly at: number; readonly usage?: readonly ErasedUsage[] },
@@ -81,10 +84,10 @@ export async function eraseRows(
   return { rows: changesOf(results.slice(1, 1 + deleted)) };
 }
 
-/** Rows removed from each table in one transaction: a row may weigh 2 MB. */
+/** Rows removed from each table in one transaction. A row may have up to 2 MB. */
 const CLEARED_ROWS = 200;
 
-/** Removes a part of a session's rows and leaves no tombstone. True: nothing is left. */
+/** Removes a part of a session's rows and writes no tombstone. Returns true when no row is left. */
 export async function clearPart(db: D1Database, key: string, session: SessionId): Promise<boolean> {
   const results = await db.batch(
     TABLES.map(({ name, session: owner, key: id }) => {
@@ -99,7 +102,7 @@ export async function clearPart(db: D1Database, key: string, session: SessionId)
   return results.every((result) => result.meta.changes < CLEARED_ROWS);
 }
 
-/** One page: so many rows, and so many characters of text (up to three bytes each) unless a single row has more. */
+/** Limits of one page: a number of rows, and of characters of text (up to three bytes each) unless a single row has more. */
 const PAGE_ROWS = 200;
 const PAGE_CHARS = 2_000_000;
 
@@ -109,7 +112,7 @@ export const tableOf = (name: string): SessionTable => {
   return table;
 };
 
-/** Rows after a key, in order; the keys and weights alone decide how far the page reaches, so that only it is read whole. */
+/** Selects rows after a key, in order. Keys and weights alone decide where the page ends, so that only the page itself is read whole. */
 export function selectPage(
   db: D1Database,
   { table, after }: RowPlace,
@@ -124,7 +127,7 @@ export function selectPage(
   return db.prepare(sql).bind(of.key, of.session, ...(after === null ? [] : [after]));
 }
 
-/** The row's name within its session; a row has one. */
+/** The row's key within its session. Throws when the row has none. */
 export function keyOf(table: string, row: Row): string | number {
   const key = row[tableOf(table).key];
   if (key === null || key === undefined) throw new TypeError(`a row of ${table} has no key`);

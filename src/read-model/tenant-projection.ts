@@ -1,4 +1,4 @@
-/** A tenant and the models it can name, as rows: each write replaces what the last one said, in one transaction. */
+/** Writes a tenant and its models as rows. Each write replaces the previous one, in one transaction. */
 import type { TenantProjection } from "../app/tenant-api";
 import { pause, withRetries } from "./d1-retry";
 import { toRows } from "./tenant-rows";

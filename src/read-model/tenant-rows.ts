@@ -1,4 +1,4 @@
-/** A tenant's own row and those of its models: what they should be, what they are, and which sessions have rows. */
+/** A tenant's own row and those of its models: the expected rows, the stored rows, and the sessions that have rows. */
 import { and, desc, eq, lt } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Row, RowSnapshot } from "../app/diff-rows";
@@ -8,7 +8,7 @@ import type { TenantChange, TenantRows } from "../app/tenant-api";
 import { mendErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
 
-/** Far above what a tenant can have; were there more, they would be what is wrong. */
+/** Far above the number of models that a tenant can have. More rows than this would be a fault to report. */
 const MAX_MODEL_ROWS = 5_000;
 
 export function createTenantRows(db: D1Database): TenantRows {
@@ -37,7 +37,7 @@ export function createTenantRows(db: D1Database): TenantRows {
   };
 }
 
-/** The rows as they are written. */
+/** The rows of a tenant as they are written. */
 export function toRows({ tenant, settings, models }: TenantChange): { readonly tenant: Row; readonly models: readonly Row[] } {
   const { name, default_model, default_policy } = settings;
   return {
@@ -46,7 +46,7 @@ export function toRows({ tenant, settings, models }: TenantChange): { readonly t
   };
 }
 
-/** A package's prices change with the day, and rows must be the same whenever they are written: only what was said is in them. */
+/** Leaves out prices that come from the package. They change over time, and the rows must be the same whenever they are written. */
 function toModelRow(model: ModelEntry): Row {
   const { prices: _ofThePackage, ...unpriced } = model;
   return {

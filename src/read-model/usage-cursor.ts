@@ -1,7 +1,7 @@
-/** The group after which the next page of usage begins, as the client carries it: base64url of a JSON list, UTF-8. */
+/** The usage group after which the next page begins, as the client carries it: base64url of a JSON list in UTF-8. */
 import type { UsageGroup } from "../app/read-api";
 
-/** A day as a number, the others as they are stored. */
+/** A day is a number; the other keys are strings as they are stored. */
 export type GroupKey = number | string;
 
 export function toUsageCursor(keys: readonly GroupKey[]): string {
@@ -12,7 +12,7 @@ export function toUsageCursor(keys: readonly GroupKey[]): string {
     .replaceAll("=", "");
 }
 
-/** Null: not one that a list in these groups ever gave out. */
+/** Null when the text is no cursor of a list with these groups. */
 export function parseUsageCursor(text: string, groups: readonly UsageGroup[]): readonly GroupKey[] | null {
   const keys = decode(text);
   if (!Array.isArray(keys) || keys.length !== groups.length || groups.length === 0) return null;

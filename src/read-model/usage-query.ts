@@ -1,6 +1,7 @@
 /**
- * What the calls of one tenant come to, in groups, those of erased sessions among them. A query reads the index of the range and then each call's row: two rows read for
- * each call in it, whatever the page; of one session, all of its calls, one row each.
+ * Sums up the model calls of one tenant in groups, including those of erased sessions. A query over a range reads two
+ * rows for each call in it (the index, then the call), whatever the page. A query for one session reads each of its
+ * calls, one row each.
  */
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
@@ -22,7 +23,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const FINISHED = sql.raw(FINISHED_OUTCOMES.map((outcome) => `'${outcome}'`).join(", "));
 
-/** A call's counts, as `domain/call-totals` adds them. */
+/** A call's counts, added as in `domain/call-totals`. */
 const CALL = {
   calls: sql<number>`1`,
   failed: sql<number>`${usage.outcome} NOT IN (${FINISHED})`,
@@ -37,7 +38,7 @@ const CALL = {
 };
 type Count = keyof typeof CALL;
 
-/** What stays of erased sessions is summed already. */
+/** The counts of erased sessions, which are stored as sums. */
 const ERASED: Readonly<Record<Count, SQL<number>>> = {
   calls: sql`${erasedUsage.calls}`,
   failed: sql`${erasedUsage.failed}`,
@@ -53,7 +54,7 @@ const ERASED: Readonly<Record<Count, SQL<number>>> = {
 
 type Ledger = typeof usage | typeof erasedUsage;
 
-/** Days are numbers here, so that a whole one sorts and compares as it should. */
+/** Days are numbers here, so that they sort and compare correctly. */
 const keysOf = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
   day: sql`${ledger.at} / ${sql.raw(String(DAY_MS))}`,
   session: sql`${ledger.sessionId}`,
@@ -61,13 +62,13 @@ const keysOf = (ledger: Ledger): Readonly<Record<UsageGroup, SQL>> => ({
   purpose: sql`${ledger.purpose}`,
 });
 
-/** Rows in order of days need no day again that an earlier page went through. */
+/** When rows are ordered by day, a later page skips the days that earlier pages have read. */
 function startOf({ from, groupBy }: UsageInput, after: readonly GroupKey[] | null): number {
   const [first] = after ?? [];
   return groupBy[0] === "day" && typeof first === "number" ? Math.max(from, first * DAY_MS) : from;
 }
 
-/** One row more than asked for tells whether there is more. Null: the cursor is none of this list. */
+/** Asks for one row more than the limit, which tells whether there is more. Null when the cursor is not one of this list. */
 export function buildUsageQuery(input: UsageInput): SQL | null {
   const { groupBy, limit } = input;
   const after = input.after === null ? null : parseUsageCursor(input.after, groupBy);
@@ -106,7 +107,7 @@ type Found = Readonly<Record<Count, number>> & {
 };
 
 function isAsked(ledger: Ledger, { tenant, from, to, session, model, purpose }: UsageInput): SQL | undefined {
-  // With the plus sign the index by time is no way to a session's rows, which lie together by their key.
+  // The plus sign keeps SQLite from using the index by time: a session's rows lie together by the primary key.
   const at = session === null ? sql`${ledger.at}` : sql`+${ledger.at}`;
   return and(
     eq(ledger.tenantId, tenant),

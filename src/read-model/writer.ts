@@ -1,6 +1,6 @@
 /**
- * Writes a session's rows: one D1 batch, which is one transaction, for each batch of events. What refuses a batch that
- * comes twice, late or too early is in `statements`; here is what follows from it.
+ * Writes a session's rows: one D1 batch, which is one transaction, for each batch of events. `statements` refuses a
+ * batch that comes twice, late or too early; this module reacts to the refusal.
  */
 import type { Projection, ProjectionBatch } from "../app/ports";
 import { ProjectionGapError } from "../app/projection/projection-gap";
@@ -13,18 +13,18 @@ import { finishSession, type Statement, toStatements } from "./statements";
 import { clearScratch, eraseRows, scratchOf } from "./store";
 
 export interface WriterOptions {
-  /** Writes the rows where `rebuild` compares them with the live ones; no list shows them. */
+  /** Writes scratch rows, which `rebuild` compares with the live ones. No list shows them. */
   readonly scratch?: boolean;
   readonly pause?: Pause;
 }
 
-/** `write` throws `ProjectionGapError`, and what D1 throws when it is out of reach. */
+/** `write` throws `ProjectionGapError`, and D1's own errors when D1 is out of reach. */
 export function createProjection(db: D1Database, options: WriterOptions = {}): Projection {
   const wait = options.pause ?? pause;
   const keyOf = (tenant: TenantId): string => (options.scratch ? scratchOf(tenant) : tenant);
   return {
     async write(batch) {
-      // Rows that are to go need not be written; `erase` removes them, with what stays of the ledger in its hands.
+      // The rows of an erased session need not be written first. `erase` removes them and stores the ledger's sums.
       if (batch.events.some((event) => event.type === "SessionErased")) return;
       await writeEvents(batch, (events) => withRetries(() => commit(db, { ...batch, events, key: keyOf(batch.tenant) }), wait));
     },
@@ -32,13 +32,13 @@ export function createProjection(db: D1Database, options: WriterOptions = {}): P
   };
 }
 
-/** Where the rows of a session stand. */
+/** The position that the rows of a session have reached. */
 interface Standing {
   readonly lastSeq: number;
   readonly erased: boolean;
 }
 
-/** Another writer of the same session can only be ahead or behind; twice is enough to find out which. */
+/** A concurrent writer of the same session is either ahead or behind. Two tries are enough to find out which. */
 const TRIES = 3;
 
 async function writeEvents(batch: ProjectionBatch, commitEvents: (events: readonly StoredEvent[]) => Promise<Standing>): Promise<void> {
@@ -52,7 +52,7 @@ async function writeEvents(batch: ProjectionBatch, commitEvents: (events: readon
     if (at.lastSeq < first.seq - 1) throw new ProjectionGapError(at.lastSeq);
     events = events.filter((event) => event.seq > at.lastSeq);
   }
-  throw new Error("the session's rows are being written by someone else");
+  throw new Error("another writer is writing the session's rows");
 }
 
 interface Commit extends ProjectionBatch {

@@ -1,4 +1,4 @@
-/** The object's one alarm: what is due is started, not awaited, so that nothing blocks the watchdog (docs/design.md §1.5). */
+/** The object's one alarm. It starts what is due and does not await it, so that nothing blocks the watchdog (docs/design.md §1.5). */
 import { assertNever } from "../lib/assert-never";
 import { finishErasure } from "./calls/lifecycle-calls";
 import { type Job, needsWatch } from "./log/jobs";
@@ -6,7 +6,7 @@ import type { SessionRuntime } from "./runtime";
 import { resumeScrub } from "./scrub";
 import { RECOVER_AFTER_MS } from "./watch";
 
-/** Never throws: the platform drops an alarm that keeps failing, and with it everything that is due. */
+/** Handles an alarm of the platform. It never throws: the platform drops an alarm that keeps failing, and with it every job that is due. */
 export function ringAlarm(runtime: SessionRuntime): void {
   runtime.alarmRang();
   try {
@@ -14,7 +14,7 @@ export function ringAlarm(runtime: SessionRuntime): void {
     const now = runtime.deps.clock();
     const isAwake = attempt(runtime, () => runtime.wake());
     const done = isAwake ? runtime.jobs.due(now).map((job) => attempt(runtime, () => runJob(runtime, job))) : [false];
-    // What failed is still due: it is not tried again at once.
+    // A job that failed is still due, but must not be tried again at once.
     runtime.syncAlarm(done.includes(false) ? now + RECOVER_AFTER_MS : 0);
   } catch (error) {
     runtime.deps.log.error("alarm_failed", { error: error instanceof Error ? error.name : "unknown" });
@@ -22,10 +22,10 @@ export function ringAlarm(runtime: SessionRuntime): void {
   }
 }
 
-/** A log that this build cannot read may be readable after the next deployment. */
+/** The wait after an alarm that failed. The cause may be a log that this build cannot read, and the next deployment may read it. */
 const ALARM_AGAIN_MS = 5 * 60_000;
 
-/** One job's failure is not the others'. It stays due, and is tried again later. */
+/** Runs one job, so that its failure does not stop the others. A job that failed stays due. Returns false when it failed. */
 function attempt(runtime: SessionRuntime, work: () => void): boolean {
   try {
     work();
@@ -44,7 +44,7 @@ function runJob(runtime: SessionRuntime, job: Job): void {
       jobs.arm("project", clock() + RECOVER_AFTER_MS, job.attempts);
       return runtime.drain.start();
     case "recover_turn":
-      // A turn or a message that a failed write left behind has nobody else who goes on with it.
+      // After a failed write no other code goes on with the turn or message that it left behind.
       runtime.advanceSoon();
       if (needsWatch(state)) jobs.arm("recover_turn", clock() + RECOVER_AFTER_MS);
       else jobs.disarm("recover_turn");
@@ -66,14 +66,17 @@ function runJob(runtime: SessionRuntime, job: Job): void {
   }
 }
 
-/** While a lease runs its holder is at work, and a worker that came now could only spend its deliveries waiting. */
+/** Wakes no worker while a lease runs: its holder is at work, and a second worker would spend its deliveries on waiting. */
 function watchCompaction(runtime: SessionRuntime, { attempts }: Job): void {
   const { lease } = runtime.state.compaction;
   if (lease && lease.expires_at > runtime.deps.clock()) return runtime.jobs.arm("wake_compaction", lease.expires_at, attempts);
   runtime.wakeCompaction();
 }
 
-/** A turn that runs tools of its own may wait for others' again when they are done. */
+/**
+ * Ends a turn whose tool results did not come in time. A turn that runs server tools is checked later: it may wait for
+ * the client again.
+ */
 function expireTools(runtime: SessionRuntime): void {
   const { jobs } = runtime;
   const { turn } = runtime.state;

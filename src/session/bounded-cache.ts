@@ -1,7 +1,10 @@
-/** A cache bounded by what it holds, not by how many: one of them serves an object that shares its memory with others. */
+/** A cache bounded by the weight of its values, not by their number. Several objects may share the isolate's memory. */
 interface BoundedCache<K, V> {
   get(key: K): V | undefined;
-  /** `units`: its weight. What would not fit beside the rest takes the rest's place; what never fits is not kept. */
+  /**
+   * `units` is the value's weight. A value that exceeds the remaining room evicts all others; one that exceeds the
+   * whole cache is not kept.
+   */
   set(key: K, value: V, units: number): void;
   clear(): void;
 }

@@ -1,4 +1,4 @@
-/** The content of items, for the view, for people and for transcripts. What the view shows stays parsed in memory. */
+/** Reads the content of items for the view, for people and for transcripts. The content that the view shows stays parsed in memory. */
 
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { DisplayItem, ToolCallView } from "../app/session-views";
@@ -16,7 +16,7 @@ import { readBodies } from "./log/bodies";
 import { readBranchItems } from "./log/branch-items";
 import type { Sql } from "./log/sql";
 
-/** UTF-16 units of content that stay in memory, of items and of texts each: several views of an ordinary size. */
+/** UTF-16 units of content that stay in memory, for items and for texts each. This holds several views of an ordinary size. */
 const CACHED_UNITS = 4_000_000;
 const PAGE = 64;
 
@@ -25,7 +25,7 @@ const REDACTED = "[redacted]";
 /** Raw weight of what stands in the place of a redacted item. */
 export const redactedTokens = (item: ItemMeta): number => estimateParts(redactedParts(item));
 
-/** Calls and results keep their place, or a request would not be well-formed. */
+/** The placeholder of a redacted item. Calls and results keep their place, because a request without them would not be well-formed. */
 function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
   if (!tool || (kind !== "tool_call" && kind !== "tool_result")) return [{ type: "text", text: REDACTED }];
   const { call_id, name, is_error = false } = tool;
@@ -35,14 +35,14 @@ function redactedParts({ kind, tool }: ItemMeta): readonly Part[] {
 }
 
 export interface ContentReader extends SessionContent {
-  /** Content that was just written, so that it need not be read back. */
+  /** Takes content that was just written into memory, so that it need not be read back. */
   learn(bodies: readonly BodyText[]): void;
   display(items: readonly ItemMeta[]): DisplayItem[];
   displayOne(item: ItemMeta): DisplayItem;
   readText(id: BodyId): string | null;
   textOf(ref: TextRef | null): string | null;
   toolsOf(ref: TextRef | null): readonly ToolDefinition[];
-  /** Items `from..to` of every line of the conversation, oldest first. */
+  /** Items `from..to` of all branches, oldest first. */
   readRecord(range: CoveredRange): Iterable<ViewEntry>;
   forget(): void;
 }
@@ -51,7 +51,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
   const parsed = createBoundedCache<ItemId, readonly Part[]>(CACHED_UNITS);
   const texts = createBoundedCache<BodyId, string>(CACHED_UNITS);
 
-  /** What the view shows is kept; what is read from the record once is not. */
+  /** Adds the content of items. `keep` caches it: for the view, not for a single read of the record. */
   const withParts = (items: readonly ItemMeta[], keep: boolean): ViewEntry[] => {
     const hidden = new Set(state().redacted);
     const missing: BodyId[] = [];
@@ -98,7 +98,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
     display: (items) => withParts(items, false).map(toDisplay),
     displayOne(item) {
       const [shown] = withParts([item], false);
-      if (!shown) throw new TypeError("an item without content");
+      if (!shown) throw new TypeError("the item has no content");
       return toDisplay(shown);
     },
     readText,
@@ -125,7 +125,7 @@ export function createContent(sql: Sql, state: () => SessionState): ContentReade
   };
 }
 
-/** A tool of the same name that the session brings goes before ours. */
+/** Adds `memory_query` to the tools. A tool of the same name that the session defines takes precedence. */
 const withRecall = (tools: readonly ToolDefinition[], state: SessionState): readonly ToolDefinition[] =>
   isRecallOffered(state) && !tools.some(({ name }) => name === RECALL_TOOL.name) ? [...tools, recallTool(state)] : tools;
 
@@ -173,7 +173,7 @@ interface Shown {
   display(item: ItemMeta): DisplayItem;
 }
 
-/** Open calls as clients are told of them: they are among the view's items until they have results. */
+/** Open calls as clients see them. Their items are in the view until they have results. */
 export function toCallViews(open: readonly OpenCall[], { items, display }: Shown): ToolCallView[] {
   const calls = new Map(open.map((call) => [call.execution, call]));
   return items.flatMap((item) => {

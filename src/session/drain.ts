@@ -1,4 +1,7 @@
-/** The outbox's drain: one at a time, from the checkpoint to the end of the log; the alarm comes back for what is left. */
+/**
+ * Drains the outbox into the read model: one run at a time, from the checkpoint to the end of the log. The alarm
+ * continues what is left.
+ */
 
 import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/projection/project";
@@ -17,18 +20,18 @@ import type { Sql } from "./log/sql";
 const CHECKPOINT = "projected_seq";
 
 /**
- * What is appended within this time of a drain's start waits for the next: turns in quick succession, an import and the
- * several appends of a compaction share one batch, the dearest part of a small turn. What comes alone goes at once.
+ * The least time between the starts of two drains. Turns in quick succession, an import and the appends of a compaction
+ * then share one batch, the most expensive part of a small turn. A single append is written at once.
  */
 export const DRAIN_EVERY_MS = 200;
 
 /**
- * What tools are called and do in a turn is written within this time, also while the turn goes on, which may be for an hour: an
- * execution can be read by its id. A turn of ordinary length is over before.
+ * The longest wait before events of a turn's tools are written while the turn goes on, which may take an hour: clients
+ * read an execution by its id. A turn of ordinary length ends before.
  */
 export const DRAIN_IN_TURN_MS = 1_000;
 
-/** What the drain needs of the session around it. */
+/** What the drain needs from its session. */
 interface DrainHost {
   readonly state: SessionState;
   readonly exists: boolean;
@@ -45,11 +48,11 @@ interface DrainHost {
 }
 
 export interface Drain {
-  /** Projects what is new, unless that is going on. */
+  /** Projects what is new, unless a drain is running. */
   start(): void;
-  /** The same, at the pace of `DRAIN_EVERY_MS`. A wait is only in memory: the job that the append armed outlives it. */
+  /** Starts a drain at the pace of `DRAIN_EVERY_MS`. The wait is only in memory: the job that the append armed outlives it. */
   startSoon(): void;
-  /** The same, within `DRAIN_IN_TURN_MS`; where the last try failed, the job comes back when it may work again. */
+  /** Starts a drain within `DRAIN_IN_TURN_MS`. After a failed try it does nothing: the job's retry has its own delay. */
   startInTurn(): void;
 }
 
@@ -73,7 +76,7 @@ export function createDrain(host: DrainHost): Drain {
     running = true;
     startedAt = host.deps.clock();
     const done = run()
-      // Its job is still armed.
+      // The job of this drain is still armed.
       .catch((error: unknown) => host.deps.log.error("drain_threw", { error: error instanceof Error ? error.name : "unknown" }))
       .finally(() => {
         running = false;
@@ -92,7 +95,7 @@ export function createDrain(host: DrainHost): Drain {
   return { start, startSoon, startInTurn };
 }
 
-/** One wait at a time: whoever comes meanwhile is served with it. */
+/** Schedules one wait at a time. Later requests share the wait that is running. */
 function createWait(host: DrainHost, start: () => void): (ms: number) => void {
   let waits = false;
   return (ms) => {
@@ -100,7 +103,7 @@ function createWait(host: DrainHost, start: () => void): (ms: number) => void {
     waits = true;
     host.deps.schedule(ms, () => {
       waits = false;
-      if (host.state.lifecycle === "open") start(); // an erased session's rows go by a job of their own
+      if (host.state.lifecycle === "open") start(); // a separate job erases an erased session's rows
     });
   };
 }
@@ -115,13 +118,13 @@ function sourceOf(host: DrainHost): ProjectionSource {
     setCheckpoint: (seq) => writeMeta(sql, CHECKPOINT, String(seq)),
     read(after, limit) {
       const { tenant, session } = host.state;
-      if (!tenant || !session) throw new TypeError("a session without a name has nothing to project");
+      if (!tenant || !session) throw new TypeError("cannot project a session without a tenant and an id");
       return { tenant, session, ...readPage(sql, after, limit) };
     },
   };
 }
 
-/** Events after `after` with their bodies, within the limit; the first event always, whatever it weighs and costs. */
+/** Reads events after `after` with their bodies, within the limit. It always takes the first event, whatever its size and cost. */
 export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { events: StoredEvent[]; bodies: Map<BodyId, string> } {
   const events: StoredEvent[] = [];
   const bodies = new Map<BodyId, string>();

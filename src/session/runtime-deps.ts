@@ -1,4 +1,4 @@
-/** The world as a session's object brings it, and as the simulation does. */
+/** The ports of a session's runtime. The Durable Object brings them; tests bring their own. */
 import type { ChatModel, Clock, CompactionQueue, Ids, Log, ModelDirectory, Projection, ToolRunner, UsageArchive } from "../app/ports";
 import type { Deadlines, Schedule } from "../app/session-ports";
 import type { TenantId } from "../domain/ids";
@@ -8,7 +8,7 @@ export interface RuntimeDeps {
   readonly sql: Sql;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** New with every life of the object in memory. */
+  /** A new value in each life of the object in memory. */
   readonly incarnation: string;
   readonly schedule: Schedule;
   readonly setAlarm: (at: number) => void;
@@ -23,7 +23,7 @@ export interface RuntimeDeps {
   readonly random: () => number;
   readonly digest: (text: string) => Promise<string>;
   readonly deadlines: Deadlines;
-  /** Packs of the live stream that are kept; absent: as many as in production. */
+  /** The number of packs of the live stream to keep. Absent: the production number. */
   readonly keptPacks?: number;
   readonly log: Log;
 }

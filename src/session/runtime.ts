@@ -1,6 +1,6 @@
 /**
- * One session as it lives in memory: the store, its live stream, its jobs, and the turn that runs. It needs nothing of
- * Cloudflare: the object brings the world as ports, and so does the simulation.
+ * One session in memory: the store, its live stream, its jobs and the running turn. It uses nothing of Cloudflare: the
+ * object brings the world as ports, and so do tests.
  */
 
 import { freeDeadLease } from "../app/compaction/give-back";
@@ -35,7 +35,7 @@ import { TurnRunner } from "./turn-runner";
 import { armJobs, asksForWorker, isOfTools, sendWakeUp } from "./watch";
 import { WindowNote } from "./window-note";
 
-/** A turn that crashes its object is tried so often. */
+/** The number of times that a turn is tried when it crashes its object. */
 const TURN_ATTEMPTS = 3;
 
 export class SessionRuntime {
@@ -47,7 +47,7 @@ export class SessionRuntime {
   readonly titler: Titler;
   readonly window: WindowNote;
   readonly runner: TurnRunner;
-  /** The model as last resolved: for figures that need no fresh look-up. */
+  /** The model as last resolved, for figures that need no fresh look-up. */
   spec: ModelSpec | null = null;
   readonly replyCaps: ReplyCaps = new Map();
   #awake = false;
@@ -55,9 +55,9 @@ export class SessionRuntime {
   #between: Promise<void> | null = null;
   #alarmAt: number | null = null;
   #halted = false;
-  /** After each commit: for whoever waits for an outcome and not for its words. */
+  /** Given after each commit, for callers that wait for an outcome and not for its text. */
   readonly commits: Signal;
-  /** When a worker's outcome is held, or the worker failed. */
+  /** Given when a worker's outcome is held, or the worker failed. */
   readonly #settled: Signal;
 
   readonly deps: RuntimeDeps;
@@ -85,22 +85,22 @@ export class SessionRuntime {
     return { ...(tenant && { tenant }), ...(session && { session }) };
   }
 
-  /** As it is measured: with the registry's ratio where the session has learned none. */
+  /** The state as it is measured: with the registry's ratio where the session has learned none. */
   get state(): SessionState {
     return measuredFor(this.store.state, this.spec);
   }
 
-  /** Whether a session was ever opened here. */
+  /** True when a session was ever opened here. */
   get exists(): boolean {
     return this.state.seq > 0;
   }
 
-  /** Whether what is under way stands still, since there is no room for what must be written next. */
+  /** True while work under way is halted, because there is no room for its next write. */
   get halted(): boolean {
     return this.#halted;
   }
 
-  /** A write failed that what is under way cannot go on without: over a full disk, whoever waits hears of it. The next commit ends it. */
+  /** Halts work under way after a write failed on a full disk, and wakes waiting clients. The next commit ends the halt. */
   halt(error: unknown): void {
     if (!isStorageFull(error)) return;
     this.#halted = true;
@@ -108,7 +108,7 @@ export class SessionRuntime {
     this.buffer.nudge();
   }
 
-  /** Before anything else in a new incarnation: what an earlier one left open is recovered. What it throws leaves it to the next call. */
+  /** Recovers what an earlier incarnation left open, before any other work. When it throws, the next call tries again. */
   wake(): void {
     if (this.#awake) return;
     this.#awake = true;
@@ -124,7 +124,7 @@ export class SessionRuntime {
     this.advanceSoon();
   }
 
-  /** Where nothing can be written, what is stored can still be read. */
+  /** Recovers if it can. When the disk is full, stored data can still be read. */
   wakeIfPossible(): void {
     try {
       this.wake();
@@ -178,7 +178,7 @@ export class SessionRuntime {
     };
   }
 
-  /** For whoever looks something up in the record. */
+  /** The ports of a look-up in the record. */
   recallPorts(): RecallPorts {
     const { sql, schedule } = this.deps;
     return { sql, schedule, content: this.content, state: () => this.state, window: this.window.windowOf(this.state.settings.model) };
@@ -205,7 +205,7 @@ export class SessionRuntime {
     if (this.state.lifecycle === "open") this.#attempt("window_not_noted", () => this.window.learn(spec));
   }
 
-  /** What can be done without: it is only reported when it fails. */
+  /** Runs work that the session can do without. A failure is only logged. */
   #attempt(what: string, work: () => void): void {
     try {
       work();
@@ -224,13 +224,13 @@ export class SessionRuntime {
     this.syncAlarm();
   }
 
-  /** Keeps what a worker brought until it may take effect. */
+  /** Keeps a worker's outcome until it may take effect. */
   hold(outcome: Settled): void {
     holdOutcome(this.deps.sql, outcome);
     this.#settled.give();
   }
 
-  /** The alarm follows the earliest job; one that rings early finds nothing due. `notBefore`: a job that is due has just failed. */
+  /** Sets the alarm to the earliest job; one that rings early finds nothing due. `notBefore` delays it when a due job has just failed. */
   syncAlarm(notBefore = 0): void {
     const due = this.jobs.nextDue();
     if (due === null || (this.#alarmAt !== null && this.#alarmAt <= due)) return;
@@ -242,7 +242,7 @@ export class SessionRuntime {
     this.#alarmAt = null;
   }
 
-  /** What is committed stays so: whatever fails of the rest, the session goes on. */
+  /** Reacts to a commit. The events stay committed: when a reaction fails, the session goes on. */
   #committed(events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }): void {
     this.#halted = false;
     this.#attempt("commit_not_told", () => this.#tell(events, states));
@@ -262,10 +262,10 @@ export class SessionRuntime {
     else this.buffer.nudge();
   }
 
-  /** How full the window is: the same figures wherever usage is told, from the session's first moment on. */
+  /** How full the window is. Every report of usage has the same figures, from the session's start. */
   contextNumbers = (): ContextNumbers => this.window.numbersOf(this.state);
 
-  /** Looks at what the state asks for next, once whatever runs now is done. */
+  /** Starts what the state needs next, once the present work is done. */
   advanceSoon(): void {
     if (this.#advancing) return;
     this.#advancing = true;
@@ -275,7 +275,7 @@ export class SessionRuntime {
     });
   }
 
-  /** What the state asks for next: run the turn, or see to what lies between turns. */
+  /** Starts what the state needs next: runs the turn, or does the work between turns. */
   #advance(): void {
     const { turn, lifecycle } = this.state;
     if (lifecycle !== "open") return;

@@ -1,6 +1,6 @@
 /**
  * The calls that a session's object answers: one table, from which the object takes its methods. Every call first
- * compares the caller's tenant with the session's own: a foreign session does not exist.
+ * compares the caller's tenant with the session's own. A foreign session is answered as if it did not exist.
  */
 import type { WholeSessionApi } from "../app/control-api";
 import type { Caller, Outcome } from "../app/session-api";
@@ -35,7 +35,7 @@ type ServedCalls<Api> = {
     : never;
 };
 
-/** A full disk is an expected failure: what could not be written is not there. */
+/** Turns a full disk into an error that the caller expects: the failed write has stored nothing. */
 async function unlessFull<T>(work: () => Outcome<T> | Promise<Outcome<T>>): Promise<Outcome<T>> {
   try {
     return await work();
@@ -54,30 +54,34 @@ async function serve<T>(
   { recover, call }: { readonly recover: () => void; readonly call: () => Outcome<T> | Promise<Outcome<T>> },
 ): Promise<Outcome<T>> {
   if (!isCallers(runtime, caller)) return err({ code: "session_not_found" });
-  // The platform may have dropped the alarm. Every call sets it again, also for what an erased session still owes.
+  // The platform may have dropped the alarm, so every call sets it again. That includes the jobs of an erased session.
   runtime.syncAlarm();
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
   return unlessFull(async () => {
     recover();
     const outcome = await call();
-    // A session that was erased while the caller waited has lost what the call looked for: that is not the client's mistake.
+    // The session may have been erased while the call waited. Its data is then missing through no mistake of the
+    // client.
     return runtime.state.lifecycle === "erased" ? err({ code: "session_erased" }) : outcome;
   });
 }
 
-/** A call that changes the session. An interrupted turn is recovered first. */
+/** Serves a call that changes the session. It recovers an interrupted turn first. */
 const write =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: () => runtime.wake(), call: () => call(runtime, ...args) });
 
-/** A call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
+/** Serves a call that only reads. It also answers while the disk is full and an interrupted turn cannot be recovered. */
 const read =
   <A extends readonly unknown[], T>(call: Call<A, T>): ServedCall<A, T> =>
   (runtime, caller, ...args) =>
     serve(runtime, caller, { recover: () => runtime.wakeIfPossible(), call: () => call(runtime, ...args) });
 
-/** Erasing again returns the same receipt with its present figures. An erasure that was cut off may have left no owner behind: then the tenant's note counts. */
+/**
+ * Erases the session. A repeated erasure returns the receipt with present figures. An erasure that was cut off may have
+ * left no owner in the object: then the tenant's note of it is enough.
+ */
 async function erase(runtime: SessionRuntime, caller: Caller, isNoted = false): ReturnType<WholeSessionApi["erase"]> {
   if (runtime.state.lifecycle === "new" && isNoted) return eraseObject(runtime, caller);
   return isCallers(runtime, caller) ? unlessFull(() => eraseObject(runtime, caller)) : err({ code: "session_not_found" });

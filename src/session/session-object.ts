@@ -1,6 +1,6 @@
 /**
- * The Durable Object of one session: the composition root that the platform constructs. It brings the world as ports
- * and takes its methods from `sessionCalls`; `runtime` holds the session.
+ * The Durable Object of one session: the composition root that the platform constructs. It passes the world in as ports
+ * and takes its methods from `sessionCalls`. `runtime` holds the session.
  */
 import { DurableObject } from "cloudflare:workers";
 import { newId } from "../app/new-id";
@@ -33,7 +33,8 @@ export class SessionObject extends DurableObject<Env> {
     super(ctx, env);
     const log = createLog({ object: "session" });
     let config: Config | null = null;
-    // Parsed when it is needed: over a wrong variable the object must still be made, or the platform drops its alarm.
+    // Parsed on first use: the object must be constructed even when a variable is wrong, or the platform drops its
+    // alarm.
     const readConfig = (): Config => (config ??= parseConfig(env));
     const wiringOf = (tenant: TenantId) => ({ env, config: readConfig, tenant, log });
     const models = memoize((tenant: TenantId) => {
@@ -81,7 +82,7 @@ export class SessionObject extends DurableObject<Env> {
     });
   }
 
-  /** Whose session it is, once it was opened: no model is called before. */
+  /** Uses the session's tenant. Null before the session is opened; no model is called before that. */
   #tenant<T>(use: (tenant: TenantId) => T): T | null {
     const { tenant } = this.#runtime.state;
     return tenant && use(tenant);

@@ -1,6 +1,6 @@
-/** Something that others wait for: everybody who waits is told once. */
+/** An event that callers wait for. Each waiting caller is woken once. */
 export interface Signal {
-  /** Resolves when it is given the next time, or after `ms`. */
+  /** Resolves when the signal is given next, or after `ms`. */
   next(ms?: number): Promise<void>;
   give(): void;
 }

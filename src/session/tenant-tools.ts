@@ -1,4 +1,4 @@
-/** The tools of the session's tenant, as its turns reach them. */
+/** The tools of the session's tenant, as its turns call them. */
 import type { ToolOutcome, ToolRunner } from "../app/ports";
 import type { SessionState } from "../domain/state";
 import type { RuntimeDeps } from "./runtime-deps";

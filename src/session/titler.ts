@@ -1,4 +1,4 @@
-/** A session's title, made beside its turns: one attempt in a life of the object, and what an earlier life left open. */
+/** Makes a session's title beside its turns: one attempt in each life of the object, after recording what an earlier life left open. */
 
 import type { Clock, Log } from "../app/ports";
 import type { SessionWriter } from "../app/session-ports";
@@ -26,12 +26,12 @@ export class Titler {
     this.runtime = runtime;
   }
 
-  /** The first thing a new life says of a call that an earlier one died over. */
+  /** Records the call that an earlier life died in. It runs at the start of a new life. */
   recover(): void {
     this.#recordUnderWay("crashed");
   }
 
-  /** The session ends over the call, which is recorded while it can be: its answer comes too late. */
+  /** Records the call under way before the session is erased: its answer would come too late. */
   cutShort(): void {
     this.#recordUnderWay("aborted");
   }
@@ -43,7 +43,7 @@ export class Titler {
     this.runtime.execute({ type: "RecordTitle", at: deps.clock(), call: { ...call, outcome }, title: null, tries: state.title_tries });
   }
 
-  /** Asked after every commit. What fails before a call was made is not tried again in this life. */
+  /** Called after every commit. A failure before the call was made is not retried in this life. */
   startIfWanted(): void {
     const { state, deps } = this.runtime;
     if (this.#tried || titleModelOf(state) === null) return;
@@ -55,7 +55,7 @@ export class Titler {
     deps.background(done);
   }
 
-  /** The session is no more: its model's call ends. */
+  /** Aborts the model call, because the session is erased. */
   abandon(): void {
     this.#abort.abort();
   }

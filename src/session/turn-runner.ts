@@ -1,6 +1,6 @@
 /**
- * The turn that runs in this life of the object, one answer at a time. Where its story comes to grief the turn fails, and where not even that can be
- * written, as on a full disk, its end is kept and written when there is room: until then no model is asked.
+ * Runs the turn of this life of the object, one answer at a time. When the run throws, the turn fails. When even that
+ * cannot be written, as on a full disk, its end is kept and written once there is room. No model is asked before that.
  */
 
 import type { Clock, Ids, Log } from "../app/ports";
@@ -19,11 +19,11 @@ interface RunnerHost extends SessionWriter {
   readonly deps: { readonly clock: Clock; readonly ids: Ids; readonly log: Log; readonly background: (work: Promise<void>) => void };
   ports(): AfterTurnPorts;
   advanceSoon(): void;
-  /** What must be written next cannot be. */
+  /** Reports that the next write failed. */
   halt(error: unknown): void;
 }
 
-/** The end of a turn, with what it leaves behind. */
+/** The command that ends a turn, with its bodies. */
 interface Ending {
   readonly command: Command;
   readonly bodies: readonly BodyText[];
@@ -32,7 +32,7 @@ interface Ending {
 export class TurnRunner {
   #live: LiveTurn | null = null;
   #last: LiveTurn | null = null;
-  /** What could not be written of `#live`. */
+  /** The end of `#live` that could not be written yet. */
   #owed: Ending | null = null;
 
   readonly host: RunnerHost;
@@ -41,7 +41,7 @@ export class TurnRunner {
     this.host = host;
   }
 
-  /** Goes on with the turn: it is started, told to look again, or its end is written at last. */
+  /** Goes on with the turn: starts it, tells a running one to look again, or writes its kept end. */
   run(turn: OpenTurn): void {
     if (this.#live?.run.turn === turn.id) return this.#owed ? this.#write(this.#owed) : this.#live.look?.();
     const live = LiveTurn.after(this.#last, { turn: turn.id, incarnation: turn.incarnation });
@@ -63,7 +63,10 @@ export class TurnRunner {
     return this.#live?.run.turn === this.host.state.turn?.id ? this.#live : null;
   }
 
-  /** What the running turn leaves behind if it ends now: what it has said, as an item, the call that it is in, tools that were begun. */
+  /**
+   * What the running turn leaves behind if it ends now: its text so far as an item, the model call under way, and the
+   * tools that were started.
+   */
   cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
     if (this.host.state.turn?.phase === "running_tools") {
       const { lost, bodies } = draftLost(this.host.ports());
@@ -77,14 +80,14 @@ export class TurnRunner {
     return { cut: { partial: draft, call }, bodies: [body] };
   }
 
-  /** Stops the model's call of a turn that was just ended. */
+  /** Aborts the model call of a turn that has just ended. */
   abandon(): void {
     this.#live?.abort.abort();
     this.#live = null;
     this.#owed = null;
   }
 
-  /** A defect in the story, or a write that failed: the turn ends with a clear failure instead of hanging for ever. */
+  /** Handles a defect or a failed write: the turn ends with a clear failure instead of hanging. */
   #threw(live: LiveTurn, error: unknown): void {
     live.abort.abort();
     if (this.#live !== live) return;
@@ -95,13 +98,13 @@ export class TurnRunner {
     this.#write({ command: { type: "FailTurn", at: clock(), ...live.run, failure, ...cut }, bodies });
   }
 
-  /** Refused, it is not owed either: the turn is over. */
+  /** Writes the end of the turn. A refused command is not kept: the turn is over already. */
   #write(ending: Ending): void {
     try {
       this.host.execute(ending.command, ending.bodies);
       this.#owed = null;
     } catch (error) {
-      // Tools are run again, each at most once, and no model is asked for them: what comes of them may still be written.
+      // Tools run again, each at most once and without a model call, so their outcome may still be written.
       if (this.host.state.turn?.phase === "running_tools") this.#live = null;
       else this.#owed = ending;
       this.host.deps.log.error("turn_end_not_written", { error: error instanceof Error ? error.name : "unknown" });

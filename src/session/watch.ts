@@ -1,13 +1,13 @@
-/** What the alarm must come back for: armed with the events that cause it, so that whatever is lost with the object or by a queue is found. */
+/** Arms the alarm's jobs with the events that cause them, so that work that is lost with the object or in a queue is found again. */
 import type { Clock, CompactionQueue, Log } from "../app/ports";
 import type { StoredEvent } from "../domain/events";
 import type { SessionState } from "../domain/state";
 import { type Jobs, needsWatch } from "./log/jobs";
 
-/** An orphaned turn is found within this time without any call (docs/design.md §4). */
+/** An orphaned turn is found within this time, even without a call (docs/design.md §4). */
 export const RECOVER_AFTER_MS = 30_000;
 const TOOLS_EXPIRE_MS = 24 * 60 * 60 * 1_000;
-/** The projection is tried again this much after an append, should the drain be lost with the object. */
+/** The projection is tried again this long after an append, in case the drain is lost with the object. */
 const PROJECT_WATCHDOG_MS = 10_000;
 const COMPACTION_WATCHDOG_MS = 60_000;
 const COMPACTION_WATCHDOG_MAX_MS = 60 * 60_000;
@@ -17,7 +17,7 @@ interface Watched {
   readonly state: SessionState;
 }
 
-/** In the transaction of the events. */
+/** Runs in the transaction of the events. */
 export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[], now: number): void {
   if (state.lifecycle === "erased") return;
   jobs.armIfIdle("project", now + PROJECT_WATCHDOG_MS);
@@ -27,25 +27,25 @@ export function armJobs({ jobs, state }: Watched, events: readonly StoredEvent[]
   else if (state.compaction.requested) jobs.armIfIdle("wake_compaction", now + COMPACTION_WATCHDOG_MS);
 }
 
-/** Whether something of a turn's tools was committed that is read by its id. */
+/** True when an event of a turn's tools was committed. Clients read an execution by its id, so it must be projected soon. */
 export const isOfTools = (events: readonly StoredEvent[]): boolean =>
   events.some(
     ({ type }) => type === "ToolCalled" || type === "ToolStarted" || type === "ToolResultRecorded" || type === "ApprovalRequested",
   );
 
-/** Whether a worker must be woken for what was committed: inside a turn it is the turn that does the work, and waits for it. */
+/** True when a worker must be woken for the committed events. While a turn is open, the turn itself does the work or waits for it. */
 export function asksForWorker(
   events: readonly StoredEvent[],
   { before, after }: { readonly before: SessionState; readonly after: SessionState },
 ): boolean {
   if (after.turn) return false;
   if (events.some((event) => event.type === "CompactionRequested")) return true;
-  // What was asked for by hand while the turn ran waits for its end, and so does what a worker gave up on.
+  // A compaction that was requested during the turn waits for its end, and so does one that a worker gave up.
   const now = events.at(-1)?.at ?? 0;
   return before.turn !== null && isWaiting(after, now);
 }
 
-/** A compaction that nobody works at. */
+/** A requested compaction that no worker holds. */
 const isWaiting = ({ compaction: { requested, lease } }: SessionState, now: number): boolean =>
   requested !== null && (lease === null || lease.expires_at <= now);
 
@@ -58,8 +58,8 @@ interface World {
 }
 
 /**
- * Sends the wake-up, and looks again later: a queue may lose it. Less and less often, as it may have to wait for a turn
- * that waits for its tools.
+ * Sends the wake-up and arms the next look, because a queue may lose it. The looks get rarer: the compaction may have
+ * to wait for a turn that waits for tools.
  */
 export function sendWakeUp({ jobs, state }: Watched, { clock, queue, background, log }: World): void {
   const { requested } = state.compaction;

@@ -1,5 +1,5 @@
 /**
- * The window of the session's model as it was last known, kept durably: every figure of the context names it, also those of a life
+ * Keeps the last known window of the session's model durably. All figures of the context include it, even in a life
  * that has not looked the model up yet.
  */
 import type { ModelSpec } from "../app/ports";
@@ -27,7 +27,7 @@ export class WindowNote {
     this.sql = sql;
   }
 
-  /** For a session that exists. Written when it changes only. */
+  /** Notes the window of an open session. It writes only when the window has changed. */
   learn({ id: model, context_window: window }: ModelSpec): void {
     const known = this.#read();
     if (known?.model === model && known.window === window) return;
@@ -35,7 +35,7 @@ export class WindowNote {
     writeMeta(this.sql, KEY, JSON.stringify(this.#known));
   }
 
-  /** Null: unknown, or never looked up. */
+  /** Null when the window is unknown, or was never looked up. */
   windowOf(model: string): number | null {
     const known = this.#read();
     return known?.model === model ? known.window : null;
@@ -49,7 +49,7 @@ export class WindowNote {
     return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
   }
 
-  /** After the database was emptied under it. */
+  /** Forgets the cached note after the database was emptied. */
   forget(): void {
     this.#known = undefined;
   }

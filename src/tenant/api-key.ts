@@ -1,14 +1,15 @@
 /**
- * API keys: `lh_<env>_<tenant>_<secret>`. The key names its tenant (the id without its prefix), so that finding its
- * owner needs no search. The secret ends with a checksum of all before it under the deployment's pepper: whoever invents a key
- * cannot make one, and is refused before a tenant's object is addressed (docs/decisions/0013). Nothing here is stored; the hash is.
+ * API keys: `lh_<env>_<tenant>_<secret>`. The key names its tenant (the id without its prefix), so no search is needed
+ * to find its owner. The secret ends with a checksum of everything before it, under the deployment's pepper. An
+ * invented key lacks a valid checksum, and is refused before a tenant's object is addressed (docs/decisions/0013). The
+ * key itself is never stored, only its hash.
  */
 import { parseId, type TenantId } from "../domain/ids";
 
-/** 62^43 > 2^256: base62, because an underscore separates the key's parts. */
+/** Secrets are base62, because an underscore separates the key's parts: 62^43 > 2^256. */
 const SECRET_BYTES = 32;
 const RANDOM_LENGTH = 43;
-/** 62^11 > 2^64: as many keys must be tried, each with a request, to reach one object. */
+/** 62^11 > 2^64: an attacker must try as many keys, each with a request, to reach one object. */
 const CHECKSUM_BYTES = 8;
 const CHECKSUM_LENGTH = 11;
 const SECRET_LENGTH = RANDOM_LENGTH + CHECKSUM_LENGTH;
@@ -36,33 +37,36 @@ function toBase62(bytes: Uint8Array, length: number): string {
   return text;
 }
 
-/** A fresh key; shown once, to the person who asked for it. */
+/** Makes a new key. It is shown once, to the person who asked for it. */
 export async function generateApiKey({ env, tenant }: ApiKeyParts, pepper: string): Promise<string> {
   const random = toBase62(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), RANDOM_LENGTH);
   const unsigned = `lh_${env}_${tenant.slice("ten_".length)}_${random}`;
   return unsigned + (await checksumOf(unsigned, pepper));
 }
 
-/** Whether this deployment made the key; whether it is still valid its tenant knows. For a text that has the form of a key. */
+/** True when this deployment made the key. Only the tenant's object knows whether it is still valid. `key` must have the form of a key. */
 export async function isGenuine(key: string, pepper: string): Promise<boolean> {
   const expected = await checksumOf(key.slice(0, -CHECKSUM_LENGTH), pepper);
   return isSameText(key.slice(-CHECKSUM_LENGTH), expected);
 }
 
-/** In a time that does not depend on where two texts of one length differ. */
+/** Compares two texts in constant time, for texts of one length. */
 function isSameText(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < b.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
   return difference === 0;
 }
 
-/** Under a label of its own, so that it is no part of any key's hash. */
+/** Signs under a label of its own, so that a checksum is never part of a key's hash. */
 async function checksumOf(unsigned: string, pepper: string): Promise<string> {
   const sum = await sign(`longhand/api-key-checksum/1\n${unsigned}`, pepper);
   return toBase62(sum.slice(0, CHECKSUM_BYTES), CHECKSUM_LENGTH);
 }
 
-/** Where the key says it belongs; null: it does not have the form of a key. Says nothing about its validity. */
+/**
+ * Reads the environment and tenant that a key names. Null when the text has not the form of a key. It does not check
+ * whether the key is valid.
+ */
 export function parseApiKey(text: string): ApiKeyParts | null {
   if (text.length > MAX_LENGTH) return null;
   const [, env, ulid] = KEY.exec(text) ?? [];
@@ -75,7 +79,7 @@ interface Hmac {
   readonly key: CryptoKey;
 }
 
-/** A deployment has one pepper; importing it for each request costs more than the hash. */
+/** The imported pepper is cached. A deployment has one, and importing it for each request would cost more than the hash. */
 let imported: Hmac | null = null;
 
 async function importPepper(pepper: string): Promise<CryptoKey> {

@@ -1,9 +1,10 @@
 /**
- * Changes of tenants that this isolate has heard of: as their object, or as the Worker that passed the request on. What the isolate
- * remembers of such a tenant is asked for again at once; other isolates go on with what they remember until its time is over.
+ * The changes of tenants that this isolate knows: from the tenant's object, or from the Worker that passed the request
+ * on. Cached answers of such a tenant are asked for again at once. Other isolates keep their cached answers until these
+ * expire.
  */
 
-/** Tenants whose last change is told apart; of the others the newest that was forgotten stands for all. */
+/** The most tenants whose last change is kept by name. For all others the newest change that was dropped counts. */
 const MAX_TENANTS = 10_000;
 
 const generations = new Map<string, number>();
@@ -19,5 +20,5 @@ export function noteChange(tenant: string): void {
   floor = oldest[1];
 }
 
-/** Grows with each change that was heard of. What was asked under another generation may be out of date. */
+/** A number that grows with each known change of the tenant. An answer that was cached under another generation may be out of date. */
 export const generationOf = (tenant: string): number => generations.get(tenant) ?? floor;

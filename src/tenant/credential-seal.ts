@@ -1,14 +1,15 @@
 /**
- * A tenant's credential as it is stored: an envelope of AES-256-GCM (docs/decisions/0008). Each has a data key of its
- * own; the data key is sealed by one of the deployment's master keys. Both seals are bound to tenant and name, so that
- * a row that is copied elsewhere opens nothing. Nothing here stores, sends or logs; no error tells what was inside.
+ * Seals a tenant's credential for storage, with AES-256-GCM envelope encryption (docs/decisions/0008). Each credential
+ * has its own data key, which one of the deployment's master keys seals. Both seals are bound to tenant and name, so a
+ * row that is copied elsewhere cannot be opened. This module stores, sends and logs nothing, and no error reveals the
+ * content.
  */
 import type { CredentialPlace } from "../app/models/rotate-credentials";
 import type { SealedCredential } from "../app/tenant-api";
 import { fromBase64, toBase64 } from "../lib/base64";
 import type { MasterKey, MasterKeys } from "../lib/master-keys";
 
-/** AES-256; the nonce length of NIST SP 800-38D §5.2.1.1. A fresh random nonce for each seal. */
+/** AES-256, with the nonce length of NIST SP 800-38D §5.2.1.1. Each seal uses a fresh random nonce. */
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
@@ -16,7 +17,7 @@ type Layer = "data-key" | "secret";
 
 const encode = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(new TextEncoder().encode(text));
 
-/** No part can hold a newline: names and ids are checked where they come in. */
+/** Joined by newlines, which no part can hold: names and ids are checked when they are accepted. */
 const boundTo = ({ tenant, name }: CredentialPlace, layer: Layer): Uint8Array<ArrayBuffer> =>
   encode(["longhand/credential/1", layer, tenant, name].join("\n"));
 
@@ -28,14 +29,14 @@ interface Seal {
   readonly bound: Uint8Array<ArrayBuffer>;
 }
 
-/** Nonce and ciphertext with its tag, in base64. */
+/** Returns the nonce and the ciphertext with its tag, in base64. */
 async function sealBytes(plain: Uint8Array<ArrayBuffer>, { key, bound }: Seal): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: bound }, await importKey(key), plain);
   return toBase64(new Uint8Array([...iv, ...new Uint8Array(sealed)]));
 }
 
-/** Null: not sealed by this key for this place, or changed since. */
+/** Null when the text was not sealed by this key for this place, or was changed since. */
 async function openBytes(text: string, { key, bound }: Seal): Promise<Uint8Array<ArrayBuffer> | null> {
   const bytes = fromBase64(text);
   if (!bytes || bytes.length <= NONCE_BYTES) return null;
@@ -67,14 +68,14 @@ export async function sealCredential(secret: string, master: MasterKey, place: C
   return { kid: master.kid, wrapped_key: await wrap(dataKey, master, place), sealed };
 }
 
-/** Null: its master key is not known here any more, or it is not what was sealed for this place. */
+/** Null when its master key is no longer configured, or the row was not sealed for this place. */
 export async function openCredential(credential: SealedCredential, keys: MasterKeys, place: CredentialPlace): Promise<string | null> {
   const dataKey = await unwrap(credential, keys, place);
   const secret = dataKey && (await openBytes(credential.sealed, { key: dataKey, bound: boundTo(place, "secret") }));
   return secret && new TextDecoder().decode(secret);
 }
 
-/** The same credential under the current master key; only its data key is opened. Null: as `openCredential`. */
+/** Seals the data key under the current master key; the credential itself stays sealed. Null in the cases of `openCredential`. */
 export async function resealCredential(
   credential: SealedCredential,
   keys: MasterKeys,

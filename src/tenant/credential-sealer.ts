@@ -1,9 +1,9 @@
-/** The deployment's master keys as a sealer. */
+/** Seals credentials with the deployment's master keys. */
 import type { CredentialSealer } from "../app/models/rotate-credentials";
 import type { MasterKeys } from "../lib/master-keys";
 import { resealCredential, sealCredential } from "./credential-seal";
 
-/** Null: the deployment has no master key, and keeps no credentials. */
+/** Null when the deployment has no master key: then it stores no credentials. */
 export function createCredentialSealer(keys: MasterKeys): CredentialSealer | null {
   const [current] = keys;
   if (!current) return null;

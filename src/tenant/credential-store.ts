@@ -1,9 +1,9 @@
-/** The tenant's credentials, sealed: its object has no master key and never sees one in the clear. */
+/** Stores the tenant's credentials sealed. The tenant's object has no master key and never sees one in the clear. */
 import type { CredentialView, Resealed, SealedCredential, TenantError } from "../app/tenant-api";
 import { err, ok, type Result } from "../lib/result";
 import type { TenantSql } from "./tenant-sql";
 
-/** More than a tenant has providers; above it, someone makes them in a loop. All are one answer and one rotation. */
+/** More than a tenant has providers. All credentials are returned in one answer and sealed again in one rotation. */
 export const MAX_CREDENTIALS = 50;
 
 type CredentialRow = {
@@ -17,14 +17,14 @@ type CredentialRow = {
 
 export interface CredentialStore {
   has(name: string): boolean;
-  /** Replacing one that is there is never refused. */
+  /** Stores a credential. Replacing an existing one is never refused. */
   put(name: string, sealed: SealedCredential, at: number): Result<null, TenantError>;
-  /** By name, without what models use them. */
+  /** All credentials by name, without the models that use them. */
   list(): readonly Omit<CredentialView, "models">[];
   remove(name: string): Result<null, TenantError>;
   sealed(name: string): SealedCredential | null;
   allSealed(): readonly { readonly name: string; readonly sealed: SealedCredential }[];
-  /** Takes those that are still as they were read: whoever put another one meanwhile wins. */
+  /** Replaces the credentials that have not changed since they were read, and returns their number. A concurrent `put` wins. */
   replace(resealed: readonly Resealed[]): number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The `Credentials` port where models are called: the tenant's sealed credential, remembered for a while and opened for
- * each call, or the deployment's key. What is remembered is sealed; the plain key lives for the call.
+ * The `Credentials` port of model calls: the tenant's sealed credential, cached for a while and opened for each call,
+ * or the deployment's key. Only the sealed form is cached; the plain key lives as long as the call.
  */
 import { type DeploymentKeys, keySourceOf, needsKey } from "../app/models/key-source";
 import type { Clock, Credentials, Log, MissingKey } from "../app/ports";
@@ -18,9 +18,9 @@ interface KnownKeys {
 
 interface CredentialsDeps {
   readonly tenant: string;
-  /** An object that gets a fresh stub for each call. */
+  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
   readonly stub: Pick<TenantApi, "sealedCredential">;
-  /** Read when a key is needed: over a wrong variable models that need none are still called. */
+  /** Read when a key is needed: with a wrong variable, models that need no key can still be called. */
   readonly keys: () => KnownKeys;
   readonly now: Clock;
   readonly log: Log;
@@ -28,7 +28,10 @@ interface CredentialsDeps {
 
 const MISSING: MissingKey = { missing: true };
 
-/** The tenant's credential of that name, opened; null: it is gone or cannot be opened. May throw when the tenant's object is out of reach. */
+/**
+ * Opens the tenant's credential of that name. Null when it is gone or cannot be opened. Throws when the tenant's object
+ * is out of reach and no earlier answer is cached.
+ */
 export type OpenCredential = (name: string) => Promise<string | null>;
 
 interface OpenCredentialDeps extends Pick<CredentialsDeps, "tenant" | "stub" | "now" | "log"> {
@@ -46,7 +49,10 @@ export function createOpenCredential({ tenant, stub, masterKeys, now, log }: Ope
   };
 }
 
-/** A credential that is gone or cannot be opened is missing, never the deployment's in its place (docs/decisions/0010). */
+/**
+ * A credential that is gone or cannot be opened is reported as missing. The deployment's key never takes its place
+ * (docs/decisions/0010).
+ */
 export function createCredentials({ keys, ...deps }: CredentialsDeps): Credentials {
   const open = createOpenCredential({ ...deps, masterKeys: () => keys().masterKeys });
   return async (model) => {

@@ -1,11 +1,11 @@
-/** From what was said of a model to what holds: each figure that nobody said is looked up, and says where it comes from. */
+/** Completes a registered model: each figure that the registration leaves out is looked up, and carries its source. */
 import type { FigureSource, FigureSources, ModelOverride } from "../app/model-entry";
 import { isPaidByTenant } from "../app/models/key-source";
 import type { ModelSpec } from "../app/ports";
 import type { Prices } from "../context/economy";
 import { knownModel } from "./model-presets";
 
-/** Where neither the tenant nor a preset says it; only rows from before a preset was taken away have it. */
+/** The max output when neither the tenant nor a preset names one. Only rows whose preset was removed later need it. */
 const ASSUMED_MAX_OUTPUT = 4_096;
 
 export interface DescribedModel {
@@ -13,10 +13,10 @@ export interface DescribedModel {
   readonly figures: FigureSources;
 }
 
-/** What a package of prices says of a model, US dollars per token; null: nothing. */
+/** The price package's prices for a model, in US dollars per token. Null when it has none. */
 export type FindPrices = (model: Pick<ModelOverride, "provider" | "upstream_id" | "base_url">) => Prices | null;
 
-/** What the deployment says that a model costs wherever its own key is sent there; null: nothing. */
+/** The deployment's prices for a model that is called with its own key, in US dollars per token. Null when it names none. */
 export type FindDeploymentPrices = (model: Pick<ModelOverride, "provider" | "upstream_id" | "base_url">) => Prices | null;
 
 interface Said {
@@ -25,7 +25,7 @@ interface Said {
   readonly by: ModelSpec["source"];
 }
 
-/** The first that is not undefined, with its source. */
+/** The first value that is not undefined, with its source. */
 function pick<T>(...from: readonly (readonly [T | undefined, FigureSource])[]): readonly [T | undefined, FigureSource] {
   return from.find(([value]) => value !== undefined) ?? [undefined, "unknown"];
 }
@@ -35,7 +35,7 @@ interface PriceLists {
   readonly published: FindPrices;
 }
 
-/** Whoever pays for a call says what it costs: what a tenant says holds for its own credential and its own addresses alone. */
+/** The side that pays for a call names its price. A tenant's prices hold only for calls with its own credential or at its own address. */
 function pricesOf({ model, by }: Said, lists: PriceLists): readonly [Prices | undefined, FigureSource] {
   const isOwn = by === "deployment" || isPaidByTenant({ ...model, source: by });
   const ofDeployment = (): Prices | undefined => lists.deployment(model) ?? undefined;

@@ -8,7 +8,7 @@ import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";
 
 const MAX_PAGE = 1000;
-/** Sorts behind every id. */
+/** A string that sorts after every session id. */
 const AFTER_EVERY_ID = "~";
 
 interface Registration {
@@ -17,15 +17,18 @@ interface Registration {
 }
 
 export interface Directory {
-  /** Call it inside a transaction: a session and its key are noted together or not at all. */
+  /** Registers a session with its idempotency key. Call it inside a transaction, so that both are stored or neither. */
   register(input: {
     readonly session: SessionId;
     readonly idempotency: Idempotency | null;
     readonly at: number;
   }): Result<Registration, TenantError>;
-  /** The key of the request that made it stays, so that a late repetition does not bring an erased session back. */
+  /**
+   * Removes the session and keeps the idempotency key of the request that made it: a late repetition must not bring an
+   * erased session back.
+   */
   forget(session: SessionId): null;
-  /** Newest first: ids sort by time. */
+  /** Lists sessions, newest first: ids sort by time. */
   list(page: { readonly after: SessionId | null; readonly limit: number }): SessionPage;
 }
 

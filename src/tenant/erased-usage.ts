@@ -1,20 +1,20 @@
-/** The usage of the tenant's erased sessions: their logs are gone, so the tenant's object owns what is left of their ledgers. */
+/** Stores the usage of the tenant's erased sessions. Their logs are gone, so the tenant's object owns what is left of their ledgers. */
 import type { ErasedSessionUsage } from "../app/tenant-api";
 import type { ErasedUsage } from "../domain/erased-usage";
 import { parseId, type SessionId } from "../domain/ids";
 import { CALL_PURPOSES } from "../domain/model-call";
 import type { TenantSql } from "./tenant-sql";
 
-/** Sorts before every id. */
+/** A string that sorts before every session id. */
 const BEFORE_EVERY_ID = "";
 
 export interface ErasedUsageStore {
   /**
-   * Takes over a session's sums and returns what is kept of it. Call it inside a transaction. Sums that are handed over
-   * again replace themselves, and none (the session's log is wiped already) leave what is kept.
+   * Stores a session's sums and returns all sums that are stored for it. Call it inside a transaction. Repeated sums
+   * replace themselves. An empty list changes nothing: the session's log is already wiped then.
    */
   keep(session: SessionId, usage: readonly ErasedUsage[]): readonly ErasedUsage[];
-  /** The sums of at most `sessions` sessions, in order of their ids. */
+  /** The sums of at most `sessions` sessions, ordered by their ids. */
   list(page: { readonly after: SessionId | null; readonly sessions: number }): readonly ErasedSessionUsage[];
 }
 

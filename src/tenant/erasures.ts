@@ -1,37 +1,37 @@
 /**
- * The tenant's note of the erasures that are under way: from before anything is erased until every store has reported. The object's alarm asks
- * again for what was cut off; a session that stands here is made by no repeated request again.
+ * The tenant's list of erasures under way. An entry exists from before anything is erased until every store has
+ * reported. The alarm repeats an erasure that was cut off, and a repeated request never makes a listed session again.
  */
 import type { Clock, Log } from "../app/ports";
 import type { SessionId } from "../domain/ids";
 import { toSessionId } from "./directory";
 import type { TenantSql } from "./tenant-sql";
 
-/** Whoever asked is at it: the alarm comes for what it leaves. */
+/** The first request runs the erasure itself, so the alarm waits this long before it repeats it. */
 const FIRST_RETRY_MS = 15_000;
 const MAX_RETRY_MS = 60 * 60 * 1000;
-/** Sessions that one alarm asks for. */
+/** The most sessions that one alarm handles. */
 const AT_ONCE = 20;
 
 interface ErasureDeps {
   readonly sql: TenantSql;
   readonly alarm: { get(): Promise<number | null>; set(at: number): void };
-  /** Asks the session's object, which is told that the session was; true: every store has reported. */
+  /** Calls the session's object, telling it that the session has existed. Returns true when every store has reported. */
   readonly erase: (session: SessionId) => Promise<boolean>;
   readonly now: Clock;
   readonly log: Log;
 }
 
 export interface Erasures {
-  /** Notes it if the directory or an earlier note knows the session, or the caller does. True: it is noted. */
+  /** Notes an erasure if the session is in the directory, in an earlier note, or known to the caller. Returns true when it is noted. */
   begin(input: { readonly session: SessionId; readonly isKnown: boolean }): boolean;
-  /** Every store has reported: the session leaves the directory with the note. */
+  /** Ends an erasure for which every store has reported: removes the session from the directory, and the note with it. */
   end(session: SessionId): null;
-  /** When the alarm must ring for them; null: none is under way. */
+  /** When the alarm must ring for erasures. Null when none is under way. */
   nextDue(): number | null;
-  /** Arms the alarm if what is under way has none. */
+  /** Arms the alarm if erasures are under way and it is not set early enough. */
   resume(): Promise<void>;
-  /** Asks again for what is due. Never rejects. */
+  /** Repeats the erasures that are due. Never rejects. */
   run(): Promise<void>;
 }
 

@@ -1,18 +1,21 @@
 /**
- * What an isolate remembers of key look-ups, by hash. A revoked key is refused at the latest one `ttlMs` after its
- * last look-up. Look-ups under way are not shared: a Worker must not wait for another request's I/O.
+ * An isolate's cache of key look-ups, by hash. A revoked key is refused at the latest `ttlMs` after its last look-up.
+ * Concurrent look-ups are not shared: a Worker must not wait for another request's I/O.
  */
 import type { Clock } from "../app/ports";
 import type { Principal } from "../app/tenant-api";
 import type { TenantId } from "../domain/ids";
 
-/** How long a valid key's look-up holds: revocation takes effect within this time, in milliseconds. */
+/** The time in milliseconds that a valid key's look-up is cached. Revocation takes effect within it. */
 export const KEY_CACHE_TTL_MS = 30_000;
-/** How long a refusal holds: short, it only takes the edge off a client that keeps trying. */
+/** The time in milliseconds that a refusal is cached. It is short: it only slows a client that keeps trying. */
 export const KEY_CACHE_NEGATIVE_TTL_MS = 5_000;
 
 interface KeyCache {
-  /** The principal of the key with this hash, or null if there is none; `ask` is called when that is not known. Its throw is not remembered. */
+  /**
+   * The principal of the key with this hash; null when there is none. It calls `ask` when the cache has no answer. An
+   * exception of `ask` is passed on and not cached.
+   */
   find(hash: string, tenant: TenantId, ask: () => Promise<Principal | null>): Promise<Principal | null>;
 }
 
@@ -22,7 +25,7 @@ interface Entry {
   readonly generation: number;
 }
 
-/** When, and under which generation, the tenant was asked. */
+/** The time and the generation of a look-up. */
 interface Asked {
   readonly askedAt: number;
   readonly generation: number;
@@ -34,7 +37,7 @@ interface Lru {
   delete(key: string): void;
 }
 
-/** A Map keeps the order of insertion: what is used is put in again, what is first was used least recently. */
+/** An LRU cache. A Map keeps insertion order: each use inserts the entry again, so the first entry is the least recently used. */
 function createLru(max: number): Lru {
   const entries = new Map<string, Entry>();
   function set(key: string, entry: Entry): void {
@@ -60,16 +63,16 @@ interface KeyCacheDeps {
   readonly ttlMs: number;
   readonly max: number;
   readonly now: Clock;
-  /** What was remembered of a tenant's key under another one is asked for again; absent: time alone decides. */
+  /** An answer that was cached under another generation is asked for again. Absent: only time decides. */
   readonly generationOf?: (tenant: TenantId) => number;
 }
 
-/** `max`: valid keys remembered, and as many refused ones, apart, so that a flood of bad keys pushes out no good one. */
+/** `max` bounds the cached valid keys, and separately the refused ones, so that a flood of bad keys evicts no valid one. */
 export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyCacheDeps): KeyCache {
   const valid = createLru(max);
   const refused = createLru(max);
 
-  /** A key's own expiry ends its entry too. Undefined: not known. */
+  /** The cached answer. An entry ends with its key's own expiry at the latest. Undefined: not cached. */
   function recall(hash: string): Principal | null | undefined {
     const entry = valid.get(hash) ?? refused.get(hash);
     if (!entry || entry.until <= now()) return undefined;
@@ -86,7 +89,7 @@ export function createKeyCache({ ttlMs, max, now, generationOf = () => 0 }: KeyC
     find: async (hash, tenant, ask) => {
       const known = recall(hash);
       if (known !== undefined) return known;
-      // The answer may be as old as the question: its time runs from there.
+      // The answer may be as old as the question, so its time runs from the question.
       const asked = { askedAt: now(), generation: generationOf(tenant) };
       const principal = await ask();
       remember(hash, principal, asked);

@@ -1,4 +1,4 @@
-/** The tenant's API keys, by their keyed hashes. It never sees a key. */
+/** Stores the tenant's API keys by their keyed hashes. It never sees a key. */
 import { once } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import { type KeyView, type Principal, SCOPES, type Scope, type TenantError } from "../app/tenant-api";
@@ -8,11 +8,11 @@ import { createRequests } from "./requests";
 import type { TenantSql } from "./tenant-sql";
 
 /**
- * Keys of a tenant that open something. A key a person or a service, and a second one while it is changed, is far below;
- * above it, someone makes keys in a loop. All of them are one answer of `GET /v1/keys`.
+ * The most active keys of a tenant. A key for each person and service, with a second one during a rotation, is far
+ * below. All keys are one answer of `GET /v1/keys`.
  */
 export const MAX_ACTIVE_KEYS = 100;
-/** Revoked and expired ones that are still shown, the newest: who changes keys daily sees most of a year. */
+/** The most revoked and expired keys that are still listed, newest first. A tenant that rotates keys daily sees most of a year. */
 export const MAX_ENDED_KEYS = 300;
 
 export interface NewKey {
@@ -21,20 +21,20 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expires_at: number | null;
-  /** Null: the deployment's admin. */
+  /** The key that asked. Null: the deployment's admin. */
   readonly by: KeyId | null;
   readonly at: number;
   readonly idempotency: Idempotency | null;
 }
 
 export interface Keys {
-  /** Call it inside a transaction. With an idempotency key that was seen: the key that the first request made. */
+  /** Adds a key. Call it inside a transaction. A repeated idempotency key returns the key that the first request made. */
   add(key: NewKey): Result<KeyView, TenantError>;
-  /** Newest first. */
+  /** All keys, newest first. */
   list(): readonly KeyView[];
-  /** Call it inside a transaction. Revoking again changes nothing: the first time stands. */
+  /** Revokes a key. Call it inside a transaction. A repeated revocation changes nothing: the first time stays. */
   revoke(id: KeyId, input: { readonly by: KeyId | null; readonly at: number }): Result<KeyView, TenantError>;
-  /** Null: unknown, expired or revoked; which one is nobody's business. */
+  /** Null when the key is unknown, expired or revoked. The answer does not say which. */
   authenticate(input: { readonly hash: string; readonly tenant: TenantId; readonly at: number }): Principal | null;
 }
 
@@ -76,7 +76,7 @@ function toView(row: KeyRow): KeyView {
   };
 }
 
-/** Null: the key has all of them. */
+/** The first wanted scope that the key lacks. Null when it has all. */
 const lackingScope = (key: KeyView, wanted: readonly Scope[]): Scope | null => wanted.find((scope) => !key.scopes.includes(scope)) ?? null;
 
 const ENDED = "(revoked_at IS NOT NULL OR expires_at <= ?)";
@@ -88,7 +88,7 @@ export function createKeys(sql: TenantSql): Keys {
     const row = sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys WHERE id = ?`, id)[0];
     return row ? ok(toView(row)) : err({ code: "key_not_found", key: id });
   }
-  /** The key that asks, as it is now: an isolate may still remember one that has ended. */
+  /** The present state of the key that asks: an isolate may still have one cached that has ended. */
   function findActor(id: KeyId, at: number): Result<KeyView, TenantError> {
     const found = find(id);
     if (!found.ok) return err({ code: "own_key_ended" });

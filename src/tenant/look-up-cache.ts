@@ -1,21 +1,21 @@
 /**
- * What a session remembers of its tenant's object, so that chat goes on while that object is out of reach. It answers
- * from memory for `ttlMs`, then asks again; if that fails, the last known answer stands, however old. It throws only
- * for what it never saw. What is not there is not remembered: it may be added in the next moment.
+ * A session's cache of look-ups in its tenant's object, so that chat goes on while that object is out of reach. It
+ * answers from memory for `ttlMs`, then asks again. When that fails it returns the last known answer, however old. It
+ * throws only for names that it has never seen. A missing entry is not cached: it may be added at any moment.
  */
 import type { Clock } from "../app/ports";
 
-/** How long an answer holds: a change takes effect within this time, in milliseconds. */
+/** The time in milliseconds that an answer is cached. A change takes effect within it. */
 export const LOOK_UP_TTL_MS = 30_000;
-/** How long the last known answer serves after a failed look-up before the tenant's object is asked again. */
+/** The time in milliseconds that the last known answer serves after a failed look-up, before the tenant's object is asked again. */
 const RETRY_AFTER_MS = 5_000;
 
 interface LookUpCacheDeps<T> {
-  /** Null: there is none of that name. */
+  /** Null when there is no entry of that name. */
   readonly ask: (name: string) => Promise<T | null>;
   readonly now: Clock;
   readonly ttlMs?: number;
-  /** What was remembered under another one is asked for again; absent: time alone decides. */
+  /** An answer that was cached under another generation is asked for again. Absent: only time decides. */
   readonly generation?: () => number;
 }
 

@@ -1,16 +1,19 @@
-/** A tenant's default policy: what it names goes over what it named before, and both over the deployment's. */
+/** Merges a tenant's default policy: new values replace earlier ones, and both override the deployment's. */
 import type { TenantOutcome } from "../app/tenant-api";
 import { findPolicyFault } from "../context/policy-check";
 import { chainChoices, mergeChoices, type PolicyChoice, parseLevel, toPolicyText } from "../context/policy-choice";
 import { err, ok } from "../lib/result";
 
 interface PolicyLevels {
-  /** The tenant's stored choice; empty: none. */
+  /** The tenant's stored choice. Empty: none. */
   readonly present: string;
   readonly deployment: PolicyChoice;
 }
 
-/** What is to be stored: without the deployment's own choice, so that a new one reaches this tenant too. Null: none any more. */
+/**
+ * The text to store. It leaves out the deployment's own choice, so that a new deployment default reaches this tenant.
+ * `named` null removes the tenant's choice.
+ */
 export function mergePolicy(named: PolicyChoice | null, { present, deployment }: PolicyLevels): TenantOutcome<string> {
   if (named === null) return ok("");
   const before = parseLevel(present);

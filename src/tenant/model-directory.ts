@@ -1,10 +1,10 @@
-/** A session's look-up of models in its tenant's object, remembered so that chat goes on while that object is out of reach. */
+/** A session's look-up of models in its tenant's object. It caches answers, so that chat goes on while that object is out of reach. */
 import type { Clock, ModelDirectory } from "../app/ports";
 import type { TenantApi } from "../app/tenant-api";
 import { createLookUpCache } from "./look-up-cache";
 
 interface ModelDirectoryDeps {
-  /** A stub is broken for good once its object was reset: pass an object that gets a fresh stub for each call. */
+  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
   readonly stub: Pick<TenantApi, "resolveModel">;
   readonly now: Clock;
   readonly ttlMs?: number;

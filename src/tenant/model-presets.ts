@@ -1,9 +1,9 @@
 /**
- * What is known of models by name, in tokens. Windows: RFC-011 "Preset Model Context Window Sizes", FEAT-011
- * "Pre-seeded Model Context Window Sizes", ADR 097 "Model context-window registry". Where ADR 097 rounds
- * (gemini-2.0-flash: 1,000,000) the exact figure of the other two stands. `2026-11`: the providers' pages of that
- * month; a figure that they give to three digits only is rounded down, so that it errs towards compacting early. Max
- * outputs and capabilities are the providers' of that month, too; the three documents name none.
+ * Known models by name, in tokens. The labels `RFC-011`, `FEAT-011` and `ADR 097` name the specifications of earlier
+ * projects that a window comes from (docs/policy.md). Where they differ the exact figure holds, as for
+ * gemini-2.0-flash. `2026-11` stands for the providers' pages of that month. A figure that they round to three digits
+ * is rounded down here, so that an error leads to compacting early. Max outputs and capabilities are the providers'
+ * figures of that month in every row.
  */
 import type { ModelOverride } from "../app/model-entry";
 import type { ModelCapabilities } from "../app/ports";
@@ -24,7 +24,7 @@ interface ModelPreset extends KnownModel {
 
 /** Reads text and images, and calls tools. */
 const SEEING: ModelCapabilities = { tools: true, images: true, files: false, reasoning: false };
-/** PDF files, too. */
+/** Reads PDF files, too. */
 const READING: ModelCapabilities = { tools: true, images: true, files: true, reasoning: false };
 const THINKING: ModelCapabilities = { tools: true, images: true, files: true, reasoning: true };
 const THINKING_IN_WORDS: ModelCapabilities = { tools: true, images: false, files: false, reasoning: true };
@@ -70,7 +70,7 @@ export const MODEL_PRESETS: readonly ModelPreset[] = ROWS.map(([id, context_wind
   sources,
 }));
 
-/** The stand-in's own, whatever it is called. It reads text, and what tools returned. */
+/** The embedded model's figures, under whatever name it is registered. It reads text and tool results. */
 export const EMBEDDED: KnownModel = {
   context_window: 32_000,
   max_output: 1_024,
@@ -78,9 +78,9 @@ export const EMBEDDED: KnownModel = {
 };
 
 /**
- * ADR 097's patterns, for ids that no preset names: what the id starts with. The ADR has windows only; the max outputs are
- * what every model of the family that is still served can write, since more is refused. deepseek-chat: sources disagree up
- * to 1,000,000 tokens; the ADR's careful figure stands until the tenant says another.
+ * Families of models, by the beginning of the id, for ids that no preset names. The windows come from `ADR 097`. The
+ * max outputs are what every served model of the family can write, since a larger request is refused. Sources for
+ * deepseek-chat differ, up to 1,000,000 tokens: the cautious figure of `ADR 097` holds until the tenant names another.
  */
 const FAMILIES: readonly (KnownModel & { readonly prefix: string })[] = [
   { prefix: "claude-", context_window: 200_000, max_output: 8_192 },
@@ -88,7 +88,7 @@ const FAMILIES: readonly (KnownModel & { readonly prefix: string })[] = [
   { prefix: "deepseek-", context_window: 64_000, max_output: 8_192 },
 ];
 
-/** By what the model is called where it runs; null: nothing is known. What the registry says goes before it. */
+/** Finds a model by its upstream id. Null when nothing is known. Figures in the registry take precedence over these. */
 export function knownModel({ provider, upstream_id }: Pick<ModelOverride, "provider" | "upstream_id">): KnownModel | null {
   if (provider === "embedded") return EMBEDDED;
   const preset = MODEL_PRESETS.find(({ id }) => id === upstream_id);

@@ -1,4 +1,4 @@
-/** A tenant's own models as rows: what it said of each, and nothing that was looked up. */
+/** A tenant's own models as rows: what the tenant registered, and nothing that was looked up. */
 import { type ModelColumns, toModelColumns } from "../app/model-columns";
 import type { ModelOverride } from "../app/model-entry";
 import { type ModelCapabilities, PROVIDERS } from "../app/ports";
@@ -33,7 +33,7 @@ export const MODEL_COLUMNS: readonly (keyof ModelRow)[] = [
   "credential",
 ];
 
-/** In the order of `MODEL_COLUMNS`. */
+/** The column values of a model, in the order of `MODEL_COLUMNS`. */
 export function toModelValues(id: string, model: ModelOverride): readonly SqlValue[] {
   const row: ModelRow = {
     id,
@@ -48,7 +48,7 @@ export function toModelValues(id: string, model: ModelOverride): readonly SqlVal
   return MODEL_COLUMNS.map((column) => row[column]);
 }
 
-/** Null: written by a newer build, of a provider that this one cannot call. */
+/** Null for a row of a newer build whose provider this build cannot call. */
 export function toSaid(row: ModelRow): ModelOverride | null {
   const provider = PROVIDERS.find((known) => known === row.provider);
   if (!provider) return null;

@@ -1,6 +1,7 @@
 /**
- * What models cost where nobody said it: the data of @pydantic/genai-prices as it was installed, without its network
- * updates. 830 KB of source, so it is loaded by the tenant's object when it is first asked and not when a Worker starts.
+ * Published prices of models, for models without registered prices: the installed data of @pydantic/genai-prices,
+ * without its network updates. The source has 830 KB, so the tenant's object loads it on first use, and not when a
+ * Worker starts.
  */
 import type { ModelPrice, PriceOptions } from "@pydantic/genai-prices";
 import type { ModelOverride } from "../app/model-entry";
@@ -12,7 +13,7 @@ import type { FindPrices } from "./describe-model";
 type Named = Pick<ModelOverride, "provider" | "upstream_id" | "base_url">;
 type Where = { readonly providerId: string } | { readonly providerApiUrl: string };
 
-/** The package's name of the seller; null: it sells nothing. */
+/** The package's name for the seller. Null when the package has no prices for that provider. */
 const SELLERS = {
   openai: "openai",
   "openai-chat": "openai",
@@ -23,20 +24,23 @@ const SELLERS = {
   "openai-compatible": null,
 } as const satisfies Readonly<Record<ModelOverride["provider"], string | null>>;
 
-/** At an address of its own a model costs what that seller asks, which the package knows of some; never what its name costs elsewhere. */
+/**
+ * The seller of a model. At an address of its own, only a seller that the package knows by that address counts: the
+ * model's name alone says nothing about its price there.
+ */
 function sellerOf({ provider, base_url }: Named): Where | null {
   if (base_url !== null) return { providerApiUrl: base_url };
   const providerId = SELLERS[provider];
   return providerId === null ? null : { providerId };
 }
 
-/** Of prices by size the lowest tier's. */
+/** The price of the lowest tier, where prices depend on size. */
 function baseOf(price: ModelPrice[string]): number | null {
   const base = typeof price === "object" ? price.base : price;
   return base === undefined || !Number.isFinite(base) || base < 0 ? null : base;
 }
 
-/** Null: not all that is needed is known. What the cache costs, where it is not said, is what input costs. */
+/** Null when the input or output price is unknown. A missing cache price counts as the input price. */
 function toPrices(found: ModelPrice): Prices | null {
   const [input, output] = [baseOf(found.input_mtok), baseOf(found.output_mtok)];
   if (input === null || output === null) return null;
@@ -47,10 +51,13 @@ function toPrices(found: ModelPrice): Prices | null {
 
 const UNKNOWN: FindPrices = () => null;
 
-/** The package's `calcPrice`, as far as it is used: for no usage at all, what it would reckon with. */
+/** The package's `calcPrice`, as far as it is used here: without usage it returns the prices that it would apply. */
 type PriceOf = (usage: Record<never, never>, model: string, options: PriceOptions) => { readonly model_price: ModelPrice } | null;
 
-/** Half a millisecond a look-up, by patterns over all models: a tenant's object answers many. Some prices change with the hour. */
+/**
+ * A look-up takes half a millisecond, because it matches patterns over all models, so answers are cached. Some prices
+ * change by the hour.
+ */
 const KEPT_MS = 10 * 60_000;
 const MAX_KEPT = 500;
 
@@ -81,7 +88,7 @@ export function buildFindPrices(priceOf: PriceOf, now: Clock): FindPrices {
 
 let loading: Promise<FindPrices> | null = null;
 
-/** Never rejects: without the package no price is known from it. */
+/** Never rejects. When the package cannot be loaded, its prices are unknown. */
 export async function loadPrices(now: Clock): Promise<FindPrices> {
   try {
     loading ??= import("@pydantic/genai-prices").then((module) => buildFindPrices(module.calcPrice, now));

@@ -1,6 +1,6 @@
 /**
- * Brings the tenant to the read model: at once when something changed, and by alarm until it succeeded. What is
- * kept is only how far the read model lags; what is written is the present truth, so nothing stale can be sent.
+ * Writes the tenant to the read model: at once after a change, and by alarm until it has succeeded. It stores only how
+ * far the read model lags and writes the present state, so it can never send stale data.
  */
 import type { Clock, Log } from "../app/ports";
 import type { TenantChange, TenantProjection } from "../app/tenant-api";
@@ -11,7 +11,7 @@ const MAX_RETRY_MS = 60 * 60 * 1000;
 
 /** The object's one alarm. */
 interface Alarm {
-  /** Null: there is none, or it is ringing. */
+  /** Null when no alarm is set, or it is ringing. */
   get(): Promise<number | null>;
   set(at: number): void;
   clear(): void;
@@ -27,13 +27,13 @@ interface ProjectionOutboxDeps {
 }
 
 export interface ProjectionOutbox {
-  /** Notes a change. Call it inside the change's transaction: the alarm set with it survives a crash before `drain`. */
+  /** Notes a change. Call it inside the change's transaction: its alarm survives a crash before `drain`. */
   touch(): void;
-  /** Notes a change if the deployment's models are not those that were projected last. */
+  /** Notes a change if the deployment's models differ from those that were projected last. */
   touchIfDeploymentChanged(fingerprint: string): void;
-  /** The object was made again: what the read model lacks has an alarm, also where the platform gave the last one up. */
+  /** Called when the object starts. It arms an alarm if the read model lags, in case the platform dropped the last one. */
   resume(): Promise<void>;
-  /** Writes until the read model is level. Never rejects for a failed write: the alarm repeats it. Single flight. */
+  /** Writes until the read model is up to date. Never rejects for a failed write: the alarm repeats it. Only one drain runs at a time. */
   drain(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createProjectionOutbox(deps: ProjectionOutboxDeps): ProjectionOu
     sql.rows("UPDATE projection SET revision = revision + 1");
     alarm.set(now() + FIRST_RETRY_MS);
   }
-  /** The revision is read before the write: a change that comes in between is written by the next round. */
+  /** Reads the revision before the write, so that a change during the write is written by the next round. */
   async function writeSnapshot(): Promise<void> {
     const { revision } = row();
     await projection.write(snapshot());

@@ -1,4 +1,4 @@
-/** The models that a tenant can name: its own overrides, then those of the deployment, then the embedded one. */
+/** The models that a tenant can name: its own overrides, then the deployment's, then the embedded one. */
 import { ZodError } from "zod";
 import type { LimitSuggestion, ModelEntry, ModelOverride, SuggestedLimit } from "../app/model-entry";
 import { type DeploymentKeys, isPaidByTenant, keySourceOf, needsKey } from "../app/models/key-source";
@@ -13,12 +13,12 @@ import { createSuggestions } from "./suggestions";
 import type { TenantSql } from "./tenant-sql";
 
 /**
- * Models of a tenant's own. Each change of one writes the rows of all of them again, in one batch, and all are one
- * answer of `GET /v1/models`; a catalogue of the size of a whole gateway belongs into the deployment's configuration.
+ * The most models of a tenant. Each change of one writes the rows of all in one batch, and `GET /v1/models` returns all
+ * in one answer. A larger catalogue, as of a gateway, belongs in the deployment's configuration.
  */
 export const MAX_MODELS = 100;
 
-/** Always there, so that a deployment without any account can chat. */
+/** Always available, so that a deployment without any provider account can chat. */
 const EMBEDDED_MODEL: ModelOverride = { provider: "embedded", upstream_id: "embedded", base_url: null };
 
 export type DeploymentModels = ReadonlyMap<string, ModelOverride>;
@@ -31,8 +31,8 @@ const FOREIGN_PRICES =
 const lacksMaxOutput = (model: ModelOverride): boolean => model.max_output === undefined && knownModel(model) === null;
 
 /**
- * `models`: the configured ones by id; an entry named `embedded` changes the embedded model's limits. Throws a `ZodError`
- * naming the model whose max output nobody knows.
+ * `models` are the configured models by id. An entry named `embedded` changes the embedded model's limits. Throws a
+ * `ZodError` that names each model whose max output is unknown.
  */
 export function buildDeploymentModels(models: Readonly<Record<string, ModelOverride>>): DeploymentModels {
   const said = Object.entries(models);
@@ -53,16 +53,19 @@ export interface KnownCredentials {
 export interface Registry {
   resolve(id: string, findPrices: FindPrices): ModelSpec | null;
   find(id: string, findPrices: FindPrices): ModelEntry | null;
-  /** By id. */
+  /** All models, ordered by id. */
   list(findPrices: FindPrices): readonly ModelEntry[];
-  /** Changing one that is there is never refused for its number. What was suggested for another model of that id is forgotten. */
+  /**
+   * Registers a model. The limit on their number never refuses a change of an existing one. When the id now means
+   * another model, its suggestions are deleted.
+   */
   put(id: string, model: ModelOverride): Result<null, TenantError>;
-  /** Removes the tenant's own; the deployment's model of that name, if any, shows again and cannot be removed. */
+  /** Removes the tenant's own model. The deployment's model of that id, if any, is visible again; it cannot be removed. */
   remove(id: string): Result<null, TenantError>;
-  /** The tenant's own, behind which the deployment has none of that name. */
+  /** True for a model of the tenant's own whose id the deployment does not have. */
   isOnlyOwn(id: string): boolean;
   suggest(suggested: SuggestedLimit, at: number): Result<readonly LimitSuggestion[], TenantError>;
-  /** The tenant's models that name each credential, by its name. */
+  /** The tenant's models that use this credential. */
   usersOf(credential: string): readonly string[];
 }
 
@@ -86,7 +89,7 @@ export function createRegistry({ sql, deployment, credentials, deploymentKeys }:
   const suggestions = createSuggestions(sql);
   const columns = MODEL_COLUMNS.join(", ");
 
-  /** By what is called, not by the name that it has here: a tenant may register the same model under another one. */
+  /** Matches by provider, upstream id and address, not by registered id: a tenant may register the same model under another id. */
   function deploymentPrices({ provider, upstream_id, base_url }: Parameters<FindDeploymentPrices>[0]): Prices | null {
     const same = [...deployment.values()].filter((model) => isSameModel(model, { provider, upstream_id, base_url }));
     return same.find(({ prices }) => prices)?.prices ?? null;

@@ -1,8 +1,8 @@
-/** Ids of what the tenant's requests made, by idempotency key. */
+/** Stores, by idempotency key, the ids of what the tenant's requests made. */
 import type { OutcomeStore } from "../app/idempotency";
 import type { TenantSql } from "./tenant-sql";
 
-/** Expired keys removed at each new one: more than come in, few enough not to be felt. */
+/** Expired keys that are deleted with each new one: more than are added, but few enough to be cheap. */
 const PRUNE_BATCH = 50;
 
 export function createRequests(sql: TenantSql): OutcomeStore<string> {

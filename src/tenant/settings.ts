@@ -1,10 +1,10 @@
-/** Who the tenant is, and what its sessions get that name nothing. */
+/** The tenant's name, and the defaults for sessions that name none. */
 import type { TenantSettings } from "../app/tenant-api";
 import { parseId, type TenantId } from "../domain/ids";
 import type { TenantSql } from "./tenant-sql";
 
 const DEFAULT_MODEL = "embedded";
-/** None: what the deployment says. */
+/** Empty: the deployment's policy holds. */
 const NO_POLICY = "";
 
 interface TenantIdentity {
@@ -16,7 +16,7 @@ export interface Settings {
   insert(input: { readonly tenant: TenantId; readonly name: string; readonly at: number }): void;
   read(): TenantSettings;
   identity(): TenantIdentity;
-  /** Absent: unchanged. */
+  /** Changes settings. An absent field stays unchanged. */
   change(changes: Partial<TenantSettings>): TenantSettings;
 }
 
@@ -28,7 +28,7 @@ type TenantRow = {
   readonly created_at: number;
 };
 
-/** For a tenant that was created: its one row missing, or its id malformed, is a defect. */
+/** Reads and changes the settings of an existing tenant. A missing row or a malformed id is a defect, and throws. */
 export function createSettings(sql: TenantSql): Settings {
   function row(): TenantRow {
     const found = sql.rows<TenantRow>("SELECT id, name, default_model, default_policy, created_at FROM tenant")[0];

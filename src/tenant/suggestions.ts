@@ -1,15 +1,18 @@
-/** Limits that providers named and nobody adopted: one of each figure and source for a model, the newest. */
+/** Limits that providers named and the tenant has not adopted: for each model, figure and source the newest. */
 import { FIGURES, type LimitSuggestion, SUGGESTION_SOURCES, type SuggestedLimit } from "../app/model-entry";
 import type { TenantSql } from "./tenant-sql";
 
-/** A request of fewer tokens holds no conversation; more than any model reads. What is beyond is a mistake of whoever says it. */
+/**
+ * The bounds of a plausible limit. A request of fewer tokens holds no conversation, and no model reads more than the
+ * maximum. A figure outside is the reporter's mistake.
+ */
 const MIN_TOKENS = { context_window: 1_024, max_output: 16 } as const;
 const MAX_TOKENS = 100_000_000;
 
 type SuggestionRow = { readonly figure: string; readonly source: string; readonly tokens: number; readonly at: number };
 
 interface Suggestions {
-  /** Call it inside a transaction. What cannot be a limit is left out. */
+  /** Stores a suggestion. Call it inside a transaction. Figures that cannot be a limit are ignored. */
   add(suggested: SuggestedLimit, at: number): void;
   of(model: string): readonly LimitSuggestion[];
   forget(model: string): void;

@@ -12,7 +12,7 @@ type Calls = { readonly [Name in keyof Api]: Api[Name] extends (...args: infer A
 
 const NOT_FOUND: TenantError = { code: "tenant_not_found" };
 
-/** A call of a tenant that was created; of any other nothing is read or written. */
+/** A call to an existing tenant. For any other tenant nothing is read or written. */
 const existing =
   <A extends readonly unknown[], T>(
     call: (tenant: Tenant, ...args: A) => TenantOutcome<T> | Promise<TenantOutcome<T>>,
@@ -20,7 +20,7 @@ const existing =
   async (tenant, ...args) =>
     tenant.isCreated ? call(tenant, ...args) : err(NOT_FOUND);
 
-/** A look-up, which finds nothing in a tenant that was never created. */
+/** A look-up. It returns null for a tenant that was never created. */
 const lookUp =
   <A extends readonly unknown[], T>(find: (tenant: Tenant, ...args: A) => T | null | Promise<T | null>): Call<A, T | null> =>
   async (tenant, ...args) =>

@@ -31,7 +31,7 @@ export class TenantObject extends DurableObject<Env> {
     });
   }
 
-  /** Only ever set for a tenant that exists: the read model is behind, or an erasure is under way. */
+  /** Set only for a tenant that exists: its read model lags, or an erasure is under way. */
   override async alarm(): Promise<void> {
     if (this.#tenant.isCreated) await this.#tenant.upkeep.ring();
   }

@@ -1,6 +1,6 @@
 /**
- * The tables of a tenant's object and their migrations. A migration is one list of statements, never changed once
- * it was released; it adds columns and loosens constraints, so that an older build can still read what a newer one left.
+ * The tables of a tenant's object and their migrations. A migration is a list of statements that never changes after
+ * its release. It adds columns and loosens constraints, so that an older build can still read the data of a newer one.
  */
 import type { TenantSql } from "./tenant-sql";
 
@@ -33,7 +33,7 @@ const migrations: readonly (readonly string[])[] = [
        max_output INTEGER NOT NULL
      ) STRICT, WITHOUT ROWID`,
     "CREATE TABLE sessions (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    // session: the id of what the request made, which was a session when the column got its name.
+    // session: the id of what the request made. The column got its name when that was always a session.
     `CREATE TABLE idempotency (
        key TEXT PRIMARY KEY,
        digest TEXT NOT NULL,
@@ -52,8 +52,9 @@ const migrations: readonly (readonly string[])[] = [
     "INSERT INTO projection (one, revision, projected, attempts, deployment) VALUES (1, 0, 0, 0, '')",
   ],
   [
-    // What the tenant said of a model; null: nothing, but for a window that is said to be unknown (window_said 1, as all were before).
-    // Prices: US dollars per million tokens. capabilities: JSON. credential: a name. A provider is checked where it comes in.
+    // What the tenant registered for a model. A null column means that it named nothing, except for the window: with
+    // window_said 1, null means unknown. Rows from before this migration have 1. Prices: US dollars per million tokens.
+    // capabilities: JSON. credential: a name. The provider is checked when it is accepted.
     `CREATE TABLE models_2 (
        id TEXT PRIMARY KEY,
        provider TEXT NOT NULL,
@@ -93,7 +94,7 @@ const migrations: readonly (readonly string[])[] = [
      ) STRICT, WITHOUT ROWID`,
   ],
   [
-    // said: what the tenant said of it, as JSON. listing: what the server said it has, as JSON.
+    // said: what the tenant registered, as JSON. listing: what the server reported that it has, as JSON.
     `CREATE TABLE tools (
        name TEXT PRIMARY KEY,
        said TEXT NOT NULL,
@@ -110,7 +111,7 @@ const migrations: readonly (readonly string[])[] = [
      ) STRICT`,
   ],
   [
-    // What the calls of an erased session come to, for a quarter of an hour from `at` on, a model and a purpose.
+    // The sums of an erased session's calls for a quarter of an hour from `at` on, a model and a purpose.
     `CREATE TABLE erased_usage (
        session TEXT NOT NULL,
        at INTEGER NOT NULL,
@@ -129,10 +130,10 @@ const migrations: readonly (readonly string[])[] = [
        PRIMARY KEY (session, at, model, purpose)
      ) STRICT, WITHOUT ROWID`,
   ],
-  // Ids of keys; null: the deployment's admin, or before this step.
+  // Key ids. Null: the deployment's admin, or a row from before this migration.
   ["ALTER TABLE keys ADD COLUMN created_by TEXT", "ALTER TABLE keys ADD COLUMN revoked_by TEXT"],
   [
-    // Under way: from before anything is erased until every store has reported.
+    // Erasures under way: from before anything is erased until every store has reported.
     `CREATE TABLE erasures (
        session TEXT PRIMARY KEY,
        asked_at INTEGER NOT NULL,
@@ -142,12 +143,12 @@ const migrations: readonly (readonly string[])[] = [
   ],
 ];
 
-/** Asks without creating anything: an object that anyone can address by a made-up name must stay empty. */
+/** Reads without creating anything: clients can address an object by a made-up name, and that object must stay empty. */
 export function isCreated(sql: TenantSql): boolean {
   return sql.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").length > 0;
 }
 
-/** Brings the tables to this build's version. Call it inside a transaction. */
+/** Migrates the tables to this build's version. Call it inside a transaction. */
 export function migrateTenant(sql: TenantSql): void {
   sql.rows("CREATE TABLE IF NOT EXISTS schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL) STRICT");
   sql.rows("INSERT INTO schema_version (one, version) VALUES (1, 0) ON CONFLICT (one) DO NOTHING");

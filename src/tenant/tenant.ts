@@ -1,7 +1,7 @@
 /**
- * One tenant as its object holds it: the stores over its SQLite, and how a change to them becomes known. Each change is one
- * transaction with the note that the read model is behind. A tenant that was never created leaves nothing behind, however often
- * its name is called.
+ * One tenant in its object: the stores over its SQLite, and the reporting of their changes. Each change is one
+ * transaction with the note that the read model lags. A tenant that was never created stores nothing, however often its
+ * name is called.
  */
 import type { OutcomeStore } from "../app/idempotency";
 import type { DeploymentKeys } from "../app/models/key-source";
@@ -26,7 +26,7 @@ interface TenantDeps extends Omit<UpkeepDeps, "snapshot" | "tenant"> {
   readonly background: (work: Promise<unknown>) => void;
 }
 
-/** The package's prices are in no row: a change need not load them. */
+/** Leaves out the package's prices, which are in no row: a change need not load them. */
 const UNPRICED = (): null => null;
 
 export class Tenant {
@@ -77,7 +77,7 @@ export class Tenant {
     return this.#deps.sql.transaction(body);
   }
 
-  /** Makes the tables of a tenant that is new, with its first rows. */
+  /** Creates the tables of a new tenant and its first rows. */
   create<T>(body: () => TenantOutcome<T>): TenantOutcome<T> {
     const created = this.change(() => {
       this.#prepare();
@@ -87,7 +87,7 @@ export class Tenant {
     return created;
   }
 
-  /** Changes what the read model shows. The write to D1 runs in the background: no caller waits for it. */
+  /** Changes what the read model shows. The write to D1 runs in the background, so no caller waits for it. */
   change<T>(body: () => TenantOutcome<T>): TenantOutcome<T> {
     const outcome = this.transaction(() => {
       const value = body();
@@ -98,7 +98,7 @@ export class Tenant {
     return this.announce(outcome);
   }
 
-  /** Has this isolate drop what it remembers of the tenant. Returns `outcome`. */
+  /** Makes this isolate drop its cached answers about the tenant. Returns `outcome`. */
   announce<T>(outcome: T): T {
     if (this.#isCreated) noteChange(this.settings.identity().tenant);
     return outcome;
@@ -116,7 +116,7 @@ export class Tenant {
     return this.credentials.list().map((credential) => ({ ...credential, models: this.registry.usersOf(credential.name) }));
   }
 
-  /** A wake after a deployment that brought other models or presets changes what this tenant can name: the alarm then says so. */
+  /** Migrates the tables. A deployment with other models or presets changes what this tenant can name: then the outbox's alarm is armed. */
   #prepare(): void {
     const { sql, deployment } = this.#deps;
     migrateTenant(sql);

@@ -1,11 +1,11 @@
-/** A session's look-up of tools in its tenant's object, remembered so that a call need not ask for each. */
+/** A session's look-up of tools in its tenant's object. It caches answers, so that not every tool call asks. */
 import type { Clock } from "../app/ports";
 import type { TenantToolsApi } from "../app/tenant-api";
 import type { HttpTool, McpServer } from "../app/tool-entry";
 import { createLookUpCache, type LookUp } from "./look-up-cache";
 
 interface ToolDirectoryDeps {
-  /** An object that gets a fresh stub for each call. */
+  /** Must make a fresh stub for each call: a stub stays broken once its object was reset. */
   readonly stub: Pick<TenantToolsApi, "listTools" | "listMcpServers">;
   readonly now: Clock;
   readonly ttlMs?: number;
@@ -26,7 +26,7 @@ export function createToolDirectory({ stub, ...cache }: ToolDirectoryDeps): Tena
     const found = await stub.listMcpServers([name]);
     const entry = found.ok ? found.value[0] : undefined;
     if (!entry) return null;
-    // Without the listing, which is large and is not looked at when a tool is called.
+    // The listing is left out: it is large, and a tool call does not need it.
     const { url, secret_header, timeout_ms, needs_approval, allowed_tools } = entry;
     return { url, secret_header, timeout_ms, needs_approval, allowed_tools };
   }

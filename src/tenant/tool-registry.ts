@@ -1,4 +1,4 @@
-/** What a tenant has registered for its models to call: HTTP tools, and MCP servers with the listing that was last fetched. */
+/** The tools that a tenant registered for its models: HTTP tools, and MCP servers with their last fetched listing. */
 import type { TenantError } from "../app/tenant-api";
 import type { HttpTool, HttpToolEntry, McpListing, McpServer, McpServerEntry, SecretHeader } from "../app/tool-entry";
 import { err, ok, type Result } from "../lib/result";
@@ -8,21 +8,21 @@ import type { TenantSql } from "./tenant-sql";
 
 /** As many as one session can offer. */
 export const MAX_TOOLS = 128;
-/** All of them are one answer, with their listings. */
+/** All servers are one answer, with their listings. */
 export const MAX_MCP_SERVERS = 16;
 
 export interface PutMcpServer {
   readonly name: string;
   readonly server: McpServer;
   readonly listing: McpListing;
-  /** The server's last change; absent: put whatever is there. */
+  /** The server's `updated_at` that the caller has read; the write is skipped when it has changed. Absent: write in any case. */
   readonly unchanged?: number;
 }
 
 export interface ToolRegistry {
-  /** By name; null: all. */
+  /** The tools of these names. Null: all. */
   tools(names: readonly string[] | null): readonly HttpToolEntry[];
-  /** Replacing one that is there is never refused for its number. */
+  /** Registers a tool. The limit on their number never refuses the replacement of an existing one. */
   putTool(name: string, tool: HttpTool, at: number): Result<HttpToolEntry, TenantError>;
   removeTool(name: string): Result<null, TenantError>;
   servers(names: readonly string[] | null): readonly McpServerEntry[];
@@ -41,7 +41,7 @@ type ServerRow = ToolRow & { readonly listing: string; readonly listed_at: numbe
 export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials): ToolRegistry {
   const isMissing = (header: SecretHeader | null): boolean => header !== null && !credentials.has(header.credential);
 
-  // Only this file writes the two columns of JSON, from values of these types.
+  // Only this file writes the two JSON columns, from values of these types.
   function toTool({ said, ...row }: ToolRow): HttpToolEntry {
     const tool = JSON.parse(said) as HttpTool;
     return { ...tool, ...row, credential_missing: isMissing(tool.secret_header) };
@@ -90,7 +90,7 @@ export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials
     putServer: ({ name, server, listing, unchanged }, at) => {
       const before = servers([name])[0];
       const gone: TenantError = { code: "mcp_server_not_found", server: name };
-      // Somebody put or removed it while it was asked what it has: what they did stands.
+      // The server was put or removed while its tools were being listed. The newer change stays.
       if (unchanged !== undefined && before?.updated_at !== unchanged) return before ? ok(before) : err(gone);
       const fault = unchanged === undefined ? faultOf("mcp_servers", name, server.secret_header) : null;
       if (fault) return err(fault);
@@ -117,7 +117,7 @@ export function createToolRegistry(sql: TenantSql, credentials: KnownCredentials
 type Table = "tools" | "mcp_servers";
 const LIMITS: Readonly<Record<Table, number>> = { tools: MAX_TOOLS, mcp_servers: MAX_MCP_SERVERS };
 
-/** One parameter however many names there are: a statement takes 100 at most. */
+/** One parameter carries all names: a statement takes at most 100 parameters. */
 const WHERE = "WHERE ?1 IS NULL OR name IN (SELECT value FROM json_each(?1))";
 const among = (names: readonly string[] | null): readonly SqlValue[] => [names === null ? null : JSON.stringify(names)];
 

@@ -1,4 +1,4 @@
-/** What the tenant's object still owes others: its row in the read model, and erasures under way. One alarm serves both. */
+/** The pending work of the tenant's object: its rows in the read model, and erasures under way. One alarm serves both. */
 import { withNames } from "../app/named-log";
 import type { Log } from "../app/ports";
 import type { Caller, SessionApi } from "../app/session-api";
@@ -21,7 +21,7 @@ export interface UpkeepDeps {
 export interface Upkeep {
   readonly outbox: ProjectionOutbox;
   readonly erasures: Erasures;
-  /** The object was made again: what is owed has an alarm, also where the platform gave the last one up. */
+  /** Called when the object starts. It arms an alarm for pending work, in case the platform dropped the last one. */
   resume(): Promise<void>;
   ring(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function createUpkeep({ sql, storage, projection, snapshot, tenant, sessi
   const get = () => storage.getAlarm();
   const set = (at: number): void => void storage.setAlarm(at);
   const erasures = createErasures({ sql, alarm: { get, set }, erase, now: Date.now, log });
-  /** An erasure that is due earlier keeps its time. */
+  /** The outbox's alarm. It never delays an erasure that is due earlier. */
   const alarm = {
     get,
     set: (at: number): void => set(Math.min(at, erasures.nextDue() ?? at)),

@@ -1,12 +1,12 @@
-/** How much one answer of the object may hold: it crosses RPC as one value, and an isolate has 128 MB for all that it does. */
+/** Bounds what one answer of the object may hold: it crosses RPC as one value, and an isolate has 128 MB in all. */
 
 /**
- * Of content, in bytes of UTF-8 or units of UTF-16. RPC takes 32 MiB (docs/platform-facts.md), and a text may cross with
- * two bytes for each of UTF-8: far enough below that it is no question what else an answer holds.
+ * The limit for content, in bytes of UTF-8 or UTF-16 units. RPC takes 32 MiB (docs/platform-facts.md), and a text may
+ * cross with two bytes for each byte of UTF-8. The limit leaves ample room for everything else in an answer.
  */
 export const MAX_ANSWER_BYTES = 4_000_000;
 
-/** The rows from the first on that weigh at most `limit` together; the first one always, so that no page is empty. */
+/** Takes rows from the first on while their total weight is at most `limit`. It always takes the first, so that no page is empty. */
 export function takeWithin<T>(rows: readonly T[], { weigh, limit }: { weigh(row: T): number; readonly limit: number }): readonly T[] {
   let weight = 0;
   for (const [index, row] of rows.entries()) {

@@ -1,4 +1,4 @@
-/** What a person says of calls that wait for it: one transaction, remembered under its idempotency key. */
+/** Records a person's answers to calls that wait for approval: one transaction, remembered under its idempotency key. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import type { ApprovalDraft } from "../../domain/commands";
@@ -21,14 +21,14 @@ export function resolveApprovals(
   if (!first) return err({ code: "invalid", field: "approvals", detail: "must not be empty" });
   const asked = findCall(runtime, first);
   const accept = () => {
-    if (!asked) throw new TypeError("an open call without an item");
+    if (!asked) throw new TypeError("the answered call has no item in the view");
     return { message_id: asked.id, turn_id: turn, position: asked.position, queued: false };
   };
   const command = { type: "ResolveApprovals", at, incarnation, approvals: drafted.map(({ draft }) => draft) } as const;
   return acknowledge(runtime, { command, bodies: drafted.flatMap(({ bodies }) => bodies), idempotency, accept });
 }
 
-/** The item of the call that is answered: it is in the view until it has a result. */
+/** The item of the call that is answered. A call stays in the view until it has a result. */
 const findCall = ({ state }: SessionRuntime, { execution_id }: api.ApprovalInput): ItemMeta | undefined =>
   state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution_id);
 
@@ -45,7 +45,7 @@ function draftApproval(
   return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
 }
 
-/** What the model reads in place of a result. The reason is a person's words: quoted, as data. */
+/** The text that the model reads in place of a result. The reason is a person's words, so it is quoted as data. */
 function refusalOf(reason: string | null): string {
   const refused = "The call was not run: a person refused it.";
   return reason === null || reason.trim() === "" ? refused : `${refused} The reason given: ${JSON.stringify(reason)}`;

@@ -1,4 +1,4 @@
-/** Going back, on a new branch; going on with one that was left; and what a branch has that another has not. */
+/** Branches: going back on a new branch, switching to one that was left, and comparing two. */
 import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
@@ -72,11 +72,11 @@ function change(
   if (!done.ok) return done;
   const { number, replayed } = done.value;
   const branch = listBranches(runtime).find((row) => row.number === number);
-  if (!branch) throw new TypeError("a branch that was chosen is not listed");
+  if (!branch) throw new TypeError("the chosen branch is not listed");
   return ok({ branch, replayed });
 }
 
-/** The user's message that is meant: it, or the one before what answered it. */
+/** The user's message that the client means: the named one, or the newest before the named reply. */
 function askedBy(runtime: SessionRuntime, id: ItemId): api.Outcome<ItemMeta> {
   const { deps, state } = runtime;
   const { elsewhere } = state.branch;
@@ -95,7 +95,7 @@ interface NextTurn {
   readonly turn: TurnId;
 }
 
-/** Goes back and begins a turn there: one transaction, once for each key. */
+/** Goes back and starts a turn there, in one transaction and once for each idempotency key. */
 function goBackAndRun(
   runtime: SessionRuntime,
   idempotency: api.Idempotency | null,
@@ -148,7 +148,7 @@ export function regenerate(runtime: SessionRuntime, { message, idempotency }: In
   });
 }
 
-/** What a branch leaves out, and its last position. Null: there is no such branch. */
+/** The ranges that a branch leaves out, and its last position. Null when there is no such branch. */
 function lineOf(
   { state, deps }: SessionRuntime,
   number: number,
@@ -193,7 +193,7 @@ export function compareBranches(runtime: SessionRuntime, asked: InputOf<"compare
   return ok({ shared_to, shared_messages, a: side(a, one), b: side(b, other) });
 }
 
-/** Whatever comes behind its end is not on it either. */
+/** The ranges that are not on the branch. Everything after its last position is not on it either. */
 const endOf = ({ elsewhere, last }: { readonly elsewhere: readonly CoveredRange[]; readonly last: number }): readonly CoveredRange[] => [
   ...elsewhere,
   { from: last + 1, to: Number.MAX_SAFE_INTEGER },

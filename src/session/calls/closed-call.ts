@@ -1,20 +1,20 @@
-/** What became of a call that a client's result came too late for, or that never was. */
+/** Explains why a client's tool result was refused: the call was closed before it, or never existed. */
 import type * as api from "../../app/session-api";
 import type { ClosedCall } from "../../domain/rejection";
 import { newestItems } from "../log/log-tables";
 import type { SessionRuntime } from "../runtime";
 
-/** So many of the newest items are looked at: a refusal must not cost more than what it refuses. */
+/** The number of newest items that are read: a refusal must not cost more than the work that it refuses. */
 const LOOKED_AT = 500;
 
-/** The refusal with its reason, as far as the newest items tell; any other refusal as it is. */
+/** Adds to a `call_not_open` refusal what became of the call, as far as the newest items tell. Other refusals stay as they are. */
 export function explainClosedCall(runtime: SessionRuntime, error: api.SessionError): api.SessionError {
   return error.code === "call_not_open" ? { ...error, became: becameOf(runtime, error.call) } : error;
 }
 
 function becameOf({ state, deps }: SessionRuntime, id: string): ClosedCall {
   const open = (state.turn?.open_calls ?? []).filter(({ execution, call_id }) => execution === id || call_id === id);
-  // Open before the request: then an earlier result of the same request took it.
+  // The call was open before the request, so an earlier result of the same request answered it.
   if (open.some(({ server }) => !server)) return "answered_here";
   if (open.length > 0) return "runs_here";
   const tools = newestItems(deps.sql, LOOKED_AT).flatMap(({ kind, tool }) => (tool ? [{ ...tool, kind }] : []));

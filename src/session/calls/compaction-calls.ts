@@ -1,4 +1,4 @@
-/** A compaction worker's two calls: the plan under a lease, and what came of it. */
+/** The two calls of a compaction worker: one leases the plan, the other records the outcome. */
 
 import { leaseCompaction } from "../../app/compaction/lease-compaction";
 import { isCurrentLease, isPartDone, settleCompaction } from "../../app/compaction/settle-compaction";
@@ -17,23 +17,28 @@ export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId
   const ports = runtime.ports();
   if (isHeld(runtime.deps.sql, compaction)) {
     if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
-    // Its turn ended, or it came, while the models were out of reach.
+    // The turn has ended, or the outcome has arrived, while the models could not be looked up.
     settleHeld(found, ports);
   }
   const leased = leaseCompaction(compaction, found, ports);
-  // The model is gone and the compaction with it: what was held for it comes to nothing.
+  // The session's model is gone, so its compaction has ended. Of the outcome that was held for it, only the model call
+  // is recorded.
   if (!found) settleHeld(null, ports);
   return ok(leased);
 }
 
-/** Unlike a model that the tenant does not have, one that cannot be looked up is no reason to give up. */
+/** A model that the tenant does not have ends the compaction. A failed look-up does not: it is reported as "unreachable". */
 async function lookUp(runtime: SessionRuntime): Promise<Cast | null | "unreachable"> {
   const found = await resolveModel(runtime.state.settings.model, runtime.ports());
   if (found.ok) return resolveCast(found.value, runtime.ports());
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
-/** While a turn runs an outcome is kept, durably, and takes effect when it ends (docs/design.md §5). A part that is done changes no view, nor does a draft. */
+/**
+ * Records a worker's outcome. While a turn runs, or no model can be looked up, the outcome is held durably and takes
+ * effect later (docs/design.md §5). A finished part and a draft do not wait for the turn, since neither changes the
+ * view.
+ */
 export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
   const found = await lookUp(runtime);
   const { state } = runtime;

@@ -1,4 +1,4 @@
-/** Two summaries of the session, compared. Model calls are made beside its turns, never in a transaction. */
+/** Compares two summaries of the session. Its model calls run beside the session's turns, never in a transaction. */
 import { askSummaries } from "../../app/compaction/ask-summaries";
 import { type ComparedText, compareTexts } from "../../app/compaction/compare-summaries";
 import type { CompareInput, SummaryComparison, SummaryRef } from "../../app/comparison-views";
@@ -37,7 +37,7 @@ function textOf(runtime: SessionRuntime, ref: SummaryRef, field: "a" | "b"): api
   return ok({ summary: ref, text, tokens: estimateTokens(text), range, model, edited });
 }
 
-/** The chain as one: what it stands for goes from its first position to its last. */
+/** The chain of summaries as one text. Its range goes from the first position of the first summary to the last of the last. */
 function currentOf({ state, content }: SessionRuntime, field: "a" | "b"): api.Outcome<ComparedText> {
   const chain = state.view.overlays.filter((overlay) => overlay.kind === "summary");
   const [first, last] = [chain[0], chain.at(-1)];

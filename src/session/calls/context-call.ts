@@ -1,4 +1,4 @@
-/** What the next request holds, exactly: the same code builds it that sends it, on a copy of the session. */
+/** Shows exactly what the next request holds. The code that sends requests builds it, on a copy of the session. */
 
 import { buildRequest } from "../../app/request/build-request";
 import { draftItem } from "../../app/request/drafts";
@@ -21,12 +21,12 @@ import type { SessionRuntime } from "../runtime";
 import { weighContext } from "./context-weights";
 import { resolveQuietly } from "./read-calls";
 
-/** A request's body as it is shown: no other is sent. */
+/** The longest request body that is shown, in characters. A longer one is never sent. */
 export const MAX_SHOWN_CHARS = MAX_REQUEST_BYTES;
 
 /**
- * With `content` that cannot fit there is no next request: the refusal that sending it would get. One that is too large
- * to be shown is refused too: half of it would not be what is sent.
+ * Reports the next request. Where `content` cannot fit there is none, and the answer is the refusal that sending it
+ * would get. A request that is too large to show is refused too: a part of it would not be what is sent.
  */
 export async function showContext(runtime: SessionRuntime, content: readonly Part[] | null): Promise<api.Outcome<views.ContextReport>> {
   const spec = await resolveQuietly(runtime);
@@ -52,7 +52,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   });
 }
 
-/** The session as it would be with that message in its turn. Nothing that is done to it is stored. */
+/** The session as it would be if a message with these parts started a turn. Nothing that is done to the copy is stored. */
 export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null): { writer: SessionWriter; content: ContentReader } {
   let { state } = runtime;
   const { sql, ids, clock, incarnation } = runtime.deps;

@@ -1,4 +1,4 @@
-/** How two requests of the session differ: of turns that were, or the next one. */
+/** Compares two requests of the session: of turns that have run, or the next one. */
 import type { ContextDiff, DiffSide, EpochStep, RequestRef } from "../../app/past-views";
 import type * as api from "../../app/session-api";
 import { foreseeRoom } from "../../app/turn/make-room";
@@ -48,7 +48,7 @@ async function readSide(runtime: SessionRuntime, { turn, call }: RequestRef): Pr
   return ok({ turn_id: turn, call: n, ...toShown({ state, content, model: found.value.call.model }) });
 }
 
-/** As `GET …/context` shows it: made to fit first, by what needs no model. */
+/** The next request as `GET …/context` shows it: made to fit first, by the steps that need no model. */
 async function readNext(runtime: SessionRuntime): Promise<api.Outcome<Side>> {
   const spec = await resolveQuietly(runtime);
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });

@@ -1,4 +1,4 @@
-/** What a request may weigh and what its parts do, of the next one and of those that were sent. */
+/** The limits of a request and the weights of its parts, for the next request and for past ones. */
 
 import type { ContextWeights } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
@@ -20,7 +20,7 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
   };
 }
 
-/** Scaled by what the session has taught; unlike the plan's figures, not padded. */
+/** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
 function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
   const scale = scaleOf(state, spec.id) / PADDING;
   const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({

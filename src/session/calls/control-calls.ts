@@ -1,4 +1,4 @@
-/** The view changed by hand: a compaction, what takes one back, the summary forgotten, pins. */
+/** Changes of the view by hand: compact, revert, reset the summary, set pins. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
 import { canRead } from "../../app/compaction/summarizers";
 import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/take-back";
@@ -47,7 +47,7 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   const { idempotency, ...asked } = input;
   const refused = await refuseAsked(runtime, asked, spec.value);
   if (refused) return refused;
-  // A dry run leaves nothing behind, and no key either.
+  // A dry run stores nothing, and so no idempotency key.
   const key = asked.dryRun ? null : idempotency;
   const done = transactOnce<ByHand>(runtime, key, (step) => compactByHand(spec.value, asked, portsOf(runtime, step)));
   if (!done.ok) return done;
@@ -57,7 +57,10 @@ export async function compactSession(runtime: SessionRuntime, input: InputOf<"co
   return shown.ok ? ok({ kind, compaction: shown.value, replayed }) : shown;
 }
 
-/** What was named for this compaction alone: a summariser that there is and that can read something, a policy that makes sense. */
+/**
+ * Checks the model and policy that are named for this compaction alone: the model must exist and have a window that can
+ * read something, and the policy must not contradict itself.
+ */
 async function refuseAsked(
   runtime: SessionRuntime,
   { model, policy }: Pick<CompactInput, "model" | "policy">,
@@ -98,9 +101,9 @@ export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<Com
   return reset.value === null ? ok(null) : showCompaction(runtime, reset.value);
 }
 
-/** Pins that are there already, in that order, change nothing: a change costs the provider's cache. */
+/** Sets the pins. The same pins in the same order change nothing: a change costs the provider's cache. */
 export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<views.SessionDescription>> {
-  // Clearing them fits any model.
+  // An empty list fits every model.
   const spec = pins.length > 0 ? await modelOf(runtime) : null;
   if (spec && !spec.ok) return spec;
   const { state, content, deps } = runtime;
@@ -115,7 +118,7 @@ export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">)
   return set.ok ? describeSession(runtime) : err(set.error);
 }
 
-/** The conversation beyond the view. What a retry took back is not part of it. */
+/** The conversation beyond the view, without what a retry took back. */
 function pastItems(sql: Sql, { elsewhere, taken_back }: BranchState): PastItems {
   return {
     viewBefore: (compaction) => readViewBefore(sql, compaction),

@@ -1,4 +1,4 @@
-/** A draft as its session answers for it. */
+/** The calls that concern a draft: show, edit, commit and discard. */
 import { commitDraft, discardDraft, editDraft, previewDraft } from "../../app/compaction/draft-by-hand";
 import type { CompactionView } from "../../app/control-views";
 import type { DraftApi } from "../../app/draft-api";
@@ -12,7 +12,7 @@ import { modelOf, portsOf } from "./control-calls";
 import { transactOnce } from "./once";
 import { resolveQuietly, showCompaction } from "./read-calls";
 
-/** Of a draft also what committing it now would do, if the model's facts can be had. */
+/** Shows a compaction. For a draft it adds what committing it now would do, if the model can be looked up. */
 export async function showWithPreview(runtime: SessionRuntime, id: CompactionId): Promise<api.Outcome<CompactionView>> {
   const isDraft = runtime.state.compaction.draft?.id === id;
   const spec = isDraft ? await resolveQuietly(runtime) : null;

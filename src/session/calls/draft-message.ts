@@ -1,4 +1,4 @@
-/** What a client sends, made ready for a command: items with their bodies, and results cut to what is recorded of them. */
+/** Turns a client's input into drafts for a command: items with their bodies, and results cut to what is recorded. */
 import { type DraftedItem, draftItem, draftToolResult } from "../../app/request/drafts";
 import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
@@ -16,7 +16,7 @@ interface At {
   readonly at: number;
 }
 
-/** One message as the items that it becomes, the first of which gives it its id. Never empty. */
+/** The items that one message becomes; the first gives the message its id. Never empty. */
 export function draftMessage(runtime: SessionRuntime, input: SubmitInput, to: At): readonly [DraftedItem, ...DraftedItem[]] {
   const { ids } = runtime.deps;
   if (input.role === "tool") {
@@ -42,13 +42,13 @@ interface ResultInput {
   readonly is_error: boolean;
 }
 
-/** The output is cut here, once and for all (RFC-011 §1). */
+/** Cuts the output once, when it is recorded, to the policy's limit (docs/policy.md). It is never cut again. */
 export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
   const cut = cutToolResult(output, policyOf(runtime.state.settings.policy).results);
   return draftToolResult({ call, output: cut, is_error, ...to }, runtime.deps.ids);
 }
 
-/** What the client says of how its call went. Null: nothing. */
+/** What the client reports about the run of its call. `ran` is null when it reports nothing. */
 export function draftRan(
   runtime: SessionRuntime,
   { exit_code, duration_ms, artifacts }: ToolResultInput,
@@ -61,7 +61,7 @@ export function draftRan(
   };
 }
 
-/** The call that each of a request's results answers, as the results before it leave the open ones. */
+/** Finds the call that each result of a request answers. A call that an earlier result has answered is no longer open for a later one. */
 export function callsOf(open: readonly OpenCall[], refs: readonly CallRef[]): ResultInput["call"][] {
   let left = open;
   return refs.map((ref) => {

@@ -1,4 +1,4 @@
-/** The session's calls with what became of them, strongly consistent, whatever the model's view holds. */
+/** The session's calls with their outcomes, strongly consistent, whether or not the model's view shows them. */
 import type { ExecutionView } from "../../app/execution-views";
 import type * as api from "../../app/session-api";
 import type { Page } from "../../app/session-views";
@@ -16,7 +16,7 @@ interface Found {
   readonly call: ItemMeta;
 }
 
-/** One more than asked for tells whether there is more. A call's arguments are what weighs. */
+/** Reads one row more than the limit, which tells whether there is more. The page is bounded by the size of the calls' arguments. */
 export function listExecutions(runtime: SessionRuntime, { after, limit, order }: api.PageInput): Page<ExecutionView> {
   const { session } = runtime.state;
   const range = order === "asc" ? { from: (after ?? 0) + 1, to: ALL_POSITIONS } : { from: 1, to: (after ?? ALL_POSITIONS) - 1 };
@@ -32,7 +32,7 @@ export function listExecutions(runtime: SessionRuntime, { after, limit, order }:
 const itemAt = ({ deps }: SessionRuntime, position: number): ItemMeta | undefined =>
   readItems(deps.sql, { from: position, to: position, limit: 1, order: "asc" })[0];
 
-/** What was redacted is shown as nothing. */
+/** Undefined when the item has no such part. A redacted item shows its placeholder. */
 function partOf<T extends Part["type"]>(runtime: SessionRuntime, item: ItemMeta, type: T): Extract<Part, { type: T }> | undefined {
   return runtime.content.displayOne(item).parts.find((part): part is Extract<Part, { type: T }> => part.type === type);
 }

@@ -1,4 +1,4 @@
-/** Both ends of a copy: what a session shows of its past, and how another one takes it in. */
+/** Both ends of a fork: what the source shows of its past, and how the copy takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
 import { draftText, draftTools } from "../../app/request/drafts";
@@ -19,7 +19,7 @@ import type { SessionRuntime } from "../runtime";
 import { takeWithin } from "./answer-size";
 import { describeSession } from "./read-calls";
 
-/** One page of a copy: what one event's rows and one transaction carry. */
+/** The limit of one page of a copy: one event and one transaction carry it. */
 const PAGE = { items: 512, bytes: 2_000_000 } as const;
 
 export function forkHead(runtime: SessionRuntime, given: number | null): api.Outcome<ForkHead> {
@@ -29,7 +29,7 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   const misplaced = refuseCut({ field: "at", position: at }, state, past);
   if (misplaced) return misplaced;
   const { line, shown } = lineAt(at, state, past);
-  // What a retry took back is left out, too.
+  // The copy leaves out what a retry took back.
   const elsewhere = (line.taken_back ?? []).reduce(withRange, line.elsewhere);
   const count = createCount(elsewhere, at);
   const readings = readReadings(deps.sql);
@@ -57,21 +57,24 @@ export function forkHead(runtime: SessionRuntime, given: number | null): api.Out
   });
 }
 
-/** As the copy counts; what is not copied is left out. */
+/** Converts ranges to the copy's positions. A range of which nothing is copied is left out. */
 const moveRanges = (ranges: readonly CoveredRange[], count: (position: number) => number): CoveredRange[] =>
   ranges.map(({ from, to }) => ({ from: count(from - 1) + 1, to: count(to) })).filter(({ from, to }) => from <= to);
 
-/** Behind the last turn that is over: what is under way is not shared, though its beginning may have left the view. */
+/**
+ * The default end of a copy: the newest position that is not of the running turn. What is under way is not shared, even
+ * if its first items have left the view.
+ */
 const endOf = ({ state: { turn, branch }, deps }: SessionRuntime): number =>
   findNewest({ sql: deps.sql, elsewhere: branch.elsewhere }, (item) => turn === null || item.turn !== turn.id)?.position ?? 0;
 
-/** How many items are copied up to a position: the place of that position in the copy. */
+/** Counts the items that are copied up to a position, which gives that position in the copy. */
 function createCount(elsewhere: readonly CoveredRange[], at: number): (position: number) => number {
   const ranges = rangesWithin(elsewhere, { from: 1, to: at });
   return (position) => ranges.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, position) - from + 1), 0);
 }
 
-/** Items of one kind, in the view or out of it, without gaps in the copy's count. */
+/** One page of items that are all in the view or all out of it (`aside`), numbered without gaps. */
 export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, shown, after, copied }: ForkPlace): ForkPage {
   const read = readBranchItems(deps.sql, elsewhere, { from: after + 1, to: at, limit: PAGE.items, order: "asc" });
   const [first] = read;
@@ -90,14 +93,17 @@ export function forkPage({ deps, content }: SessionRuntime, { at, elsewhere, sho
   return { items, aside, next: last < at ? last : null };
 }
 
-/** No turn of the source's is a turn of the copy's, and what a provider signed it signed for the source. */
+/** A copied item belongs to no turn of the copy, and loses the provider's signature, which holds for the source alone. */
 function toCopied(item: ItemMeta, previous: ItemMeta | undefined, position: number): ItemMeta {
   const { signed: _, continues: __, ...rest } = item;
   const continues = item.kind === "tool_call" && previous !== undefined && !startsGroup(item, previous);
   return { ...rest, position, turn: null, ...(continues && { continues: true }) };
 }
 
-/** The copy that was begun here. Its source may have grown, gone back, been compacted or erased since: none of that is asked again. */
+/**
+ * Finds the copy that was begun here. Its source may have grown, gone back, been compacted or been erased since: a
+ * repeated request does not ask it again. Null when the session is new.
+ */
 export function findFork(
   { state }: SessionRuntime,
   caller: api.Caller,
@@ -153,7 +159,7 @@ export function copyIntoFork(runtime: SessionRuntime, { items, aside }: ForkPage
   const missing = items.filter(({ meta }) => meta.position >= runtime.state.next_position);
   const bodies = missing.map(({ meta, text }) => ({ id: meta.id, text }));
   const command = { type: "CopyMessages", at: runtime.deps.clock(), items: missing.map(({ meta }) => meta), aside } as const;
-  // Not kept in memory: whoever asks next reads little of it.
+  // The content is not learned into memory: the next call seldom reads it.
   const copied = runtime.store.execute(command, bodies);
   return copied.ok ? ok(null) : err(copied.error);
 }

@@ -1,4 +1,4 @@
-/** A session's beginning, settings and end. */
+/** Opens, changes, erases and exports a session. */
 
 import { compactionCall } from "../../app/compaction/summarize";
 import type { Ids } from "../../app/ports";
@@ -52,7 +52,7 @@ export async function openSession(
 export const refusal = (error: "unknown_model" | "unavailable", model: string): api.SessionError =>
   error === "unknown_model" ? { code: "unknown_model", model } : { code: "models_unavailable" };
 
-/** The same session opened again, by a client that never heard the answer: the answer. */
+/** Answers a client that opens an existing session again because it has lost the first answer. */
 function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.SessionDescription>> {
   const { tenant, session, lifecycle } = runtime.state;
   runtime.syncAlarm();
@@ -61,7 +61,7 @@ function reopen(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcom
   return describeSession(runtime);
 }
 
-/** Values that contradict each other are refused at the parameter that the client named. */
+/** Refuses a policy whose values contradict each other, and names the parameter that the client sent. */
 export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outcome<never> | null {
   const fault = findPolicyFault(whole, named);
   return fault ? err({ code: "invalid", field: `policy.${fault.field}`, detail: fault.detail }) : null;
@@ -69,7 +69,7 @@ export function refusePolicy(whole: PolicyChoice, named: PolicyChoice): api.Outc
 
 export async function patchSession(runtime: SessionRuntime, input: api.PatchInput): Promise<api.Outcome<views.SessionDescription>> {
   const { clock, ids } = runtime.deps;
-  // A title may change whatever became of the model; the request may not.
+  // A change of the title works even when the model cannot be looked up. A change of the request does not.
   const asked = input.model ?? runtime.state.settings.model;
   const found = changesRequest(input) ? await resolveModel(asked, runtime.ports()) : null;
   if (found && !found.ok) return err(refusal(found.error, asked));
@@ -85,7 +85,7 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   return changed.ok ? describeSession(runtime) : err(changed.error);
 }
 
-/** Only what the client named changes; its texts become bodies. */
+/** The changes that the client named; their texts become bodies. */
 function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
   const keep = (drafted: ReturnType<typeof draftText>): TextRef | null => {
@@ -104,17 +104,17 @@ function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): {
   return { changes, bodies };
 }
 
-/** Nothing of the text stays in the object's files; a tombstone refuses late writers (docs/design.md §1.2). */
+/** Erases a session. None of its text stays in the object's files, and a tombstone refuses late writers (docs/design.md §1.2). */
 export async function eraseObject(runtime: SessionRuntime, caller: api.Caller): Promise<api.Outcome<views.ErasureReceipt>> {
   if (runtime.state.lifecycle === "open") {
-    // The tombstone comes first: whatever happens now, nobody writes here again, and the alarm finishes the work.
+    // The tombstone comes first: from here on it refuses late writers, and the alarm finishes the work.
     const at = runtime.deps.clock();
     try {
       endCalls(runtime);
       runtime.execute({ type: "EraseSession", at });
       runtime.jobs.arm("erase_projection", at + FINISH_ERASURE_MS);
     } catch (error) {
-      // Over a full disk the database is emptied first: then there is room for it.
+      // On a full disk the tombstone does not fit. Then the database is emptied first, which makes room for it.
       if (!isStorageFull(error)) throw error;
     }
     runtime.runner.abandon();
@@ -132,8 +132,9 @@ const FINISH_ERASURE_MS = 10_000;
 const BURNT = "burnt_at";
 
 /**
- * A call is paid for like any other when the session is erased over it, so it enters the ledger before that is handed over: the turn's, the
- * title's, and a summary that waits for the turn's end.
+ * Records the model calls under way in the ledger before the ledger is handed over: a call costs money even when the
+ * session is erased during it. These are the call of the turn, of the title, and of a summary held for the end of the
+ * turn.
  */
 function endCalls(runtime: SessionRuntime): void {
   const { turn } = runtime.state;
@@ -153,16 +154,16 @@ function endCalls(runtime: SessionRuntime): void {
 interface Erasure {
   /** The object holds nothing of the session any more. */
   readonly burnt: boolean;
-  /** How many rows of the read model went; null: it is out of reach, and the alarm will come back for it. */
+  /** The number of rows removed from the read model. Null when it is out of reach; then the alarm tries again. */
   readonly rows: number | null;
 }
 
-/** Hands the ledger over to the tenant's object, empties this one, if that is not done, then the read model. */
+/** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
 export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<Erasure> {
   const isBurnt = (): boolean => runtime.exists && readMeta(runtime.deps.sql, BURNT) !== null;
   try {
     const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);
-    // What was cut off behind the wipe left nothing, neither a time.
+    // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
     if (!isBurnt()) await burn(runtime, caller, runtime.exists ? runtime.state.updated_at : runtime.deps.clock());
     return { burnt: true, rows: await eraseProjection(runtime, caller, usage) };
   } catch (error) {
@@ -172,15 +173,16 @@ export async function finishErasure(runtime: SessionRuntime, caller: api.Caller)
 }
 
 /**
- * Before the log is wiped, since nothing else knows what its calls cost; afterwards it returns what the tenant's object took over.
- * Sums are handed over whole and keyed by the session, so that a repetition counts nothing twice.
+ * Hands the ledger's sums over to the tenant's object, before the log is wiped: no other store knows what its calls
+ * cost. After the wipe it returns what the tenant's object holds. Sums are handed over whole and keyed by the session,
+ * so that a repetition counts nothing twice.
  */
 function handOverUsage(runtime: SessionRuntime, caller: api.Caller, burnt: boolean): Promise<readonly ErasedUsage[]> {
   const usage = burnt ? [] : sumForErasure(allCalls(runtime.deps.sql));
   return runtime.deps.usageArchive(caller.tenant).keep(caller.session, usage);
 }
 
-/** The tombstone, written again over nothing: the log of an empty session, opened and erased, without content. */
+/** Wipes the database and writes the tombstone again: the log of an empty session, opened and erased, without content. */
 async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Promise<void> {
   const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
   const emptied = runtime.deps.sql.wipe();
@@ -188,12 +190,12 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   runtime.content.forget();
   runtime.buffer.forget();
   runtime.window.forget();
-  runtime.alarmRang(); // the alarm went with the rest
+  runtime.alarmRang(); // the wipe deleted the alarm too
   migrateSession(runtime.deps.sql);
   writeMeta(runtime.deps.sql, BURNT, String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });
   runtime.execute({ type: "EraseSession", at });
-  runtime.jobs.disarm("project"); // the tombstone is not projected: the rows go by a job of their own
+  runtime.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows
   runtime.jobs.arm("erase_projection", at);
   runtime.syncAlarm();
   await emptied;
@@ -206,18 +208,18 @@ async function eraseProjection(runtime: SessionRuntime, caller: api.Caller, usag
   return rows;
 }
 
-/** The tenant's object or the read model is out of reach: the alarm comes back. */
+/** Arms the alarm again: the tenant's object or the read model is out of reach. */
 function eraseAgain(runtime: SessionRuntime, { tenant, session }: api.Caller, error: unknown): void {
   const { log, clock } = runtime.deps;
   log.warn("erasure_failed", { tenant, session, error: error instanceof Error ? error.name : "unknown" });
-  // Nothing is left here to hold a job: the tenant's object asks again.
+  // Without tables there is no place for a job. The tenant's object calls again.
   if (!runtime.exists) return;
   const attempts = (runtime.jobs.get("erase_projection")?.attempts ?? 0) + 1;
   runtime.jobs.arm("erase_projection", clock() + Math.min(60_000, 1_000 * 2 ** attempts), attempts);
   runtime.syncAlarm();
 }
 
-/** As much as a rebuild writes in one transaction, and RPC carries (docs/platform-facts.md). */
+/** The limit of one page: what a rebuild writes in one transaction, and what RPC carries (docs/platform-facts.md). */
 const EXPORT = { bytes: 4_000_000, statements: PAGE.statements } as const;
 
 export function exportLog(runtime: SessionRuntime, input: Parameters<api.SessionApi["exportLog"]>[1]): views.LogPage {

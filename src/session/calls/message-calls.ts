@@ -1,4 +1,4 @@
-/** Messages and results in, stops and retries: each one transaction, remembered under its idempotency key. */
+/** Accepts messages and tool results, stops and retries turns. Each is one transaction, remembered under its idempotency key. */
 
 import { draftTools } from "../../app/request/drafts";
 import type * as api from "../../app/session-api";
@@ -18,7 +18,7 @@ import { callsOf, draftMessage, draftRan, draftResult } from "./draft-message";
 import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
 
-/** Messages that may wait for their turn. */
+/** The number of messages that may wait in the queue. */
 const QUEUE_LIMIT = 32;
 
 const NOTHING_CUT = { cut: { partial: null, call: null }, bodies: [] } as const;
@@ -27,11 +27,11 @@ interface KeyedCommand {
   readonly command: Command;
   readonly bodies: readonly NewBody[];
   readonly idempotency: api.Idempotency | null;
-  /** The acknowledgement, from what was appended. */
+  /** Builds the acknowledgement from the appended events. */
   readonly accept: (events: readonly StoredEvent[]) => Omit<views.Accepted, "replayed" | "cursor">;
 }
 
-/** Executes and acknowledges, once for each key. A key that was seen gets the first acknowledgement again. */
+/** Executes a command and acknowledges it, once for each idempotency key. A repeated key gets the first acknowledgement again. */
 export function acknowledge(runtime: SessionRuntime, asked: KeyedCommand): api.Outcome<views.Accepted> {
   const cursor = runtime.buffer.offset;
   return transactOnce<Omit<views.Accepted, "replayed">>(runtime, asked.idempotency, (step) => {
@@ -116,7 +116,7 @@ export function submitToolResults(
   return done.ok ? done : err(explainClosedCall(runtime, done.error));
 }
 
-/** Both ids of one result must mean one call: which of them was meant cannot be guessed. */
+/** Refuses a result whose two ids name different calls: the intended one cannot be guessed. */
 function refuseContradiction(open: readonly OpenCall[], refs: readonly CallRef[]): api.Outcome<never> | null {
   const index = refs.findIndex(({ execution, call_id }) => {
     const call = execution && open.find((each) => each.execution === execution);
@@ -145,7 +145,7 @@ export function stopTurn(
   return report.ok ? ok({ turn: report.value, replayed }) : report;
 }
 
-/** The newest message of the user: in the view, or, when it has left it, in the record. */
+/** The newest user message. It is in the view, or in the record when it has left the view. */
 function lastAsked({ state, deps }: SessionRuntime): ItemMeta | null {
   const shown = state.view.items.findLast((item) => item.kind === "user");
   return shown ?? findNewest({ sql: deps.sql, elsewhere: state.branch.elsewhere }, ({ kind }) => kind === "user");

@@ -1,4 +1,4 @@
-/** What happens once for each idempotency key, and is answered as it stands now when it is asked for again. */
+/** Work that runs once for each idempotency key. A repeated request gets the stored outcome, from which callers show the present state. */
 import { once } from "../../app/idempotency";
 import type * as api from "../../app/session-api";
 import { ok } from "../../lib/result";
@@ -6,7 +6,7 @@ import { createOutcomes } from "../log/idempotency";
 import type { Step } from "../log/store";
 import type { SessionRuntime } from "../runtime";
 
-/** One transaction, so that a key never leads to two outcomes. */
+/** Runs `work` in one transaction with its key, so that a key never leads to two outcomes. */
 export function transactOnce<T extends object>(
   runtime: SessionRuntime,
   idempotency: api.Idempotency | null,

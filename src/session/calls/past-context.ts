@@ -1,4 +1,4 @@
-/** What the model saw: a turn's request, made again by the code that sends, and compared with the digest of what was sent. */
+/** Shows the request of a past turn. The code that sends requests builds it again, and its digest is compared with the recorded one. */
 import { toModelSpec } from "../../app/asked-model";
 import type { DigestCheck, PastContext } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
@@ -45,7 +45,7 @@ export async function showPast(
   });
 }
 
-/** As it was asked; of an older build's call that did not record it, as the registry has it now. */
+/** The model as it was when the call was made. A call of an older build did not record it: then the registry's present entry is used. */
 async function specOf(runtime: SessionRuntime, { model, asked, ratio }: ModelCallEvent): Promise<api.Outcome<ModelSpec>> {
   if (asked) {
     const spec = toModelSpec(model, asked.model, ratio);
@@ -56,7 +56,7 @@ async function specOf(runtime: SessionRuntime, { model, asked, ratio }: ModelCal
   return err(found.error === "unavailable" ? { code: "models_unavailable" } : { code: "request_unknown", model });
 }
 
-/** Nobody saw the end of a call without a duration. */
+/** When the request was sent. Null when it is unknown: a call without a duration was never seen to end. */
 const sentAt = ({ asked, at, ms }: ModelCallEvent): number | null => asked?.at ?? (ms > 0 ? at - ms : null);
 
 function check({ call, isRedacted }: PastRequest, rebuilt: string): DigestCheck {

@@ -1,4 +1,4 @@
-/** A request that was sent, found by its turn: the session as it was when it was built, folded from the log. */
+/** Finds a request that was sent, by its turn. It folds the log to the session's state when the request was built. */
 import type { RequestRef, TurnCall } from "../../app/past-views";
 import type * as api from "../../app/session-api";
 import { measuredFor, type RatedModel } from "../../context/start-ratio";
@@ -16,14 +16,14 @@ export interface PastRequest {
   readonly n: number;
   readonly calls: readonly TurnCall[];
   readonly call: ModelCallEvent;
-  /** As it was, but that what was redacted since is. */
+  /** The session's state at that time, but with every redaction up to now. */
   readonly state: SessionState;
   readonly content: ContentReader;
-  /** Something in it was redacted since. */
+  /** True when something in the request has been redacted since. */
   readonly isRedacted: boolean;
 }
 
-/** Without a number: the last call that is known to have sent something. */
+/** Without a number it finds the last call that is known to have sent a request. */
 export function findRequest(runtime: SessionRuntime, turn: TurnId, number: RequestRef["call"]): api.Outcome<PastRequest> {
   const { sql } = runtime.deps;
   if (!readTurn(sql, turn)) return err({ code: "turn_not_found", turn });
@@ -48,7 +48,7 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
   });
 }
 
-/** As it was asked; of an older build it is not known what the model was sent of images and files. */
+/** The model as it was asked. An older build did not record which images and files the model was sent. */
 const toRatedModel = ({ model: id, ratio, asked }: ModelCallEvent): RatedModel => ({
   id,
   provider: asked?.model.provider ?? "unknown",
@@ -66,7 +66,10 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEve
   digest: request_digest,
 });
 
-/** A summary leaves with what it was made from, and with a redaction what was replaced before it. */
+/**
+ * True when a text of the request is gone. A redaction deletes the summaries made from the message, and texts that had
+ * been replaced before.
+ */
 function isBurned({ view, settings, pins }: SessionState, content: ContentReader): boolean {
   const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
   const texts = [settings.system, settings.tools, ...pins].flatMap((text) => (text ? [text.body] : []));

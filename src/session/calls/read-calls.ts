@@ -1,4 +1,4 @@
-/** One session, read strongly consistently from its object. */
+/** Reads one session from its object, strongly consistent. */
 
 import type { CompactionView } from "../../app/control-views";
 import { resolveModel } from "../../app/request/resolve-model";
@@ -62,7 +62,7 @@ function metadataOf({ state, content }: SessionRuntime): Readonly<Record<string,
   return text === null ? {} : (JSON.parse(text) as Record<string, string>);
 }
 
-/** The model's facts, if the registry answers: a description must not fail for want of them. */
+/** The model's entry, if the registry answers: a description must not fail without it. Null when it is unknown. */
 export async function resolveQuietly(runtime: SessionRuntime): Promise<typeof runtime.spec> {
   const { model } = runtime.state.settings;
   const found = await resolveModel(model, runtime.ports());
@@ -79,7 +79,10 @@ function summaryOf({ state, content }: SessionRuntime): Pick<views.SessionDescri
   };
 }
 
-/** One more than asked for tells whether there is more; `weigh` keeps the page within what one answer carries. */
+/**
+ * Cuts rows to a page. The caller reads one row more than the limit, which tells whether there is more; `weigh` keeps
+ * the page within what one answer carries.
+ */
 export function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };

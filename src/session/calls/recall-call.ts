@@ -1,11 +1,11 @@
-/** What the record says, for people: all of it, also what the model's view still shows. */
+/** Looks up the session's record for people. Unlike the model's `memory_query`, it also returns what the view still shows. */
 import type { RecallInput, RecallReport } from "../../app/recall-views";
 import type * as api from "../../app/session-api";
 import { err, ok } from "../../lib/result";
 import { lookUp } from "../recall/recall";
 import type { SessionRuntime } from "../runtime";
 
-/** The parameter of the request that stands for an argument of the tool. */
+/** The request parameter for an argument of the tool, where their names differ. */
 const PARAMETERS: Readonly<Record<string, string>> = { query: "q" };
 
 export async function recallFromRecord(runtime: SessionRuntime, input: RecallInput): Promise<api.Outcome<RecallReport>> {

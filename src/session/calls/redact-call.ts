@@ -1,4 +1,4 @@
-/** A message's content taken out for good: its body, what was summarised of it, its words in the index, its place in the stream. */
+/** Redacts a message: removes its body, the summaries made from it, its words in the index and its frames in the stream. */
 import type * as api from "../../app/session-api";
 import { RECALL_TOOL } from "../../context/recall-tool";
 import type { RedactMessage } from "../../domain/commands";
@@ -12,7 +12,7 @@ import { readItemsAt } from "../recall/recall-reader";
 import type { SessionRuntime } from "../runtime";
 import { noteScrub, scrubDeleted } from "../scrub";
 
-/** On whatever branch it stands. Done twice it is done. */
+/** Works on any branch. A second redaction of the same message changes nothing. */
 export async function redactMessage(
   runtime: SessionRuntime,
   message: ItemId,
@@ -21,7 +21,7 @@ export async function redactMessage(
   const item = findItem(sql, message, []);
   if (!item) return err({ code: "message_not_found", message });
   const { position } = item;
-  // What is pending is stored first, on its own: a transaction that fails takes back rows, and not what the stream has in memory.
+  // Pending frames are stored first, outside the transaction: a rollback restores rows, but not the stream's memory.
   runtime.buffer.publish();
   let burntTo = 0;
   const redacted = runtime.store.transact((step) => {
@@ -34,14 +34,15 @@ export async function redactMessage(
     return done;
   });
   if (!redacted.ok) return err(redacted.error);
-  // The stream has reported it behind that offset, and no reader has run since: what is burnt is a gap to every one that comes back.
+  // The stream has announced the redaction after that offset, and no reader has run since. To a reader that comes back,
+  // the removed frames are a gap.
   runtime.buffer.burnHeld(burntTo);
   runtime.content.forget();
   await scrubDeleted(runtime);
   return ok({ message_id: message, position });
 }
 
-/** Every text that holds what stands there: answers of look-ups, summaries, a title, through whatever was made in between. */
+/** Finds every text that contains the message's content, directly or through other texts: answers of look-ups, summaries and the title. */
 function findMadeFrom(
   { deps: { sql }, state }: SessionRuntime,
   { item, position }: Pick<RedactMessage, "item" | "position">,

@@ -1,4 +1,4 @@
-/** What every request carries, whatever is compacted, must leave room for a conversation. */
+/** Refuses system prompts, tools and pins that leave no room for a conversation: every request carries them, whatever is compacted. */
 
 import type { ModelSpec } from "../../app/ports";
 import { windowOf } from "../../app/request/build-request";
@@ -14,14 +14,14 @@ interface FixedTexts {
   readonly pins: readonly TextRef[];
 }
 
-/** `policy`: as settings store it. */
+/** `policy` is the text that the settings store. */
 interface Fixed extends FixedTexts {
   readonly policy: string;
 }
 
 /**
- * System prompt, tools and pins that leave no room are refused before anything is stored: by the name of what was changed, or,
- * when that may be several, of the heaviest. An unknown window is what the policy takes it for, as in every turn.
+ * Checks before anything is stored. The refusal names the field that changed, or the heaviest when several may have. An
+ * unknown window counts as what the policy assumes, as in every turn.
  */
 export function refuseTooLarge(spec: ModelSpec, { policy, system, tools, pins }: Fixed, changed?: keyof FixedTexts): Outcome<never> | null {
   const limit = limitOf(windowOf(spec, policyOf(policy)));

@@ -1,4 +1,4 @@
-/** The two streams of a session: its live frames, and its log. */
+/** The two streams of a session: its live frames and its log. */
 import type { Outcome, StreamInput } from "../../app/session-api";
 import type { TurnReport } from "../../app/session-views";
 import type { StoredEvent } from "../../domain/events";
@@ -20,7 +20,8 @@ export function openSessionStream(runtime: SessionRuntime, input: StreamInput): 
 
 function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   const { turn } = input;
-  // Whoever holds no offset has nothing to take back: the one before the first frame of an earlier life is nobody's.
+  // A client without an offset has nothing to rewind. The offset before an earlier life's first frame was never given
+  // out: `locate` maps it to the last stored offset.
   const after = input.after ?? runtime.buffer.locate(startOfTurn(runtime)).offset;
   const isOver = (): boolean => turn === null || !isUnderWay(runtime, turn);
   const lost = turn !== null && isOver() && runtime.buffer.locate(after).kind === "pruned";
@@ -28,14 +29,14 @@ function openFrameStream(runtime: SessionRuntime, input: StreamInput): ReadableS
   return openReader(runtime.buffer, { after, turn, replay, isOver, isHalted: () => runtime.halted }, runtime.deps.schedule);
 }
 
-/** Without a cursor: from the running turn's beginning, or from now on. */
+/** The start for a client without a cursor: the beginning of the running turn, or now. */
 function startOfTurn(runtime: SessionRuntime): number {
   const { turn } = runtime.state;
   if (!turn) return runtime.buffer.offset;
   return runtime.buffer.startOf(turn.id) ?? runtime.buffer.offset;
 }
 
-/** A turn whose frames are gone is told from the record: what it produced, and how it ended. */
+/** Rebuilds the frames of a turn from the record when they are no longer kept: what it produced, and how it ended. */
 function replayTurn(runtime: SessionRuntime, turn: TurnId): FrameLine[] {
   const report = reportTurn(runtime, turn);
   const row = readTurn(runtime.deps.sql, turn);
@@ -75,7 +76,7 @@ function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame
     case "failed":
       return [{ type: "turn.failed", turn_id, failure: failure ?? { kind: "internal", status: null }, ...figures }];
     case "stopped":
-      // One that never started was taken back while its message waited.
+      // The turn never started: its message was cancelled in the queue.
       if (attempt === 0 && message_id) return [{ type: "message.cancelled", message_id, turn_id }];
       return [{ type: "turn.stopped", turn_id, reason: stop_reason ?? "requested", ...figures }];
     case "interrupted":
@@ -91,14 +92,14 @@ function endFrames(report: TurnReport, { attempt, stop_reason }: TurnRow): Frame
   }
 }
 
-/** Right before what the turn produced; null: it has not begun. */
+/** The position right before the turn's first item. Null when the turn has not begun. */
 const positionAsked = ({ from }: TurnRow): number | null => (from > 1 ? from - 1 : null);
 
 const EVENTS_PER_READ = 200;
 
 const toLine = (event: StoredEvent) => ({ offset: event.seq, type: event.type, json: JSON.stringify(event) });
 
-/** The log as server-sent events, from a seq on and then live, until the session is erased. */
+/** The log as server-sent events: from a seq on, then live, until the session is erased. */
 function openEventStream(runtime: SessionRuntime, input: StreamInput): ReadableStream<Uint8Array> {
   let seq = input.after ?? runtime.state.seq;
   const source: SseSource = {

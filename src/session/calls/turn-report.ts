@@ -1,4 +1,4 @@
-/** A turn as it stands, from the state while it is open and from the record afterwards. */
+/** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import type { TurnId } from "../../domain/ids";
@@ -32,7 +32,7 @@ export function reportTurn(runtime: SessionRuntime, id: TurnId): api.Outcome<vie
   });
 }
 
-/** The newest of a turn, and of those the newest that one answer carries: its reply is among them. */
+/** A report holds the newest items of a turn, as many as one answer carries. Its reply is among them. */
 const ITEMS_PER_REPORT = 1_000;
 
 function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["status"] {
@@ -40,12 +40,12 @@ function statusOf(runtime: SessionRuntime, row: TurnRow): views.TurnReport["stat
   return runtime.state.turn?.id === row.id ? runtime.state.turn.phase : "generating";
 }
 
-/** Every open call of the turn under way, whatever its report leaves out: they are in the view until they have results. */
+/** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
 export function openCallsOf({ state, content }: SessionRuntime): views.ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 
-/** Whether the turn still has something to say by itself. */
+/** True while the turn may still produce output by itself. */
 export function isUnderWay(runtime: SessionRuntime, id: string): boolean {
   const { turn, queue } = runtime.state;
   return (turn?.id === id && isRunning(turn)) || queue.some((entry) => entry.turn === id);

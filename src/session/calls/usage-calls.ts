@@ -1,11 +1,11 @@
-/** A session's ledger: each of its model calls, with what it used and cost. */
+/** A session's ledger: each model call with its usage and cost. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { generatedOf, uncachedOf, usageSource } from "../../domain/model-call";
 import { type ModelCallEvent, readCalls } from "../log/event-log";
 import type { SessionRuntime } from "../runtime";
 
-/** In order of seq, which is the order in which they ended. */
+/** The calls in order of seq, which is the order in which they ended. */
 export function listCalls({ deps }: SessionRuntime, { after, limit, order }: api.PageInput): views.Page<views.LedgerRow> {
   const rows = readCalls(deps.sql, { after, limit: limit + 1, order });
   return { data: rows.slice(0, limit).map(toLedgerRow), has_more: rows.length > limit };

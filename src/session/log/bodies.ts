@@ -1,11 +1,11 @@
-/** Content: texts of any size, in rows well under the platform's 2 MB, which a local run does not enforce. */
+/** Stores content: texts of any size, in rows well under the platform's 2 MB, which a local run does not enforce. */
 import { headOf } from "../../context/tool-results";
 import type { BodyId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
-/** UTF-16 units a row: at most three bytes each, so 1.5 MB. */
+/** UTF-16 units in a row. Each takes at most three bytes, so a row has at most 1.5 MB. */
 const CHUNK_UNITS = 500_000;
-/** Bound parameters a statement, at most (docs/platform-facts.md). */
+/** The most bound parameters of a statement (docs/platform-facts.md). */
 const MAX_PARAMS = 100;
 
 export interface NewBody {
@@ -13,7 +13,7 @@ export interface NewBody {
   readonly text: string;
 }
 
-/** `text` in pieces that never end inside a character. */
+/** Splits `text` into pieces that never end inside a character. */
 export function chunksOf(text: string): string[] {
   const chunks: string[] = [];
   let rest = text;
@@ -30,7 +30,7 @@ export function writeBody(sql: Sql, body: NewBody): void {
     sql.all("INSERT INTO bodies (id, part, text) VALUES (?, ?, ?)", body.id, part, text);
 }
 
-/** A deleted row's bytes stay in its page: they are written over first, in place, since as many come as there were. */
+/** A deleted row leaves its bytes in the page. So they are overwritten first, in place, with the same number of bytes. */
 export const overwritten = (column: string): string => `printf('%.*c', length(CAST(${column} AS BLOB)), 'x')`;
 
 export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
@@ -40,7 +40,7 @@ export function deleteBodies(sql: Sql, ids: readonly BodyId[]): void {
   }
 }
 
-/** The texts of `ids` that exist. */
+/** The texts of those `ids` that exist. */
 export function readBodies(sql: Sql, ids: readonly BodyId[]): Map<BodyId, string> {
   const found = new Map<BodyId, string>();
   for (let start = 0; start < ids.length; start += MAX_PARAMS) {

@@ -1,4 +1,4 @@
-/** Items of one line of the conversation: what stands on others is passed over. Of a session without branches it is one query. */
+/** Reads the items of one branch and skips those of others. A session without branches needs one query. */
 import { rangesWithin } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { ItemMeta } from "../../domain/message";
@@ -12,7 +12,7 @@ interface BranchRange {
   readonly order: "asc" | "desc";
 }
 
-/** Items of the line that leaves `elsewhere` out, by position, both ends included. */
+/** Items of the branch that leaves `elsewhere` out, by position. `from` and `to` are included. */
 export function readBranchItems(sql: Sql, elsewhere: readonly CoveredRange[], { from, to, limit, order }: BranchRange): ItemMeta[] {
   const ranges = rangesWithin(elsewhere, { from, to });
   const found: ItemMeta[] = [];
@@ -26,7 +26,7 @@ export function readBranchItems(sql: Sql, elsewhere: readonly CoveredRange[], { 
 /** Items read at a time on the way back. */
 const PAGE = 64;
 
-/** The same, page by page, newest first. */
+/** Items of the branch from position `from` back to the first, read page by page, newest first. */
 export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], from = Number.MAX_SAFE_INTEGER): Generator<ItemMeta> {
   for (let to = from; to > 0; ) {
     const items = readBranchItems(sql, elsewhere, { from: 1, to, limit: PAGE, order: "desc" });
@@ -35,7 +35,10 @@ export function* backwards(sql: Sql, elsewhere: readonly CoveredRange[], from = 
   }
 }
 
-/** The newest that is one, up to position `from`: what is looked for is seldom far. */
+/**
+ * Finds the newest matching item up to position `from`. The item is usually near, so pages are read one at a time. Null
+ * when none matches.
+ */
 export function findNewest(
   { sql, elsewhere, from }: { readonly sql: Sql; readonly elsewhere: readonly CoveredRange[]; readonly from?: number },
   isIt: (item: ItemMeta) => boolean,

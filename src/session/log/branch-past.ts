@@ -1,4 +1,4 @@
-/** The past as whoever goes back in it needs it (`app/branch/past`), read from the object's tables. */
+/** Reads the past from the object's tables, as `app/branch/past` needs it to go back. */
 import type { BranchPast, EndedTurn } from "../../app/branch/past";
 import type { ViewThen } from "../../context/rewind";
 import { isAmong } from "../../domain/branch";
@@ -43,11 +43,11 @@ export function createBranchPast(sql: Sql, { branch, turn }: Pick<SessionState, 
   };
 }
 
-/** Items of these positions, in order, without those that are `takenBack`. */
+/** Items at these positions, in order, without those that are `takenBack`. */
 export const itemsAt = (sql: Sql, ranges: readonly CoveredRange[], takenBack: readonly CoveredRange[]): ItemMeta[] =>
   readRanges(sql, ranges).filter(({ position }) => !isAmong(takenBack, position));
 
-/** `elsewhere`: what is passed over. */
+/** `elsewhere` holds the positions to skip. */
 export const findItem = (sql: Sql, id: ItemId, elsewhere: readonly CoveredRange[]): ItemMeta | null =>
   findNewest({ sql, elsewhere }, (item) => item.id === id);
 
@@ -57,7 +57,7 @@ function countMessages(sql: Sql, { from, to }: CoveredRange): number {
   return sql.all<{ found: number }>(query, from, to)[0]?.found ?? 0;
 }
 
-/** The turn that waits for tools ends when the conversation goes elsewhere. */
+/** A turn that waits for tools is stopped when the conversation goes to another branch. */
 const toSuperseded = ({ id, tools }: OpenTurn): EndedTurn => ({
   last: { id, status: "stopped", failure: null, stop_reason: "superseded", tools },
   tools,

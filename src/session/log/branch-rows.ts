@@ -1,6 +1,6 @@
 /**
- * The lines of a conversation: where each left the one before it, and, of those that do not go on, what it takes to go on with them. Written in
- * the transaction of the events that it comes from. A session that was never rewound has no row.
+ * The branches of a conversation: where each left its parent, and what it takes to go on with one that is not current.
+ * Written in the transaction of the events. A session that was never rewound has no row.
  */
 import type { ViewBefore } from "../../context/take-back";
 import type { CoveredRange } from "../../domain/compaction-events";
@@ -9,11 +9,11 @@ import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 import { viewBeforeOf } from "./views-before";
 
-/** A line as it was when it was left. */
+/** A branch as it was when it was left. */
 interface LeftLine {
   readonly at: number;
   readonly elsewhere: readonly CoveredRange[];
-  /** Absent: an older build wrote the row. */
+  /** Absent in rows of older builds. */
   readonly taken_back?: readonly CoveredRange[];
   readonly messages: number;
   readonly last_turn: LastTurn | null;
@@ -22,12 +22,12 @@ interface LeftLine {
 
 interface BranchRow {
   readonly number: number;
-  /** The line that it left; null: it is the first. */
+  /** The branch that this one left. Null: it is the first. */
   readonly parent: number | null;
-  /** The last position that it shares with its parent. */
+  /** The last position that the branch shares with its parent. */
   readonly shared_to: number;
   readonly created_at: number;
-  /** Null: it is the one that goes on. */
+  /** Null: it is the current branch. */
   readonly left: LeftLine | null;
 }
 
@@ -39,7 +39,7 @@ export function readBranch(sql: Sql, number: number): BranchRow | null {
 export const readBranches = (sql: Sql): BranchRow[] =>
   sql.all<{ data: string }>("SELECT data FROM branches ORDER BY number").map(({ data }) => JSON.parse(data) as BranchRow);
 
-/** Where the present line left each of those that it comes from, itself included: number, and the last position that they share. */
+/** The ancestors of a branch, itself included: each branch's number, with the last position that it shares with this one. */
 export function readLineage(sql: Sql, number: number): ReadonlyMap<number, number> {
   const shared = new Map<number, number>();
   let to = Number.MAX_SAFE_INTEGER;
@@ -56,7 +56,7 @@ const write = (sql: Sql, row: BranchRow): void => {
   sql.all("INSERT OR REPLACE INTO branches (number, data) VALUES (?, ?)", row.number, JSON.stringify(row));
 };
 
-/** The line that goes on is left as it is. */
+/** Stores the current branch as it is, because the conversation leaves it. */
 function leave(sql: Sql, before: SessionState, at: number): void {
   const { number, elsewhere, taken_back } = before.branch;
   const row = readBranch(sql, number) ?? { number, parent: null, shared_to: 0, created_at: before.opened_at, left: null };

@@ -1,6 +1,7 @@
 /**
- * What a redaction removes: the content itself, and every text that was made from it (`domain/summary-sources`). Bodies are content, and no
- * part of the log; what the log says of the message (that it was, when, how large) stays.
+ * Deletes what a redaction removes: the content itself, and every text that was made from it
+ * (`domain/summary-sources`). Bodies are content and no part of the log. What the log says of the message (that it
+ * existed, when, how large) stays.
  */
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
@@ -16,17 +17,20 @@ type Forked = Extract<StoredEvent, { type: "SessionForked" }>;
 
 const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as const;
 
-/** In the transaction of the event. No compaction is under way any more: what was written for one goes as well. */
+/**
+ * Runs in the transaction of the event. The redaction has ended any compaction under way, so the texts of its parts and
+ * drafts are deleted too.
+ */
 export function burnContent(sql: Sql, { item, position, texts = readersOf(sql, [position]) }: Redacted): void {
   deleteBodies(sql, [item, ...texts, ...artifactsOf(sql, position), ...passingTexts(sql)]);
-  // The call was made, and the ledger is yet to hear of it.
+  // Held outcomes stay without their text: their model calls must still be recorded in the ledger.
   const blank = `json_replace(outcome, '$.text', ${overwritten("json_extract(outcome, '$.text')")})`;
   sql.all(`UPDATE pending_outcomes SET outcome = ${blank} WHERE json_extract(outcome, '$.text') IS NOT NULL`);
   sql.all("UPDATE pending_outcomes SET outcome = json_replace(outcome, '$.text', '')");
   remakeIndex(sql);
 }
 
-/** Summaries that were made from what stands at any of these positions, and whose text is still there. */
+/** The summaries that were made from any of these positions, and whose text still exists. */
 export function readersOf(sql: Sql, positions: readonly number[]): OverlayId[] {
   const readers = [...readReadings(sql)].flatMap(([id, ranges]) =>
     ranges.some(({ from, to }) => positions.some((position) => from <= position && position <= to)) ? [id] : [],
@@ -35,7 +39,7 @@ export function readersOf(sql: Sql, positions: readonly number[]): OverlayId[] {
   return readers.filter((id) => texts.has(id));
 }
 
-/** What each summary of the session was made from: those that a fork began with are its first. */
+/** The positions that each summary of the session was made from. The summaries that a fork began with come first. */
 export function readReadings(sql: Sql): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
   return readingsOf([...broughtOver(sql), ...committed(sql)]);
 }
@@ -51,7 +55,7 @@ const committed = (sql: Sql): CommittedSummary[] =>
       }),
     );
 
-/** No compaction of the fork's own made them. */
+/** The summaries that a fork took over: none of its own compactions made them. */
 function broughtOver(sql: Sql): CommittedSummary[] {
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type = 'SessionForked'");
   return rows.flatMap(({ data }) => {
@@ -64,7 +68,7 @@ function broughtOver(sql: Sql): CommittedSummary[] {
   });
 }
 
-/** The answers of look-ups that are in the record, in order of position. */
+/** The recorded answers of look-ups, in order of position. */
 export function readQuotations(sql: Sql, tool: string): (Quotation & { readonly item: ItemId })[] {
   const query = `SELECT items.position, json_extract(meta, '$.id') AS item, json_extract(executions.data, '$.ran.read') AS read
     FROM items LEFT JOIN executions ON executions.id = json_extract(meta, '$.tool.execution')
@@ -77,7 +81,7 @@ export function readQuotations(sql: Sql, tool: string): (Quotation & { readonly 
   }));
 }
 
-/** Whether a model made this title, and was shown something as old as `position` for it. */
+/** True when a model made this title from a conversation that had reached `position`. */
 export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): boolean {
   const query = `SELECT 1 AS one FROM events AS named JOIN events AS call ON call.seq = named.seq - 1
     WHERE named.type = 'SettingsChanged' AND json_extract(named.data, '$.changes.title.body') = ?
@@ -85,14 +89,14 @@ export function isTitleMadeFrom(sql: Sql, title: BodyId, position: number): bool
   return sql.all(query, title, position).length > 0;
 }
 
-/** What came beside a tool's output. */
+/** The artifacts of a tool result. */
 function artifactsOf(sql: Sql, position: number): BodyId[] {
   const query = `SELECT json_extract(kept.value, '$.body') AS body FROM executions, json_each(executions.data, '$.ran.artifacts') AS kept
     WHERE json_extract(executions.data, '$.result_position') = ?`;
   return sql.all<{ body: string }>(query, position).map(({ body }) => body as BodyId);
 }
 
-/** Summaries of parts of long ranges, and of drafts: what was committed of them has a body of its own. */
+/** The summaries of finished parts, and of drafts. A summary that was committed has a body of its own. */
 function passingTexts(sql: Sql): BodyId[] {
   const query = `SELECT coalesce(json_extract(data, '$.part.summary.body'), json_extract(data, '$.summary.body')) AS body FROM events
     WHERE type IN ('CompactionProgressed', 'CompactionDrafted', 'DraftEdited')`;

@@ -1,6 +1,7 @@
 /**
- * The model call under way, kept durably: should the object die in the middle of it, the next life records that it was
- * made. One row, overwritten by the next call; it counts only while its turn stands where it was written.
+ * Keeps the model call under way durably, so that the next life can record it if the object dies. There is one row,
+ * which the next call overwrites. The note is valid only while the turn's incarnation and rounds are those that it
+ * names.
  */
 import type { ModelCall } from "../../domain/commands";
 import type { OpenTurn } from "../../domain/state";
@@ -11,7 +12,7 @@ const KEY = "call_under_way";
 
 interface CallNote {
   readonly incarnation: string;
-  /** Calls of its turn that had been recorded before it. */
+  /** The number of the turn's calls that had been recorded before this one. */
   readonly rounds: number;
   readonly call: ModelCall;
 }
@@ -20,7 +21,7 @@ export function noteCall(sql: Sql, { incarnation, rounds }: OpenTurn, call: Mode
   writeMeta(sql, KEY, JSON.stringify({ incarnation, rounds, call } satisfies CallNote));
 }
 
-/** The call that `turn` was in the middle of when its object died; null: none was, or it was not noted yet. */
+/** The call that `turn` was in when its object died. Null when there was none, or it was not noted yet. */
 export function readCallNote(sql: Sql, turn: OpenTurn): ModelCall | null {
   const text = readMeta(sql, KEY);
   const note = text === null ? null : (JSON.parse(text) as CallNote);

@@ -1,5 +1,6 @@
 /**
- * States along the log, so that the state at any seq is a short fold away. Small (`packed-state`). They only save time: all of them can be left out, and whoever folds past where one is missing leaves it behind.
+ * States along the log, so that the state at any seq needs only a short fold. They are small (`packed-state`), and only
+ * save time: all can be missing, and `stateAt` writes the missing ones that it folds past.
  */
 import type { ViewBefore } from "../../context/take-back";
 import { evolve, fold } from "../../domain/evolve";
@@ -9,9 +10,9 @@ import { packState, unpackState } from "./packed-state";
 import type { Sql } from "./sql";
 import { viewBeforeOf } from "./views-before";
 
-/** So many events are folded at most behind a checkpoint, and those of one transaction. */
+/** The most events between two checkpoints, apart from those that one transaction appends together. */
 export const CHECKPOINT_EVERY_EVENTS = 250;
-/** UTF-16 units: below a row's 2 MB (docs/platform-facts.md). A state that is larger has thousands of calls waiting, and goes without. */
+/** In UTF-16 units; below a row's 2 MB (docs/platform-facts.md). A larger state has thousands of calls waiting, and gets no checkpoint. */
 const MAX_UNITS = 500_000;
 
 export const isCheckpointDue = (before: SessionState, after: SessionState): boolean =>
@@ -24,12 +25,12 @@ export function writeCheckpoint(sql: Sql, state: SessionState): void {
   sql.all("INSERT OR REPLACE INTO checkpoints (seq, version, text) VALUES (?, ?, ?)", state.seq, STATE_VERSION, text);
 }
 
-/** The newest one of this build's state version at `seq` or before; null: there is none. */
+/** The newest checkpoint of this build's state version at `seq` or before. Null when there is none. */
 export function readCheckpoint(sql: Sql, seq: number): SessionState | null {
   return readNewestWhere(sql, "seq <= ?", seq);
 }
 
-/** The newest one at which `position` was not there yet; null: there is none. */
+/** The newest checkpoint from before `position` was given. Null when there is none. */
 const readCheckpointBefore = (sql: Sql, position: number): SessionState | null =>
   readNewestWhere(sql, "json_extract(text, '$.state.next_position') <= ?", position);
 
@@ -39,7 +40,7 @@ function readNewestWhere(sql: Sql, condition: string, param: number): SessionSta
   return row ? unpackState(sql, row.text) : null;
 }
 
-/** The view when `position` was the newest, as the log tells it. */
+/** The view when `position` was the newest, folded from the log. */
 export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
   let state = readCheckpointBefore(sql, position) ?? initialState;
   while (state.next_position <= position) {
@@ -53,7 +54,7 @@ export function viewWhenNewest(sql: Sql, position: number): ViewBefore {
   return viewBeforeOf(state);
 }
 
-/** The fold of the log up to `seq`. Call it in a transaction: it may leave checkpoints behind. */
+/** Folds the log up to `seq`. Call it in a transaction: it may write checkpoints. */
 export function stateAt(sql: Sql, seq: number): SessionState {
   let state = readCheckpoint(sql, seq) ?? initialState;
   while (state.seq < seq) {

@@ -1,4 +1,4 @@
-/** Compactions as they are listed: a table of the object, written in the transaction of the events it comes from. */
+/** The list of compactions: a table of the object, written in the transaction of the events. */
 import type { CompactionView, DraftView, ShownOp } from "../../app/control-views";
 import { type CoveredRange, type EpochOp, isSummarized, type Receipt } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
@@ -7,13 +7,13 @@ import type { TextRef } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
-/** Without its texts: the summary, and what the person asked for. */
+/** A compaction without its texts: the summary, and the instructions that a person gave. */
 export type CompactionRow = Omit<CompactionView, "summary" | "instructions" | "receipt" | "policy"> & {
   readonly instructions: TextRef | null;
   readonly receipt: Receipt | null;
-  /** As settings store it. */
+  /** The policy as settings store it. */
   readonly policy: string | null;
-  /** What a draft says now; null: there is none, or it is over. */
+  /** The present text of a draft. Null when there is none, or the draft is over. */
   readonly drafted: TextRef | null;
 };
 
@@ -48,7 +48,7 @@ export function readCompaction(sql: Sql, id: CompactionId): CompactionRow | null
   return row ? parseRow(row.data) : null;
 }
 
-/** In order of their request, by the seq that requested them. */
+/** Compactions in the order of their requests; `after` is the seq of a request. */
 export function readCompactions(
   sql: Sql,
   page: { readonly after: number; readonly limit: number; readonly order: "asc" | "desc" },
@@ -105,7 +105,7 @@ export function failCompaction(sql: Sql, event: Of<"CompactionFailed">): void {
   }));
 }
 
-/** Inline work has no request of its own: its row begins here. */
+/** Completes a compaction's row. Inline work has no request of its own, so its row begins here. */
 export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
   const id = event.compaction;
   if (!id) return;
@@ -113,7 +113,7 @@ export function applyEpoch(sql: Sql, event: Of<"EpochChanged">): void {
   const { cache_kept = null } = event.receipt.economy ?? {};
   writeCompaction(sql, {
     ...row,
-    // What a turn took over says what it was then done for.
+    // A turn that took the compaction over completed it for its own reason, so the trigger is the event's.
     ...(row.status === "failed" ? { status: "failed" } : { status: "completed", failure: null, trigger: event.trigger }),
     did_compact: isSummarized(event),
     epoch: event.epoch,
@@ -136,10 +136,10 @@ function rangeOf(ops: readonly EpochOp[]): CoveredRange | null {
   return { from: Math.min(...ranges.map(({ from }) => from)), to: Math.max(...ranges.map(({ to }) => to)) };
 }
 
-/** The items that came back would make a row as large as the history: their number is enough. */
+/** Replaces the items that came back by their number: they would make a row as large as the history. */
 export const toShownOp = (op: EpochOp): ShownOp => (op.op === "revert" || op.op === "reset" ? { ...op, items: op.items.length } : op);
 
-/** What the provider said of its cache, the first time that it read the new view. */
+/** Notes what the provider reported about its cache the first time that it read the new view. */
 export function noteFirstCall(sql: Sql, event: Of<"ModelCallFinished">, { compaction }: SessionState): void {
   const newest = compaction.changed_by;
   const { usage, model, epoch, at } = event;

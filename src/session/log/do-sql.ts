@@ -1,10 +1,10 @@
-/** The session's SQL over the object's own storage. */
+/** Implements `Sql` over the Durable Object's storage. */
 import type { SqlRow, SqlValue } from "../../lib/sql-row";
 import type { Sql } from "./sql";
 
-/** What an object's database may hold, in bytes: 10 GB (docs/platform-facts.md). */
+/** The largest size of an object's database, in bytes: 10 GB (docs/platform-facts.md). */
 const MAX_DATABASE_BYTES = 10_000_000_000;
-/** Kept free of it for the end of what is under way: a reply, its calls and their results, frames, failures, tombstones. */
+/** Reserved for the end of what is under way: a reply, its calls and their results, frames, failures, tombstones. */
 const RESERVED_BYTES = 64_000_000;
 
 export function createObjectSql(storage: DurableObjectStorage): Sql {
@@ -18,7 +18,10 @@ export function createObjectSql(storage: DurableObjectStorage): Sql {
   };
 }
 
-/** One more than the pages after which SQLite copies its write-ahead log into the database and begins it anew (docs/platform-facts.md). */
+/**
+ * More than the 1,000 pages after which SQLite copies its write-ahead log into the database and starts the log again
+ * (docs/platform-facts.md).
+ */
 const FILLED_PAGES = 1_100;
 const PAGE_BYTES = 4_096;
 const ROWS = 5;
@@ -26,8 +29,9 @@ const FILLER = `INSERT INTO scrub (n, filler) WITH RECURSIVE rows (n) AS (SELECT
   SELECT n, zeroblob(${Math.ceil((FILLED_PAGES * PAGE_BYTES) / ROWS)}) FROM rows`;
 
 /**
- * `secure_delete` and a checkpoint are not ours to ask for. Filler takes the pages that were freed last, and so much of it makes the engine
- * copy its log; the second time it is written over the log itself. Each step is a commit of its own.
+ * Overwrites deleted content. The platform allows neither `secure_delete` nor a checkpoint. The filler takes the pages
+ * that were freed last, and its size makes SQLite copy its log. The second pass writes over the log itself. Each step
+ * is its own commit.
  */
 async function scrub(storage: DurableObjectStorage): Promise<void> {
   storage.sql.exec("CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL)");

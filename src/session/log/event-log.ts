@@ -1,9 +1,9 @@
-/** The session's append-only log. Everything here is synchronous and inside the caller's transaction. */
+/** The session's append-only log. All functions are synchronous and run inside the caller's transaction. */
 import { parseStoredEvent, type StoredRow, toStoredRow } from "../../domain/event-versions";
 import type { Event, StoredEvent } from "../../domain/events";
 import type { Sql } from "./sql";
 
-/** The events after `after` in order of seq, at most `limit`. */
+/** The events after `after`, in order of seq, at most `limit`. */
 export function readEvents(sql: Sql, after: number, limit: number): StoredEvent[] {
   const query = "SELECT seq, at, type, version, data FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
   return sql.all<StoredRow & Record<string, string | number>>(query, after, limit).map(parseStoredEvent);
@@ -18,8 +18,8 @@ export function readEventsBackwards(sql: Sql, before: number, limit: number): St
 export type ModelCallEvent = Extract<StoredEvent, { type: "ModelCallFinished" }>;
 
 /**
- * The model calls after (descending: before) a seq. There is no index by type: what lies between two calls is passed over in the
- * log's own order, which is a few events for each call.
+ * The model calls after a seq (descending: before it). There is no index by type: the query reads the log in order, and
+ * skips a few events for each call.
  */
 export function readCalls(
   sql: Sql,
@@ -32,10 +32,10 @@ export function readCalls(
   return rows.map(parseStoredEvent).filter((event) => event.type === "ModelCallFinished");
 }
 
-/** Calls read at once. */
+/** The number of calls that one query reads. */
 const CALL_PAGE = 500;
 
-/** The whole ledger, in order, a page of it in memory. */
+/** The whole ledger in order, with one page of it in memory. */
 export function* allCalls(sql: Sql): Iterable<ModelCallEvent> {
   for (let after: number | null = null; ; ) {
     const page: readonly ModelCallEvent[] = readCalls(sql, { after, limit: CALL_PAGE, order: "asc" });
@@ -48,7 +48,7 @@ export function* allCalls(sql: Sql): Iterable<ModelCallEvent> {
 
 type EpochEvent = Extract<StoredEvent, { type: "EpochChanged" }>;
 
-/** What changed the view after one seq and up to another, in order. */
+/** The events that changed the view after one seq and up to another, in order. */
 export function readEpochChanges(sql: Sql, { after, to }: { readonly after: number; readonly to: number }): EpochEvent[] {
   const query = `SELECT seq, at, type, version, data FROM events
     WHERE type = 'EpochChanged' AND seq > ? AND seq <= ? ORDER BY seq`;
@@ -56,7 +56,7 @@ export function readEpochChanges(sql: Sql, { after, to }: { readonly after: numb
   return rows.map(parseStoredEvent).filter((event) => event.type === "EpochChanged");
 }
 
-/** Appends at `state.seq + 1` on; the database refuses any other place. */
+/** Appends events from `from.seq + 1` on. The database refuses any other seq. */
 export function appendEvents(sql: Sql, events: readonly Event[], from: { readonly seq: number; readonly at: number }): StoredEvent[] {
   return events.map((event, index) => {
     const row = toStoredRow(event, from.seq + 1 + index, from.at);

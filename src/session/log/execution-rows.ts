@@ -1,6 +1,6 @@
 /**
- * What became of each call, by the position of the call: what its items do not say. Written in the transaction of the events it comes
- * from, and derivable from them.
+ * The outcome of each call, by the call's position: what its items do not say. Written in the transaction of the
+ * events, and derivable from them.
  */
 import { type ExecutionStatus, type RunsAt, statusOfCall, statusOfResult } from "../../domain/execution";
 import type { ExecutionId, TurnId } from "../../domain/ids";
@@ -18,11 +18,11 @@ export interface ExecutionRow {
   readonly started_at: number | null;
   readonly finished_at: number | null;
   readonly result_position: number | null;
-  /** Null: there is no result, or nothing more is known of it. */
+  /** How the call ran. Null when there is no result, or nothing more is known. */
   readonly ran: ToolRun | null;
 }
 
-/** A step of the schema. What an earlier build wrote had no calls that run here; what its turns left open was cancelled. */
+/** A schema migration. Sessions of earlier builds had no server tools, and the calls that their turns left open were cancelled. */
 export const EXECUTION_STEP = `
   CREATE TABLE executions (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, data TEXT NOT NULL);
   WITH tools AS (
@@ -74,7 +74,7 @@ export function recordResult(sql: Sql, { position, tool }: ItemMeta, end: { read
   changeExecution(sql, tool.execution, { status, finished_at: end.at, result_position: position, ran: end.ran });
 }
 
-/** Calls and results that were imported. */
+/** Records imported calls and results. */
 export function recordImported(sql: Sql, items: readonly ItemMeta[], at: number): void {
   for (const item of items) {
     if (item.kind === "tool_call") recordCall(sql, item, "client");
@@ -82,7 +82,7 @@ export function recordImported(sql: Sql, items: readonly ItemMeta[], at: number)
   }
 }
 
-/** With a turn its calls end. One that was begun has had its result before. */
+/** A turn's open calls end with it. Calls that had started have got their results before. */
 export function cancelCalls(sql: Sql, { turn }: SessionState, at: number): void {
   for (const { execution } of turn?.open_calls ?? []) changeExecution(sql, execution, { status: "cancelled", finished_at: at });
 }

@@ -1,11 +1,11 @@
-/** What a summariser brought while a turn ran: kept durably until it may take effect. */
+/** Keeps a summariser's outcome durably while a turn runs, until it may take effect. */
 import type { Settled } from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
-/** What the column `place` holds: which part of a fold it is, and where it ended. */
+/** The column `place`: which part of a fold the outcome is, and where the part ended. */
 type Place = Pick<Settled, "part" | "next">;
-/** A row of a build that held back whole summaries only. */
+/** The place of a row from a build that held back complete summaries only. */
 const WHOLE: Place = { part: 0, next: null };
 
 type Row = {
@@ -25,7 +25,7 @@ export function holdOutcome(sql: Sql, { compaction, token, outcome, part, next }
 export const isHeld = (sql: Sql, compaction: CompactionId): boolean =>
   sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
 
-/** Those of them that are wanted, which are then held no more. */
+/** Returns the outcomes that match, and deletes them. */
 export function takeOutcomes(sql: Sql, isWanted: (held: Settled) => boolean): Settled[] {
   const wanted = sql.all<Row>("SELECT compaction, token, outcome, place FROM pending_outcomes").map(readRow).filter(isWanted);
   for (const { compaction } of wanted) sql.all("DELETE FROM pending_outcomes WHERE compaction = ?", compaction);

@@ -1,8 +1,11 @@
-/** The session's outcomes by idempotency key. A digest covers the route, so that another route's key is a conflict and `T` is what was kept. */
+/**
+ * Stores the session's outcomes by idempotency key. The digest covers the route, so a key that another route used is a
+ * conflict, and the stored outcome is always a `T`.
+ */
 import type { OutcomeStore } from "../../app/idempotency";
 import type { Sql } from "./sql";
 
-/** Expired keys that one new key takes along: more than come, so that none is left for long. */
+/** Expired keys that are deleted with each new key. It is more than one, so that expired keys do not accumulate. */
 const EXPIRED_AT_ONCE = 8;
 
 export function createOutcomes<T>(sql: Sql): OutcomeStore<T> {

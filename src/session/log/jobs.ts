@@ -1,4 +1,4 @@
-/** What the object must still do, and when. One alarm serves the table, earliest first (docs/design.md §1.5). */
+/** The object's pending jobs and when they are due. One alarm serves the table, earliest first (docs/design.md §1.5). */
 import { isRunning, type SessionState } from "../../domain/state";
 import type { Sql } from "./sql";
 
@@ -12,24 +12,24 @@ export interface Job {
   readonly attempts: number;
 }
 
-/** Whether the alarm must come back for the turns: one is under way, or none is and messages wait for theirs. */
+/** True when the alarm must come back for turns: one is running, or messages wait while none is open. */
 export const needsWatch = ({ turn, queue }: SessionState): boolean => (turn ? isRunning(turn) : queue.length > 0);
 
 export interface Jobs {
-  /** Arms a job; one that is armed moves to `due_at`. */
+  /** Arms a job. A job that is armed already moves to `dueAt`. */
   arm(kind: JobKind, dueAt: number, attempts?: number): void;
-  /** Arms a job unless it is armed for no later. */
+  /** Arms a job, unless it is armed for the same time or earlier. */
   armIfIdle(kind: JobKind, dueAt: number): void;
   disarm(kind: JobKind): void;
   due(now: number): Job[];
   get(kind: JobKind): Job | null;
-  /** When the alarm must ring; null: nothing to do. */
+  /** When the alarm must ring. Null when there is nothing to do. */
   nextDue(): number | null;
 }
 
-/** The table alone: whoever arms a job inside a transaction lets the alarm follow after the commit. */
+/** The table alone. A caller that arms a job inside a transaction sets the alarm after the commit. */
 export function createJobs(sql: Sql): Jobs {
-  /** Asked for at every commit, while most commits arm nothing. Undefined: not known. */
+  /** A cache, since every commit asks for it and most arm nothing. Undefined: not known. */
   let earliest: number | null | undefined;
   const write = (kind: JobKind, dueAt: number, attempts: number): void => {
     earliest = undefined;

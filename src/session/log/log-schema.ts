@@ -1,6 +1,6 @@
 /**
- * The object's tables, created with the session and migrated when the object wakes. The log is guarded in the
- * database: no UPDATE, no DELETE, and an INSERT only at `max + 1`, since INSERT OR REPLACE passes the other two.
+ * The object's tables, created with the session and migrated when the object wakes. Triggers guard the log: no UPDATE,
+ * no DELETE, and an INSERT only at `max + 1`, because INSERT OR REPLACE bypasses the other two.
  */
 import { EXECUTION_STEP } from "./execution-rows";
 import { PAST_STEP } from "./past-step";
@@ -44,11 +44,11 @@ const migrations: readonly string[] = [
   ${PAST_STEP}`,
 ];
 
-/** Whether a session was ever opened here. A look-up of an unknown id must leave nothing behind. */
+/** True when a session was ever opened here. A look-up of an unknown id must leave nothing behind. */
 export const hasSchema = (sql: Sql): boolean =>
   sql.all("SELECT 1 AS one FROM sqlite_master WHERE type = 'table' AND name = 'meta'").length > 0;
 
-/** Applies what is missing, each step in its own transaction. */
+/** Applies the missing migrations, each in its own transaction. */
 export function migrateSession(sql: Sql): void {
   const current = hasSchema(sql) ? Number(readMeta(sql, "schema_version") ?? 0) : 0;
   for (let version = current; version < migrations.length; version++) {

@@ -1,6 +1,6 @@
 /**
- * What is older than the view: tables of the object, written in the same transaction as the events they come from.
- * All of it can be derived from the log again.
+ * The tables that hold what is older than the view. They are written in the transaction of the events, and can be
+ * derived from the log again.
  */
 import { roundCost } from "../../domain/call-totals";
 import { type CoveredRange, isTrim } from "../../domain/compaction-events";
@@ -24,22 +24,22 @@ export interface TurnRow {
   readonly status: TurnStatus | "queued" | "open";
   readonly attempt: number;
   readonly message_id: ItemId | null;
-  /** First position that the turn produced. */
+  /** The first position that the turn produced. */
   readonly from: number;
   readonly finish: FinishReason | null;
   readonly failure: TurnFailure | null;
   readonly usage: CallUsage | null;
-  /** US dollars of its calls; null: unknown of one of them. Absent: an older build wrote the row. */
+  /** The cost of the turn's calls in US dollars. Null when the cost of a call is unknown. Absent in rows of older builds. */
   readonly cost?: number | null;
-  /** Who was asked last. Absent: nobody yet, or an older build wrote the row. */
+  /** The model that was asked last. Absent before the first call, and in rows of older builds. */
   readonly model?: string;
-  /** What it was offered in place of the session's tools; absent: nothing, or an older build wrote the row. */
+  /** The tools that the turn was offered in place of the session's. Absent when there were none, and in rows of older builds. */
   readonly tools?: TextRef;
-  /** Why it was stopped. Absent: it was not, or an older build wrote the row. */
+  /** Why the turn was stopped. Absent when it was not, and in rows of older builds. */
   readonly stop_reason?: StopReason;
-  /** The oldest groups left the view without a summary, in this turn or since the one before it. */
+  /** Set when the oldest groups left the view without a summary, in this turn or since the previous one. */
   readonly trimmed?: true;
-  /** The same, after this turn had ended: the next one tells. */
+  /** Set when that happened after this turn had ended. The next turn reports it. */
   readonly trimmed_after?: true;
 }
 
@@ -59,7 +59,7 @@ const changeTurn = (sql: Sql, id: TurnId, change: Partial<TurnRow>): void => {
 
 const emptyTurn = { attempt: 0, message_id: null, from: 0, finish: null, failure: null, usage: null, cost: 0 } as const;
 
-/** Items by position, both ends included. */
+/** Items by position. `from` and `to` are included. */
 export function readItems(
   sql: Sql,
   range: { readonly from: number; readonly to: number; readonly limit: number; readonly order: "asc" | "desc" },
@@ -70,8 +70,9 @@ export function readItems(
 }
 
 /**
- * Items of these positions, in order. One statement, however scattered they are: a policy may keep single messages all along the conversation. CROSS: range by range, and never
- * the whole record beside each range.
+ * Items at these positions, in order. It is one statement, however scattered they are: a policy may keep single
+ * messages all along the conversation. CROSS JOIN makes SQLite go range by range, and not through the whole record for
+ * each range.
  */
 export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => rowsOf(sql, ranges).map(parseItem);
 
@@ -90,7 +91,7 @@ function rowsOf(sql: Sql, ranges: readonly CoveredRange[]): string[] {
   return sql.all<{ meta: string }>(query, JSON.stringify(ranges)).map(({ meta }) => meta);
 }
 
-/** The newest items that a turn produced, the newest first, and whether there are older ones. Nothing of others stands between them. */
+/** The newest items that a turn produced, newest first, and whether there are older ones. A turn's items are contiguous. */
 export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): { readonly items: ItemMeta[]; readonly truncated: boolean } {
   if (from === 0) return { items: [], truncated: false };
   const query = "SELECT position FROM items WHERE position >= ? AND json_extract(meta, '$.turn') IS NOT ? ORDER BY position LIMIT 1";
@@ -100,7 +101,7 @@ export function readTurnItems(sql: Sql, { id, from }: TurnRow, limit: number): {
   return { items: newest.slice(0, limit), truncated: newest.length > limit };
 }
 
-/** The newest first. */
+/** The newest items, newest first. */
 export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
 }
@@ -132,7 +133,7 @@ function weighRedacted(sql: Sql, { position, tokens }: Extract<StoredEvent, { ty
   );
 }
 
-/** Writes what one event means to the tables. `before`: the state that it found. */
+/** Writes one event's effects to the tables. `before` is the state before the event. */
 export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState): void {
   switch (event.type) {
     case "MessagesAppended":
@@ -213,7 +214,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
   }
 }
 
-/** FEAT-011, compact fallback notification: whoever does not listen to the stream hears of it with a turn. */
+/** Notes the trim on the turn, so that a client that does not read the stream sees it in the turn's report. */
 function noteTrim(sql: Sql, { turn, last_turn }: SessionState): void {
   if (turn) changeTurn(sql, turn.id, { trimmed: true });
   else if (last_turn) changeTurn(sql, last_turn.id, { trimmed_after: true });
@@ -247,7 +248,7 @@ function addUsage(sql: Sql, event: Extract<StoredEvent, { type: "ModelCallFinish
   writeTurn(sql, { ...row, usage: plusUsage(row.usage, usage), cost: sum, model: event.model });
 }
 
-/** What a turn's model calls came to, together. */
+/** The usage and cost of a turn's model calls together. */
 export const spentOf = (row: TurnRow | null): { readonly usage: CallUsage | null; readonly cost: number | null } => ({
   usage: row?.usage ?? null,
   cost: row?.cost ?? null,

@@ -1,4 +1,7 @@
-/** A state as text of the size of what is not in a table: the view's items are ranges of positions, read back from `items`. */
+/**
+ * A state as text. The view's items are stored as ranges of positions and read back from `items`, so the text has the
+ * size of what no table holds.
+ */
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
 import { readRangesAsOf } from "./log-tables";
@@ -6,7 +9,7 @@ import type { Sql } from "./sql";
 import { rangesOf } from "./views-before";
 
 interface PackedState {
-  /** Without the view's items. */
+  /** The state without the view's items. */
   readonly state: SessionState;
   readonly shown: readonly CoveredRange[];
 }

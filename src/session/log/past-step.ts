@@ -1,4 +1,4 @@
-/** What a past request is found and rebuilt by: states along the log (`checkpoints`), and the way from a turn to its calls (`turn-calls`). */
+/** Schema for past requests: states along the log (`checkpoints`), and an index from a turn to its calls (`turn-calls`). */
 export const PAST_STEP = `
   CREATE TABLE checkpoints (seq INTEGER PRIMARY KEY, version INTEGER NOT NULL, text TEXT NOT NULL);
   CREATE INDEX calls_by_turn ON events (json_extract(data, '$.turn'))

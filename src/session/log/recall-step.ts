@@ -1,6 +1,7 @@
 /**
- * The tables of the full-text index (`session/recall/recall-index`), and the way from an execution to its items. Contentless: no text is
- * stored a second time. A term has no sign of ASCII in it, so that this tokenizer takes each as it is, marks of every script included.
+ * The tables of the full-text index (`session/recall/recall-index`), and the index from an execution to its items. The
+ * full-text table is contentless: no text is stored twice. A term holds no ASCII punctuation, so the `ascii` tokenizer
+ * keeps each term whole, including the marks of every script.
  */
 import { MOST_PASSAGES } from "../../context/recall/passages";
 import type { Sql } from "./sql";
@@ -16,23 +17,23 @@ export const RECALL_STEP = `
     WHERE json_extract(meta, '$.tool.execution') IS NOT NULL;
 `;
 
-/** Half of a row's limit, and as many as a list of free pages may have before those that were freed last. */
+/** `ROW_BYTES` is half of a row's limit. `LEAST_ROWS` covers the free pages that SQLite may hand out before those that were freed last. */
 const ROW_BYTES = 1_000_000;
 const LEAST_ROWS = 5;
 
-/** The index's row of a passage. */
+/** The index's row id of a passage. */
 export const rowOf = (position: number, passage: number): number => position * MOST_PASSAGES + passage;
 
-/** How far the index reaches, as JSON (`session/recall/recall-index`). */
+/** The key of the index's watermark: the position up to which it is complete, as JSON (`session/recall/recall-index`). */
 export const WATERMARK = "recall_index";
 
 /**
- * Empty again: a deleted row of such a table is only marked, and its terms stay where they are until segments are merged, which is work for the
- * whole index at once. The next look-up makes it anew from the record, page by page.
+ * Empties the index. A deleted row of a contentless table is only marked: its terms stay until segments are merged,
+ * which is work for the whole index at once. The next look-up builds the index again from the record, page by page.
  */
 export function remakeIndex(sql: Sql): void {
   const [held] = sql.all<{ bytes: number | null }>("SELECT sum(length(block)) AS bytes FROM recall_data");
-  // Filler takes the pages that it leaves, or the new tables would begin in them, with the old terms behind their own.
+  // Filler takes the freed pages. Otherwise the new tables would begin in them, with the old terms behind their own.
   const rows = LEAST_ROWS + Math.ceil(((held?.bytes ?? 0) * 2) / ROW_BYTES);
   sql.script("CREATE TABLE IF NOT EXISTS scrub (n INTEGER PRIMARY KEY, filler BLOB NOT NULL); DROP TABLE recall_terms; DROP TABLE recall");
   for (let row = 1; row <= rows; row++) sql.all("INSERT INTO scrub (n, filler) VALUES (?, zeroblob(?))", row, ROW_BYTES);

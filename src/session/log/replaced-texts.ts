@@ -1,7 +1,7 @@
 /**
- * Content that something else has taken the place of. What no request was ever built from goes at once: a title, metadata, a message that was
- * cancelled while it waited. A past request is rebuilt from the system prompt, tools and pins of its time, so these stay until the session is
- * erased, or until a redaction, which leaves of what was replaced nothing that might repeat the message's words.
+ * Deletes content that was replaced. A title, metadata, or a message that was cancelled in the queue was in no request,
+ * and is deleted at once. Past requests are rebuilt from the system prompt, tools and pins of their time, so these stay
+ * until the session is erased, or until a redaction: a replaced text might repeat the redacted words.
  */
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId } from "../../domain/ids";
@@ -25,10 +25,10 @@ export function dropCancelled(sql: Sql, message: ItemId, { queue }: SessionState
   }
 }
 
-/** What any of the three events names. */
+/** The fields of any of the three events that name texts. */
 type Named = Partial<Pick<Of<"SessionOpened">, "settings"> & Pick<Of<"SettingsChanged">, "changes"> & Pick<Of<"PinsSet">, "pins">>;
 
-/** System prompts, tools and pins that the session has no more. */
+/** Deletes system prompts, tools and pins that the session no longer uses. */
 export function dropEarlierSettings(sql: Sql, { settings, pins }: Pick<SessionState, "settings" | "pins">): void {
   const present = new Set(refs([settings.system, settings.tools, ...pins]));
   const rows = sql.all<{ data: string }>("SELECT data FROM events WHERE type IN ('SessionOpened', 'SettingsChanged', 'PinsSet')");

@@ -1,4 +1,4 @@
-/** The state as it was last kept, so that a wake folds only what came after. One at a time: each takes the place of the one before it. */
+/** Keeps the newest state, so that a wake folds only the events after it. There is one snapshot; each replaces the one before. */
 import { fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { chunksOf } from "./bodies";
@@ -7,15 +7,16 @@ import { hasSchema } from "./log-schema";
 import { packState, unpackState } from "./packed-state";
 import type { Sql } from "./sql";
 
-/** Folding costs about 1.4 µs an event: so many are folded at most on a wake that finds a small snapshot (docs/platform-facts.md). */
+/** Folding costs about 1.4 µs an event (docs/platform-facts.md). A wake that finds a small snapshot folds at most this many events. */
 export const SNAPSHOT_EVERY_EVENTS = 500;
 /**
- * A snapshot of so many UTF-16 units is worth folding one more event: one that is large is written less often. All of them together
- * then grow with the log, and what a wake folds stays in proportion to what it reads.
+ * A snapshot is due one event later for each of this many UTF-16 units in the newest one, so a large snapshot is
+ * written less often. The snapshots of a session then grow with its log in total, and what a wake folds stays in
+ * proportion to what it reads.
  */
 const UNITS_AN_EVENT = 100;
 
-/** Where the newest snapshot is, as far as it decides when the next one is due. */
+/** Position and size of the newest snapshot, which decide when the next one is due. */
 interface SnapshotMark {
   readonly seq: number;
   readonly units: number;
@@ -28,7 +29,7 @@ interface Loaded {
   readonly snapshot: SnapshotMark;
 }
 
-/** The newest snapshot of this build's state version, and the events since. */
+/** Loads the newest snapshot of this build's state version, and folds the events since. */
 export function loadState(sql: Sql): Loaded {
   if (!hasSchema(sql)) return { state: initialState, snapshot: NO_SNAPSHOT };
   const parts = sql.all<{ text: string }>("SELECT text FROM snapshots WHERE version = ? ORDER BY part", STATE_VERSION);

@@ -1,6 +1,6 @@
 /**
  * Read → decide → append → evolve, in one synchronous transaction (docs/design.md §1.3). The state is cached after the
- * append, never before: a refused or failed step leaves it as it was.
+ * append, never before, so a refused or failed step leaves it unchanged.
  */
 import type { Command } from "../../domain/commands";
 import { decide } from "../../domain/decide";
@@ -18,13 +18,13 @@ import { isSnapshotDue, loadState, NO_SNAPSHOT, writeSnapshot } from "./snapshot
 import type { Sql } from "./sql";
 
 interface StoreHooks {
-  /** In the transaction of the append: what must be done because of it is armed here. */
+  /** Runs in the transaction of the append, and arms the jobs that follow from the events. */
   readonly onAppend: (events: readonly StoredEvent[], state: SessionState) => void;
-  /** Right after the commit, before anything else can run. */
+  /** Runs right after the commit, before anything else can run. */
   readonly onCommit: (events: readonly StoredEvent[], states: { readonly before: SessionState; readonly after: SessionState }) => void;
 }
 
-/** One transaction's view of the store: later steps see the state of the earlier ones. */
+/** The store within one transaction: later steps see the state of earlier ones. */
 export interface Step {
   readonly state: SessionState;
   execute(command: Command, bodies?: readonly NewBody[]): Result<readonly StoredEvent[], Rejection>;
@@ -51,7 +51,7 @@ export class SessionStore {
     return this.#state;
   }
 
-  /** Runs `work` in one transaction. What it throws undoes everything it did. */
+  /** Runs `work` in one transaction. An exception in `work` undoes everything that it did. */
   transact<T>(work: (step: Step) => T): T {
     const before = this.state;
     const unit = new Unit(this.sql, before, this.#migrated);
@@ -71,12 +71,12 @@ export class SessionStore {
     return result;
   }
 
-  /** One command in a transaction of its own. */
+  /** Runs one command in its own transaction. */
   execute(command: Command, bodies: readonly NewBody[] = []): Result<readonly StoredEvent[], Rejection> {
     return this.transact((step) => step.execute(command, bodies));
   }
 
-  /** Forgets the cached state, after the database was emptied under it. */
+  /** Forgets the cached state after the database was emptied. */
   forget(): void {
     this.#state = null;
     this.#snapshot = NO_SNAPSHOT;
@@ -84,10 +84,13 @@ export class SessionStore {
   }
 }
 
-/** An epoch change leaves most of a large view behind, which the next wake should not have to read. */
+/** An epoch change removes most of a large view. A snapshot after it spares the next wake from reading that. */
 const movesEpoch = ({ appended }: Unit): boolean => appended.some((event) => event.type === "EpochChanged");
 
-/** What clients begin, and what brings content of theirs: refused where there is only room left for the end of what is under way. */
+/**
+ * The commands that begin something, or bring content of a client. They are refused when the room left is reserved for
+ * the end of what is under way.
+ */
 const BEGINS: ReadonlySet<Command["type"]> = new Set([
   "ChangeSettings",
   "SetPins",

@@ -1,4 +1,4 @@
-/** The model calls of one turn, and the state that each was built on. */
+/** The model calls of one turn, and the state from which each request was built. */
 import { parseStoredEvent, type StoredRow } from "../../domain/event-versions";
 import { evolve } from "../../domain/evolve";
 import type { TurnId } from "../../domain/ids";
@@ -7,10 +7,10 @@ import { readCheckpoint, stateAt } from "./checkpoints";
 import { type ModelCallEvent, readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
-/** More than a turn's rounds, retries and lives come to. */
+/** Above the number of calls that a turn's rounds, retries and lives can add up to. */
 const MAX_CALLS = 1_000;
 
-/** In the order in which they ended; calls for summaries and titles are no requests of a turn. */
+/** The turn's requests in the order in which they ended, without calls for summaries and titles. */
 export function readTurnCalls(sql: Sql, turn: TurnId): ModelCallEvent[] {
   const query = `SELECT seq, at, type, version, data FROM events
     WHERE type = 'ModelCallFinished' AND json_extract(data, '$.turn') = ? ORDER BY seq LIMIT ?`;
@@ -18,14 +18,14 @@ export function readTurnCalls(sql: Sql, turn: TurnId): ModelCallEvent[] {
   return rows.map(parseStoredEvent).flatMap((event) => (event.type === "ModelCallFinished" && event.purpose === "turn" ? [event] : []));
 }
 
-/** What the call's request was read from. Call it in a transaction. Null: the log has no such state. */
+/** The state from which the call's request was built. Call it in a transaction. Null when the log has no such state. */
 export function stateOfCall(sql: Sql, call: ModelCallEvent): SessionState | null {
   return call.asked ? stateAt(sql, call.asked.seq) : findState(sql, call);
 }
 
 /**
- * An older build's call says only the epoch and the last position of what it sent: the last state before the call's end that shows both,
- * while its turn was open. What came in between has changed nothing that is sent.
+ * A call of an older build names only its epoch and the last position that it sent. This finds the last state before
+ * the call's end that has both, while its turn was open. Events in between changed nothing that is sent.
  */
 function findState(sql: Sql, call: ModelCallEvent): SessionState | null {
   const isOfCall = ({ view, next_position, turn }: SessionState): boolean =>

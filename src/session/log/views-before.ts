@@ -1,6 +1,6 @@
 /**
- * The view as each compaction found it, so that it can be taken back exactly. Small: positions as ranges, not items. As many
- * are kept as can be reverted.
+ * The view before each compaction, so that a revert restores it exactly. It is small: positions are ranges, not items.
+ * As many are kept as can be reverted.
  */
 import type { ViewBefore } from "../../context/take-back";
 import { toRanges } from "../../domain/branch";
@@ -13,10 +13,10 @@ import { REVERTIBLE, type SessionState } from "../../domain/state";
 import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
-/** `branch`: the line that it was of; absent: the first. */
+/** `branch` is the branch of the view; absent: the first. */
 type KeptView = ViewBefore & { readonly branch?: number };
 
-/** What is kept of earlier views, the newest first. */
+/** The kept views, newest first. */
 export function* earlierViews(sql: Sql): Generator<KeptView> {
   for (const { seq } of sql.all<{ seq: number }>("SELECT seq FROM views_before ORDER BY seq DESC")) {
     const row = sql.all<{ data: string }>("SELECT data FROM views_before WHERE seq = ?", seq)[0];
@@ -47,7 +47,10 @@ export const viewBeforeOf = ({ view, next_position }: SessionState): ViewBefore 
   to: next_position - 1,
 });
 
-/** As it was kept, or, from before this table was, as the log tells it. Null: that compaction never took effect. */
+/**
+ * The view before a compaction: as it was kept, or folded from the log when the compaction is older than this table.
+ * Null when that compaction never took effect.
+ */
 export function readViewBefore(sql: Sql, compaction: CompactionId): ViewBefore | null {
   const row = sql.all<{ data: string }>("SELECT data FROM views_before WHERE compaction = ?", compaction)[0];
   if (row) return JSON.parse(row.data) as ViewBefore;

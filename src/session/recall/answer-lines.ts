@@ -1,4 +1,7 @@
-/** What was found, as lines and as hits side by side, so that the text says exactly what the hits do, within its tokens. */
+/**
+ * Builds the answer of a search as lines and hits side by side, so that the text says exactly what the hits do, within
+ * its token budget.
+ */
 import type { RecallHit, RecallNeighbour, RecallReport } from "../../app/recall-views";
 import type { Ranked } from "../../context/recall/rank";
 import { fitted, labelOf, NEIGHBOUR_UNITS, snippetUnits, timeBetween, WITH_NEIGHBOURS } from "../../context/recall/render";
@@ -8,9 +11,9 @@ import type { ItemMeta } from "../../domain/message";
 import type { FoundRecord, SearchInput } from "./found-record";
 
 const HEADER = "Found in this conversation, best first (#position who: words; read on with from and to, or execution_id):";
-/** With less room than this left, no more is tried. */
+/** With less room than this left, no further hit is tried. */
 const LEAST_TOKENS = 20;
-/** A neighbour that is among so many first hits is shown as one of them. */
+/** A neighbour that is among this many first hits is shown as a hit of its own. */
 const SOON = 6;
 
 export class AnswerLines {
@@ -20,12 +23,12 @@ export class AnswerLines {
   readonly #hits: RecallHit[] = [];
   readonly #said = new Set<number>();
   readonly #coming: ReadonlySet<number>;
-  /** Of those with words of their own, the passage that has them. */
+  /** By position, the passage that holds the hit's own words. */
   readonly #passages: ReadonlyMap<number, number>;
   #left: number;
   #at: number | null = null;
 
-  /** `first`: what will be added to begin with. */
+  /** `first` are the hits that are added first. */
   constructor(input: SearchInput, record: FoundRecord, first: readonly Ranked[]) {
     const withWords = (hits: readonly Ranked[]): readonly Ranked[] => hits.filter(({ own }) => own > 0);
     this.#coming = new Set(withWords(first.slice(0, SOON)).map(({ position }) => position));
@@ -39,7 +42,7 @@ export class AnswerLines {
     return this.#left < LEAST_TOKENS || this.#hits.length >= this.#input.limit;
   }
 
-  /** What does not fit is shown without its neighbours, then shorter, then passed over: a shorter one after it may fit. */
+  /** Adds a hit. One that does not fit is tried without its neighbours, then shorter, then skipped: a shorter one after it may fit. */
   add(hit: Ranked): void {
     const meta = this.#record.meta(hit.position);
     if (this.isFull || !meta || this.#said.has(hit.position) || !this.#record.isHit(hit)) return;
@@ -51,7 +54,7 @@ export class AnswerLines {
     this.#say(hit, meta, { snippet: this.#snippet(hit, units / 2), neighbours: [] });
   }
 
-  /** Whether there was room for it. */
+  /** Adds the lines of a hit. Returns false when there is no room. */
   #say(hit: Ranked, meta: ItemMeta, { snippet, neighbours }: Pick<RecallHit, "snippet" | "neighbours">): boolean {
     const in_view = this.#input.isShown(hit.position);
     const lines = [
@@ -80,7 +83,7 @@ export class AnswerLines {
     return toSnippet(text, matches, fitted(units, text));
   }
 
-  /** The messages on both sides that were not said yet, and do not come soon by themselves. */
+  /** The messages before and after, unless they are in the answer already or will be soon as hits of their own. */
   #neighbours(position: number): RecallNeighbour[] {
     const isOther = (each: number): boolean => this.#input.isWanted(each) && !this.#said.has(each) && !this.#coming.has(each);
     const near = [position - 1, position + 1].filter(isOther);

@@ -1,4 +1,4 @@
-/** By name: one execution whole, a range of positions, or the newest that left the view; in pages that a small window holds. */
+/** Fetches by name: one whole execution, a range of positions, or the newest messages out of view, in pages that fit a small window. */
 import type { RecallHit, RecallNext, RecallReport } from "../../app/recall-views";
 import { toRecallText } from "../../context/recall/passages";
 import { fitted, labelOf } from "../../context/recall/render";
@@ -21,29 +21,32 @@ interface FetchPorts {
 }
 
 interface FetchInput {
-  /** Tokens of the text, at most. */
+  /** The most tokens of the text. */
   readonly tokens: number;
   readonly offset: number;
   readonly isShown: (position: number) => boolean;
 }
 
 const SNIPPET_UNITS = 200;
-/** Tokens that are left for the line that says how to go on. */
+/** Tokens reserved for the line that says how to go on. */
 const FOOTER_TOKENS = 60;
-/** Of a range, in one look-up: what is asked for by its beginning comes long before. */
+/** The most items of a range that one look-up reads. The token budget usually ends the page before. */
 const MOST_ITEMS = 512;
 const PAGE = 64;
 
-/** A page ends with a line where the next one is short, else with a word where that is short: a script without spaces is cut where it is full. */
+/** The end to cut from a page: a short last line, else a short last word. A script without spaces is cut where the page is full. */
 const BROKEN_OFF = [/\n[^\n]{1,200}$/, /\s\S{1,100}$/];
 
-/** Half a number is a wrong number, and half a line says nothing of the other half: what a page breaks off is read whole on the next. */
+/** Removes the broken line or word at a page's end. Half a number is a wrong number, so the next page reads the removed part whole. */
 function withoutBrokenEnd(head: string): string {
   const end = BROKEN_OFF.map((form) => form.exec(head)?.index ?? 0).find((index) => index > 0) ?? 0;
   return end === 0 ? head : head.slice(0, end + 1);
 }
 
-/** As many characters from the front as weigh at most `tokens`; never inside a character, seldom inside a line or a word, and at least one. */
+/**
+ * Returns the longest beginning of `text` of at most `tokens`, at least one character. It never ends inside a
+ * character, and seldom inside a line or a word.
+ */
 function cutToTokens(text: string, tokens: number): string {
   if (estimateTokens(text) <= tokens) return text;
   let [fits, over] = [1, text.length];
@@ -55,7 +58,7 @@ function cutToTokens(text: string, tokens: number): string {
   return withoutBrokenEnd(headOf(text, Math.max(2, fits)));
 }
 
-/** The call with its arguments, and its recorded result. */
+/** Fetches a call with its arguments and its recorded result. */
 export function fetchExecution(execution: ExecutionId, input: FetchInput, ports: FetchPorts): RecallReport {
   const items = readExecution(ports.sql, execution);
   if (items.length === 0) return toReport([], `There is no execution ${execution} in this session.`, null);
@@ -90,7 +93,7 @@ const toReport = (data: readonly RecallHit[], text: string, next: RecallNext | n
   next,
 });
 
-/** Messages in order. What is left is asked for from the message on in which this page ends, so that no page reads what was read before. */
+/** Fetches messages in order. `next` begins at the message in which this page ends, so that no page reads what an earlier one has read. */
 export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports: FetchPorts): RecallReport {
   const hits: RecallHit[] = [];
   let text = "";
@@ -122,11 +125,11 @@ export function fetchRange({ from, to }: PositionRange, input: FetchInput, ports
 
 interface ListInput extends FetchInput {
   readonly redacted: ReadonlySet<string>;
-  /** Positions of other lines of the conversation. */
+  /** Positions of other branches. */
   readonly elsewhere: readonly PositionRange[];
 }
 
-/** The newest that the view does not show, the newest first. `last`: where they begin. */
+/** Lists the newest messages that the view does not show, newest first. `last` is the position where the list begins. */
 export function listNewest(last: number, input: ListInput, ports: FetchPorts): RecallReport {
   const hits: RecallHit[] = [];
   const lines = ["The newest messages of this session that are not shown any more, newest first (#position who: words):"];

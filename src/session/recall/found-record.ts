@@ -1,4 +1,4 @@
-/** What one search has read of the record: nothing is read, split or matched twice. */
+/** The part of the record that one search has read. Nothing is read, split or matched twice. */
 import { type Passage, toPassages } from "../../context/recall/passages";
 import type { RecallQuery } from "../../context/recall/query";
 import { inheritsIn, type Ranked } from "../../context/recall/rank";
@@ -8,11 +8,11 @@ import type { ItemMeta } from "../../domain/message";
 
 export interface SearchInput {
   readonly query: string;
-  /** Tokens of the text, at most. */
+  /** The most tokens of the text. */
   readonly tokens: number;
-  /** Hits, at most. */
+  /** The most hits. */
   readonly limit: number;
-  /** Where it is looked for, in order. */
+  /** The positions to search, in order. */
   readonly ranges: readonly PositionRange[];
   readonly isWanted: (position: number) => boolean;
   readonly isShown: (position: number) => boolean;
@@ -46,7 +46,7 @@ export class FoundRecord {
     for (const { meta, text } of this.#readAll(unknown)) this.#items.set(meta.position, { meta, passages: toPassages(text) });
   }
 
-  /** Null: it may not be found. */
+  /** Null when the item may not be found. */
   meta(position: number): ItemMeta | null {
     return this.#items.get(position)?.meta ?? null;
   }
@@ -61,7 +61,7 @@ export class FoundRecord {
     return found;
   }
 
-  /** Whether it is worth an answer: it may be found, and has words of its own or of a neighbour that belongs to it. */
+  /** True when the hit belongs in an answer: the item may be found, and has matching words of its own or inherits a neighbour's. */
   isHit(hit: Ranked): boolean {
     const meta = this.meta(hit.position);
     return meta !== null && inheritsIn(hit, meta.kind);

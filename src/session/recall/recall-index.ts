@@ -1,6 +1,7 @@
 /**
- * The full-text index of a session, in its object: terms alone (`context/recall/terms`), no text a second time. It follows the record by a
- * watermark, a page in each transaction, and can be made again from the record at any time.
+ * The full-text index of a session, in its object: terms alone (`context/recall/terms`), no text a second time. A
+ * watermark says how far it follows the record. It grows by one page a transaction, and can be rebuilt from the record
+ * at any time.
  */
 import { MOST_PASSAGES, toPassages, toRecallText } from "../../context/recall/passages";
 import type { RecallQuery } from "../../context/recall/query";
@@ -14,26 +15,29 @@ import { readMeta, writeMeta } from "../log/log-schema";
 import { rowOf, WATERMARK } from "../log/recall-step";
 import type { Sql } from "../log/sql";
 
-/** Raise it with any change of what a term is: the index is made again. */
+/** Raise it with every change of what a term is: each session then rebuilds its index. */
 const TERMS_VERSION = 1;
-/** Of one transaction. A message is never divided. */
+/** The limit of one transaction: items, and UTF-16 units of text. A message is never divided. */
 const PAGE = { items: 256, units: 200_000 } as const;
-/** Weights of the two columns for bm25: another form of a word is as good as the word, and the word itself a little better. */
+/**
+ * The bm25 weights of the columns `exact` and `stems`. Another form of a word matches by its stem alone. The word
+ * itself matches both columns, and scores a little more.
+ */
 const BM25 = "bm25(recall, 0.4, 1.0)";
 const searchIn = (rows: string): string => `SELECT rowid AS row, -${BM25} AS score FROM recall
   WHERE recall MATCH ? AND (${rows}) ORDER BY score DESC, rowid DESC LIMIT ?`;
-/** Of words that are everywhere no row is better than another: the newest, without a look at all of them. */
+/** Takes the newest rows without scoring: for words that are everywhere no row is better than another. */
 const newestIn = (rows: string): string =>
   `SELECT rowid AS row, 1.0 AS score FROM recall WHERE recall MATCH ? AND (${rows}) ORDER BY rowid DESC LIMIT ?`;
-/** Ranges that one search names; of more, the newest by name and the older ones as one. Two parameters each, of 100. */
+/** The most ranges in one query; each takes two of its 100 parameters. Where there are more, the oldest are joined into one. */
 const MOST_RANGES = 40;
-/** Rows that one search scores, at most. */
+/** The most rows that one search scores. */
 const MOST_SCORED = 4_000;
 const MOST_CANDIDATES = 300;
 
 interface Watermark {
   readonly version: number;
-  /** Everything up to this position is in the index, as far as it belongs there. */
+  /** Everything up to this position that belongs in the index is in it. */
   readonly to: number;
 }
 
@@ -46,15 +50,15 @@ export function readWatermark(sql: Sql): number {
 const writeWatermark = (sql: Sql, to: number): void =>
   writeMeta(sql, WATERMARK, JSON.stringify({ version: TERMS_VERSION, to } satisfies Watermark));
 
-/** What it returned once must not be found in place of what it found; nor must the words that it was asked. */
+/** True for a look-up's call and result. A search must find neither its earlier answers nor their questions. */
 export const isLookUp = ({ tool }: Pick<ItemMeta, "tool">): boolean => tool?.name === RECALL_TOOL.name;
 
 interface IndexSource {
-  /** Of every line of the conversation. */
+  /** Items of all branches. */
   readRecord(range: { readonly from: number; readonly to: number }): Iterable<ViewEntry>;
 }
 
-/** One page more, in a transaction of its own. `to`: the last position that belongs into the index. Whether more is to be done. */
+/** Indexes one more page in its own transaction, up to position `to`. Returns whether more is left. */
 export function indexPage(sql: Sql, to: number, source: IndexSource): boolean {
   return sql.transaction(() => {
     const from = readWatermark(sql) + 1;
@@ -83,14 +87,14 @@ function indexItem(sql: Sql, { meta, parts }: ViewEntry): number {
   return text.length;
 }
 
-/** The next search makes the index again. */
+/** Marks the index as empty, so that the next search rebuilds it. */
 export function dropIndex(sql: Sql): void {
   writeWatermark(sql, 0);
 }
 
 const EVERYWHERE: readonly PositionRange[] = [{ from: 0, to: Number.MAX_SAFE_INTEGER / MOST_PASSAGES - 1 }];
 
-/** Passages of these positions that have any of the terms, the best first. */
+/** Passages at these positions that have any of the terms, best first. */
 export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly PositionRange[] = EVERYWHERE): PassageCandidate[] {
   const chosen = chooseTerms(sql, query);
   if (!chosen || ranges.length === 0) return [];
@@ -105,7 +109,7 @@ export function findCandidates(sql: Sql, query: RecallQuery, ranges: readonly Po
   }));
 }
 
-/** What lies between the oldest is passed over afterwards. */
+/** Joins the oldest ranges into one. The positions between them are filtered out after the query. */
 function joinOldest(ranges: readonly PositionRange[]): readonly PositionRange[] {
   if (ranges.length <= MOST_RANGES) return ranges;
   const newest = ranges.slice(1 - MOST_RANGES);
@@ -118,7 +122,7 @@ interface CountedTerm {
   readonly rows: number;
 }
 
-/** The rarest ones, as long as they do not make the search long. Null: none is known. */
+/** The rarest terms, as long as the search stays within `MOST_SCORED`. Null when no term is known. */
 function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match: string; readonly isEverywhere: boolean } | null {
   const rowsOf = countRows(sql, [...stems, ...exact]);
   const asked = [...stems.map((term) => ({ column: "stems", term })), ...exact.map((term) => ({ column: "exact", term }))];
@@ -134,7 +138,7 @@ function chooseTerms(sql: Sql, { exact, stems }: RecallQuery): { readonly match:
   return { match: chosen.map(({ column, term }) => `${column} : "${term}"`).join(" OR "), isEverywhere: rarest.rows > MOST_SCORED };
 }
 
-/** How many passages have each of them, in either column. */
+/** The number of passages that have each term, in either column. */
 function countRows(sql: Sql, terms: readonly string[]): ReadonlyMap<string, number> {
   const count = (term: string): number => sql.all<{ doc: number }>("SELECT doc FROM recall_terms WHERE term = ?", term)[0]?.doc ?? 0;
   return new Map([...new Set(terms)].map((term) => [term, count(term)]));

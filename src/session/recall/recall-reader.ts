@@ -1,4 +1,4 @@
-/** What a look-up reads of its session: items by position, what the view shows of them, and how much one answer may weigh. */
+/** Reads the record for a look-up: items by position, which of them the view shows, and the size of an answer. */
 import type { RecallScope } from "../../context/recall/request";
 import { isAmong } from "../../domain/branch";
 import type { ExecutionId } from "../../domain/ids";
@@ -8,7 +8,7 @@ import { parseItem } from "../log/log-tables";
 import type { Sql } from "../log/sql";
 import { isLookUp } from "./recall-index";
 
-/** Tokens of one answer, at most; where the window is small, an eighth of it. */
+/** The most tokens of one answer. A small window allows an eighth of itself, but at least `LEAST_TOKENS`. */
 export const MOST_TOKENS = { words: 1_800, fetch: 2_000 } as const;
 const LEAST_TOKENS = 300;
 const SHARE_OF_WINDOW = 1 / 8;
@@ -19,14 +19,14 @@ export function answerTokens(most: number, window: number | null): number {
 
 export const scopeOf = ({ session, next_position }: SessionState): RecallScope => ({ session, last: next_position - 1 });
 
-/** Whether the view shows what stands at a position, as it is. */
+/** Tells whether the view shows the item at a position, whole. */
 export function shownIn({ view }: Pick<SessionState, "view">): (position: number) => boolean {
   const reduced = new Set(view.reduced.map(({ position }) => position));
   const shown = new Set(view.items.map(({ position }) => position).filter((position) => !reduced.has(position)));
   return (position) => shown.has(position);
 }
 
-/** The last position that is out of the view, or shown as less than it is; 0: there is none. */
+/** The last position on this branch that is out of the view, or shown reduced. 0 when there is none. */
 export function lastHidden(state: SessionState): number {
   const isShown = shownIn(state);
   let position = state.next_position - 1;
@@ -46,11 +46,11 @@ export function readItemsAt(sql: Sql, positions: readonly number[]): ItemMeta[] 
   return found;
 }
 
-/** The call and its result, as far as there is one. */
+/** The call and its result, if it has one. */
 export function readExecution(sql: Sql, execution: ExecutionId): ItemMeta[] {
   const query = "SELECT meta FROM items WHERE json_extract(meta, '$.tool.execution') = ? ORDER BY position";
   return sql.all<{ meta: string }>(query, execution).map(({ meta }) => parseItem(meta));
 }
 
-/** Whether a search may return it: not what was redacted, and not what a search returned. */
+/** True when a search may return the item: it is not redacted, and not part of a look-up. */
 export const isFindable = (item: ItemMeta, redacted: ReadonlySet<string>): boolean => !isLookUp(item) && !redacted.has(item.id);

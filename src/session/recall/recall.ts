@@ -1,6 +1,6 @@
 /**
- * Looks up what the session's record holds: for its model (`memory_query`), which is shown what is out of its view, and for people, who are
- * shown all of it. The record of another session is never read: there is none in this database.
+ * Looks up the session's record: for its model (`memory_query`), which gets what is out of its view, and for people,
+ * who get all of it. No other session's record can be read: this database has none.
  */
 import type { ToolOutcome } from "../../app/ports";
 import type { RecallReport } from "../../app/recall-views";
@@ -19,20 +19,20 @@ import { indexPage } from "./recall-index";
 import { answerTokens, lastHidden, MOST_TOKENS, scopeOf, shownIn } from "./recall-reader";
 import { searchWords } from "./search";
 
-/** Hits of one answer, at most; its tokens are the tighter bound. */
+/** The most hits of one answer. The token limit is usually tighter. */
 const MOST_HITS = 60;
 
 export interface RecallPorts {
   readonly sql: Sql;
   readonly content: ContentReader;
   readonly schedule: Schedule;
-  /** Present truth: it is read again after every wait. */
+  /** The present state. It is read again after every wait. */
   state(): SessionState;
-  /** Of the model that reads the answer; null: unknown. */
+  /** The window of the model that reads the answer, in tokens. Null: unknown. */
   readonly window: number | null;
 }
 
-/** For the session's model. */
+/** Runs `memory_query` for the session's model. */
 export async function recallFor(given: RecallArguments, ports: RecallPorts): Promise<ToolOutcome> {
   const found = await lookUp(given, { hiddenOnly: true, limit: MOST_HITS }, ports);
   if (found.ok) return { output: found.value.text, failure: null, read: quotedIn(found.value) };
@@ -46,7 +46,7 @@ const quotedIn = ({ data }: RecallReport): number[] => [
 type WordsRequest = Extract<RecallRequest, { kind: "words" }>;
 
 interface LookUpOptions {
-  /** What the view shows is found only where nothing else is. */
+  /** What the view shows is returned only where nothing else matches. */
   readonly hiddenOnly: boolean;
   readonly limit: number;
 }
@@ -85,13 +85,13 @@ async function search(request: WordsRequest, { hiddenOnly, limit }: LookUpOption
   return found ?? { data: [], text: NOTHING_FOUND, tokens: estimateTokens(NOTHING_FOUND), next: null };
 }
 
-/** What the model is asked right now answers nothing. */
+/** True for messages of the running turn. The question that the model is asked right now is no answer. */
 function isOfThisTurn({ turn, view }: SessionState): (position: number) => boolean {
   const own = new Set(view.items.filter((item) => turn && item.turn === turn.id).map(({ position }) => position));
   return (position) => own.has(position);
 }
 
-/** A page at once; others have their turn in between. */
+/** Indexes page by page, and lets other work run in between. */
 async function indexUpTo(last: (state: SessionState) => number, { sql, content, state, schedule }: RecallPorts): Promise<void> {
   while (state().lifecycle === "open" && indexPage(sql, last(state()), content)) {
     await new Promise<void>((resolve) => void schedule(0, resolve));

@@ -1,4 +1,7 @@
-/** By words: candidates from the index, ranked, read, looked at more closely, and put into lines until the answer is full. */
+/**
+ * Searches by words: takes candidates from the index, ranks and reads them, boosts the first by their own words, and
+ * adds lines until the answer is full.
+ */
 import type { RecallReport } from "../../app/recall-views";
 import { toRecallText } from "../../context/recall/passages";
 import { toQuery } from "../../context/recall/query";
@@ -10,9 +13,9 @@ import { FoundRecord, type ReadItem, type SearchInput } from "./found-record";
 import { findCandidates } from "./recall-index";
 import { isFindable, readItemsAt } from "./recall-reader";
 
-/** Hits whose own words decide among them; those after them keep the order of the index. */
+/** The number of first hits that are ordered by their own words. Later hits keep the index's order. */
 const LOOKED_AT = 60;
-/** As many are read at a time, until the answer is full. */
+/** The number of hits that are read at a time, until the answer is full. */
 const BATCH = 60;
 const MOST_READ = 180;
 
@@ -21,7 +24,7 @@ interface SearchPorts {
   readonly content: Pick<ContentReader, "display">;
 }
 
-/** Null: nothing has any of the words. */
+/** Null when no message has any of the words. */
 export function searchWords(input: SearchInput, ports: SearchPorts): RecallReport | null {
   const query = toQuery(input.query);
   const ranked = rankPositions(findCandidates(ports.sql, query, input.ranges), input.isWanted);
@@ -43,7 +46,7 @@ function readFindable(positions: readonly number[], redacted: ReadonlySet<string
   return items.map((meta, index) => ({ meta, text: toRecallText(shown[index]?.parts ?? []) }));
 }
 
-/** The words of the first ones decide among them. */
+/** Orders the first hits by how well their own words match. */
 function lookCloser(ranked: readonly Ranked[], record: FoundRecord): Ranked[] {
   record.read(ranked.map(({ position }) => position));
   return ranked.map((hit) => ({ ...hit, score: hit.score * boostOf(record.passage(hit), record.query) })).sort(byScore);

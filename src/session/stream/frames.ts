@@ -1,4 +1,4 @@
-/** The live stream's frames: what a client hears of a session, in order, each at an offset of its own. */
+/** The frames of the live stream: what a client receives about a session, in order, each at its own offset. */
 import type { DisplayItem, Notice, ToolCallView } from "../../app/session-views";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { StopReason, TurnFailure, TurnFailureKind } from "../../domain/events";
@@ -9,15 +9,15 @@ interface InTurn {
   readonly turn_id: TurnId;
 }
 
-/** What every usage frame carries, so that a client can draw how full the window is (Opal compaction). */
+/** The figures that every usage frame carries, so that a client can draw how full the window is. */
 export interface ContextNumbers {
   readonly context_window: number | null;
-  /** What the policy takes an unknown window to be; null: the window is known, or none is assumed. */
+  /** The size that the policy assumes for an unknown window. Null when the window is known, or none is assumed. */
   readonly assumed_window: number | null;
   readonly current_context_tokens: number;
 }
 
-/** Every end of a turn says what its calls came to. `cost`: US dollars; null: unknown of one of them. */
+/** Every end of a turn reports what its calls used. `cost` is in US dollars; null when the cost of a call is unknown. */
 export interface TurnFigures extends ContextNumbers {
   readonly usage: CallUsage | null;
   readonly cost: number | null;
@@ -38,12 +38,12 @@ export type Frame =
       readonly position: number | null;
     } & InTurn)
   | ({ readonly type: "turn.resumed" } & InTurn)
-  /** The model could not answer, and is asked again in `wait_ms`; nothing was said so far. */
+  /** The model could not answer and is asked again in `wait_ms`. No output has been sent so far. */
   | ({ readonly type: "turn.waiting"; readonly model: string; readonly reason: TurnFailureKind; readonly wait_ms: number } & InTurn)
   | ({ readonly type: "text.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "reasoning.delta"; readonly text: string } & InTurn)
   | ({ readonly type: "item.completed"; readonly item: DisplayItem } & InTurn)
-  /** Nothing runs here: the client owes results, or a person an approval, of these. */
+  /** The turn waits: the client owes the results of these calls, or a person their approval. */
   | ({ readonly type: "turn.awaiting_tools"; readonly tool_calls: readonly ToolCallView[] } & InTurn)
   | ({ readonly type: "tool.started"; readonly execution_id: ExecutionId } & InTurn)
   | ({ readonly type: "approval.requested"; readonly tool_call: ToolCallView } & InTurn)
@@ -52,43 +52,43 @@ export type Frame =
   | ({ readonly type: "turn.failed"; readonly failure: TurnFailure } & TurnFigures & InTurn)
   | ({ readonly type: "turn.stopped"; readonly reason: StopReason } & TurnFigures & InTurn)
   | ({ readonly type: "turn.interrupted" } & TurnFigures & InTurn)
-  /** One model call is in the ledger, whatever it was for; `turn_id` null: it was no turn's. */
+  /** One model call is in the ledger, whatever its purpose. `turn_id` is null when it belongs to no turn. */
   | ({
       readonly type: "usage.updated";
       readonly turn_id: TurnId | null;
       readonly source: UsageSource;
       readonly model: string;
       readonly usage: CallUsage | null;
-      /** US dollars; null: unknown. */
+      /** In US dollars. Null: unknown. */
       readonly cost: number | null;
     } & ContextNumbers)
   | { readonly type: "message.cancelled"; readonly message_id: ItemId; readonly turn_id: TurnId | null }
   | { readonly type: "compaction.started"; readonly compaction_id: CompactionId; readonly status: string }
-  /** Its summary can be read, edited, and committed or discarded. */
+  /** The draft's summary can be read, edited, and committed or discarded. */
   | { readonly type: "compaction.drafted"; readonly compaction_id: CompactionId }
   | {
       readonly type: "compaction.completed";
       readonly compaction_id: CompactionId;
       readonly did_compact: boolean;
       readonly failure: CompactionFailure | null;
-      /** Messages that the next request would hold, before and after: a summary is one, a reply and its calls are one, each result is one. */
+      /** Messages in the next request before and after. A summary counts as one, a reply with its calls as one, each result as one. */
       readonly messages_before: number;
       readonly messages_after: number;
     }
   | ({ readonly type: "notice" } & Notice)
-  /** Another line of the conversation goes on, from `last_position` on: what a client shows of it is to be read again. */
+  /** Another branch is current now, and `last_position` is its last. Clients must read the conversation again. */
   | { readonly type: "branch.changed"; readonly branch: number; readonly last_position: number }
   | { readonly type: "message.redacted"; readonly message_id: ItemId; readonly position: number }
   | { readonly type: "session.erased" };
 
 export type FrameType = Frame["type"];
 
-/** FEAT-011, auto compact indicator. */
+/** The status that clients show while a compaction runs. */
 export const COMPACTING_STATUS = "Optimizing conversation context…";
-/** FEAT-011, compact fallback notification. */
+/** Reports that the oldest messages left the view without a summary. */
 export const TRIMMED_NOTICE: Notice = { code: "history_trimmed", text: "Conversation history has been automatically trimmed" };
 
-/** Frames after which a turn has nothing more to say. One that waits for its tools may have gone on since. */
+/** The frames that end a turn's output. A turn that waits for tools is not among them: it may have gone on since. */
 const turnEnds: ReadonlySet<string> = new Set([
   "turn.completed",
   "turn.failed",
@@ -98,38 +98,41 @@ const turnEnds: ReadonlySet<string> = new Set([
 ] satisfies FrameType[]);
 export const endsTurn = (type: string): boolean => turnEnds.has(type);
 
-/** Frames at which one model call's text begins. */
+/** The frames at which the text of a model call begins. */
 const callStarts: ReadonlySet<string> = new Set(["turn.started", "turn.resumed"] satisfies FrameType[]);
 export const startsCall = (type: string): boolean => callStarts.has(type);
 
-/** A frame in its place. `json` is what clients read as data. */
+/** A frame at its offset. `json` is the data that clients read. */
 export interface FrameLine {
   readonly offset: number;
   readonly type: string;
-  /** The turn it belongs to; empty: the session. */
+  /** The turn that the frame belongs to. Empty: the session. */
   readonly turn: string;
   readonly json: string;
 }
 
-/** A stored row of frames at most, in UTF-8 bytes, a single frame's JSON included: half of what the platform takes as one row (2 MB). */
+/** The most UTF-8 bytes of a stored row of frames, a single frame's JSON included. It is half of the platform's limit for a row (2 MB). */
 const MAX_PACK_BYTES = 1_000_000;
-/** Text of one delta, in UTF-16 units: what JSON makes of it stays below the bound, whatever characters it holds. */
+/** The most UTF-16 units of text in one delta. Its JSON stays below the row's limit, whatever characters it holds. */
 const MAX_DELTA_UNITS = 100_000;
 
 const utf8 = new TextEncoder();
-/** The bytes of `text` if they may exceed the bound; else at most as many, without a count. */
+/** The bytes of `text`: an upper bound when that is within the limit, else the exact number. */
 const weigh = (text: string): number => (text.length * 3 <= MAX_PACK_BYTES ? text.length * 3 : utf8.encode(text).byteLength);
 
-/** A frame too large for one row is announced without its content, which the list of messages and the turn have. */
+/**
+ * Serialises a frame. One that is too large for a row is sent without its content, which the list of messages and the
+ * turn's report have.
+ */
 function toJson(frame: Frame): string {
   const json = JSON.stringify(frame);
   if (weigh(json) <= MAX_PACK_BYTES) return json;
   if (frame.type === "item.completed") return JSON.stringify({ ...frame, item: { ...frame.item, parts: [] }, content_omitted: true });
   if (frame.type === "turn.awaiting_tools") return JSON.stringify({ ...frame, tool_calls: [], content_omitted: true });
-  return json; // the others carry ids and numbers only, and deltas are split
+  return json; // all other frames carry ids and numbers only, and deltas are split
 }
 
-/** A delta in pieces of which each is small enough for a frame; a pair of surrogates stays together. */
+/** Splits a delta into pieces that fit into a frame. A surrogate pair stays together. */
 export function splitDelta(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
@@ -147,12 +150,12 @@ export function toFrameLine(frame: Frame, offset: number): FrameLine {
   return { offset, type: frame.type, turn, json: toJson(frame) };
 }
 
-/** What stands in for frames that could not be stored, at the last one's offset: the record has what they told. */
+/** Replaces frames that could not be stored, at the offset of the last. The record has their content. */
 export function toGapLine(offset: number): FrameLine {
   return { offset, type: "stream.gap", turn: "", json: JSON.stringify({ type: "stream.gap", to: offset }) };
 }
 
-/** One line of a stored pack. JSON has no raw tab or line break, so both may separate. */
+/** One line of a stored pack. JSON holds no raw tab or line break, so both can be separators. */
 export const formatLine = (line: FrameLine): string => `${line.type}\t${line.turn}\t${line.json}`;
 
 export function parseLine(text: string, offset: number): FrameLine {
@@ -161,7 +164,7 @@ export function parseLine(text: string, offset: number): FrameLine {
   return { offset, type: text.slice(0, first), turn: text.slice(first + 1, second), json: text.slice(second + 1) };
 }
 
-/** Lines in order, in packs of at most as many bytes as a row may have. */
+/** Groups lines in order into packs that fit into a row. */
 export function toPacks(lines: readonly FrameLine[]): FrameLine[][] {
   const packs: FrameLine[][] = [];
   let bytes = 0;

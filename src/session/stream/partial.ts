@@ -1,4 +1,4 @@
-/** What a turn had said when its object died, from the stored stream: the words of its last model call. */
+/** Reads from the stored stream what a turn had said when its object died: the text of its last model call. */
 import type { TurnId } from "../../domain/ids";
 import type { Part } from "../../domain/message";
 import type { Sql } from "../log/sql";
@@ -6,7 +6,7 @@ import { type FrameLine, parseLine, startsCall } from "./frames";
 
 const PACKS_PER_READ = 16;
 
-/** Null: nothing was stored since the call began. */
+/** Null when nothing was stored since the call began. */
 export function readPartial(sql: Sql, turn: TurnId): Part[] | null {
   const lines: FrameLine[] = [];
   let before = Number.MAX_SAFE_INTEGER;

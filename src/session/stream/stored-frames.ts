@@ -1,17 +1,17 @@
-/** The live stream's frames as they are stored: packs of lines, and the offsets that are taken. */
+/** The stored frames of the live stream: packs of lines, and the reserved offsets. */
 import { overwritten } from "../log/bodies";
 import { hasSchema, readMeta, writeMeta } from "../log/log-schema";
 import type { Sql } from "../log/sql";
 import { type FrameLine, formatLine, parseLine } from "./frames";
 
-/** A row: lines of the offsets from `first` to `last`. */
+/** A row holds the lines of the offsets from `first` to `last`. */
 type Pack = { readonly first: number; readonly last: number; readonly at: number; readonly lines: string };
 
 const RESERVED = "stream_reserved";
-/** UTF-16 units of one read, at most, where they are not one frame's: what a reader that does not read holds, whatever is said meanwhile. */
+/** The most UTF-16 units of one read, unless a single frame has more. It bounds what a stalled reader holds. */
 export const READ_UNITS = 128_000;
 
-/** The first of `lines`, as many as one read takes: one at least. */
+/** The first of `lines`, up to the limits of one read, at least one. */
 export function takeUnits(lines: readonly FrameLine[], limit: number): FrameLine[] {
   let units = 0;
   const end = lines.findIndex(({ json }, index) => {
@@ -28,7 +28,7 @@ export class StoredFrames {
     this.sql = sql;
   }
 
-  /** The offset up to which all are taken, by this life or an earlier one. */
+  /** The offset up to which all offsets are reserved, by this life or an earlier one. */
   get reserved(): number {
     return hasSchema(this.sql) ? Number(readMeta(this.sql, RESERVED) ?? 0) : 0;
   }
@@ -37,7 +37,7 @@ export class StoredFrames {
     writeMeta(this.sql, RESERVED, String(offset));
   }
 
-  /** One row, which must be small enough to be one. */
+  /** Stores lines as one row. The caller keeps them within a row's limit. */
   insert(lines: readonly FrameLine[], at: number): void {
     const [first, last] = [lines[0], lines.at(-1)];
     if (first && last) this.#insert({ first: first.offset, last: last.offset, at, lines: lines.map(formatLine).join("\n") });
@@ -47,7 +47,7 @@ export class StoredFrames {
     this.sql.all("INSERT INTO frames (first, last, at, lines) VALUES (?, ?, ?, ?)", first, last, at, lines);
   }
 
-  /** What follows `after`, at most `limit` frames: of several packs as long as they are small, so that a reader holds one large row at most. */
+  /** Frames after `after`, at most `limit`. It reads several packs while they are small, so that a reader holds at most one large row. */
   readAfter(after: number, limit: number): FrameLine[] {
     const found: FrameLine[] = [];
     let units = 0;
@@ -63,19 +63,19 @@ export class StoredFrames {
     return takeUnits(found, limit);
   }
 
-  /** The last offset of the newest pack that begins at `offset` or before; null: there is none. */
+  /** The last offset of the newest pack that begins at or before `offset`. Null when there is none. */
   lastBefore(offset: number): number | null {
     if (!hasSchema(this.sql)) return null;
     return this.sql.all<{ last: number }>("SELECT last FROM frames WHERE first <= ? ORDER BY first DESC LIMIT 1", offset)[0]?.last ?? null;
   }
 
-  /** Null: nothing is stored. */
+  /** The first stored offset. Null when nothing is stored. */
   get oldest(): number | null {
     if (!hasSchema(this.sql)) return null;
     return this.sql.all<{ first: number }>("SELECT first FROM frames ORDER BY first LIMIT 1")[0]?.first ?? null;
   }
 
-  /** The offset before the first line that holds `what`. */
+  /** The offset before the first line that holds `what`. Null when no line does. */
   find(what: string): number | null {
     if (!hasSchema(this.sql)) return null;
     const query = "SELECT first, lines FROM frames WHERE instr(lines, ?) > 0 ORDER BY first LIMIT 1";
@@ -83,7 +83,7 @@ export class StoredFrames {
     return pack ? pack.first + pack.lines.split("\n").findIndex((line) => line.includes(what)) - 1 : null;
   }
 
-  /** Nothing up to `offset` stays. */
+  /** Deletes everything up to `offset`, and overwrites it first. */
   deleteTo(offset: number): void {
     const torn = this.sql.all<Pack>("SELECT first, last, at, lines FROM frames WHERE first <= ? AND last > ?", offset, offset)[0];
     this.sql.all(`UPDATE frames SET lines = ${overwritten("lines")} WHERE first <= ?`, offset);
@@ -92,7 +92,7 @@ export class StoredFrames {
     if (torn) this.#insert({ ...torn, first: offset + 1, lines: rest.join("\n") });
   }
 
-  /** The newest `packs` stay. */
+  /** Deletes all but the newest `packs` packs. */
   prune(packs: number): void {
     this.sql.all("DELETE FROM frames WHERE first <= (SELECT first FROM frames ORDER BY first DESC LIMIT 1 OFFSET ?)", packs);
   }

@@ -1,9 +1,9 @@
 /**
  * The stored buffer of the live stream. Readers are cursors over it; a disconnect stops nothing. The first delta is
- * stored before it is shown, later ones at most one flush behind; deltas are coalesced before they are shown.
+ * stored before it is shown, later ones at most one flush later. Deltas are joined before they are shown.
  *
- * Offsets are reserved in blocks before they are used: after a crash the next incarnation starts at a block of its own,
- * so that an offset which was shown but not stored is never given twice, and a client that holds one can be told so.
+ * Offsets are reserved in blocks before they are used. After a crash the next incarnation starts at its own block, so
+ * an offset that was shown and not stored is never given twice, and a client that holds one can be told to rewind.
  */
 
 import type { Log } from "../../app/ports";
@@ -16,50 +16,53 @@ import { StoredFrames } from "./stored-frames";
 
 /** Writes to clients are joined over this time: most of a stream's cost is the hop, not the JSON (docs/platform-facts.md). */
 export const SHOW_EVERY_MS = 25;
-/** A delta is not made to wait for less than this: the timer would cost more than joining it with the next one saves. */
+/** A delta never waits less than this: the timer would cost more than joining it with the next one saves. */
 const LEAST_WAIT_MS = 10;
-/** What is shown is stored at most this much later. */
+/** A shown delta is stored at most this much later. */
 const FLUSH_EVERY_MS = 1_000;
 const FLUSH_AT_UNITS = 16_384;
 const RESERVED_BLOCK = 10_000;
 const STORED_PACKS = 400;
-/** A share of them is stored between two prunings: finding the oldest to keep walks over all of them. */
+/** The share of the kept packs that is stored between two prunings. Finding the oldest pack to keep reads all of them. */
 const PRUNE_EVERY = 1 / 8;
 
 export interface StreamBuffer {
-  /** The newest offset given. */
+  /** The newest offset in use. */
   readonly offset: number;
-  /** UTF-16 units of frames that are in memory. */
+  /** UTF-16 units of frames in memory. */
   readonly heldUnits: number;
-  /** Shows and stores frames now, after what was pending. */
+  /** Shows and stores frames now, after any pending delta. */
   publish(...frames: readonly Frame[]): void;
-  /** Lets readers look again: something that makes no frame has changed. */
+  /** Wakes readers after a change that makes no frame. */
   nudge(): void;
-  /** Shows and stores soon, joined with neighbours. */
+  /** Shows and stores a delta soon, joined with its neighbours. */
   publishDelta(delta: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>): void;
-  /** Stores what is only shown. */
+  /** Stores frames that have only been shown. */
   flush(): void;
-  /** Frames after `offset`, at most `limit`, that may be shown. */
+  /** Frames after `after` that may be shown, at most `limit`. */
   read(after: number, limit: number): FrameLine[];
-  /** Where a client that holds `after` really stands: itself, or the newest stored offset before it. */
+  /**
+   * Checks a client's offset: "known" returns it; "rewind" returns the newest stored offset before it, "pruned" the
+   * offset before the oldest frame left.
+   */
   locate(after: number): { readonly kind: "known" | "pruned" | "rewind"; readonly offset: number };
   /** Resolves at the next frame that may be shown. */
   next(): Promise<void>;
-  /** The offset before the turn's first frame; null: none is stored any more. */
+  /** The offset before the turn's first frame. Null when none is stored any more. */
   startOf(turn: string): number | null;
-  /** Starts over, after the database was emptied under it. Readers hear what comes next. */
+  /** Starts over after the database was emptied. Readers receive what comes next. */
   forget(): void;
-  /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last offset that goes. */
+  /** Deletes the stored frames from before the running turn, in the transaction of a redaction. Returns the last deleted offset. */
   burnStored(turn: string | null): number;
-  /** Forgets the frames up to an offset that are held in memory, once their deletion is committed. */
+  /** Drops frames up to an offset from memory, once their deletion is committed. */
   burnHeld(offset: number): void;
-  /** Drops packs that no client resumes from any more, now and then. */
+  /** Drops old packs from time to time, from which no client resumes any more. */
   prune(): void;
 }
 
 interface StreamBufferDeps {
   readonly sql: Sql;
-  /** Packs that are kept; absent: as many as in production. */
+  /** The number of packs to keep. Absent: the production number. */
   readonly keptPacks?: number;
   readonly now: () => number;
   readonly schedule: Schedule;
@@ -70,12 +73,12 @@ export const createStreamBuffer = (deps: StreamBufferDeps): StreamBuffer => new 
 
 class Buffer implements StreamBuffer {
   #offset: number | null = null;
-  /** Where this life began: every offset from here on is its own. */
+  /** The offset at which this life began. All later offsets are its own. */
   #start = 0;
   #reserved = 0;
   readonly #recent = new RecentFrames();
   #unstored: FrameLine[] = [];
-  /** A frame was left out, and the gap that says so has no offset yet. */
+  /** A frame was left out, and the gap that reports it has no offset yet. */
   #hasUntold = false;
   #units = 0;
   #delta: { readonly frame: Extract<Frame, { type: "text.delta" | "reasoning.delta" }>; text: string } | null = null;
@@ -84,7 +87,7 @@ class Buffer implements StreamBuffer {
   #deltasShown = 0;
   #shownAt = Number.NEGATIVE_INFINITY;
   #waiting: (() => void)[] = [];
-  /** Packs stored since the last pruning; of an earlier life it is not known. */
+  /** Packs stored since the last pruning. The number from an earlier life is unknown. */
   #unpruned = Number.POSITIVE_INFINITY;
 
   readonly stored: StoredFrames;
@@ -138,8 +141,8 @@ class Buffer implements StreamBuffer {
   }
 
   /**
-   * Only while somebody waits: without readers, deltas are joined until they are stored. A stream slower than the pace
-   * of showing is shown as it comes: a timer would be one more wake-up a delta.
+   * Shows a pending delta soon. Called only while a reader waits: without readers, deltas are joined until they are
+   * stored. A stream slower than this pace is shown as it comes, because a timer would add a wake-up to each delta.
    */
   #showSoon(): void {
     const left = this.#shownAt + SHOW_EVERY_MS - this.now();
@@ -155,7 +158,7 @@ class Buffer implements StreamBuffer {
     this.nudge();
   }
 
-  /** The joined delta becomes a frame. */
+  /** Turns the joined delta into frames. */
   #showDelta(): void {
     this.#showTimer?.();
     this.#showTimer = null;
@@ -188,9 +191,9 @@ class Buffer implements StreamBuffer {
     return this.#recent.units + (this.#delta?.text.length ?? 0);
   }
 
-  /** False: it cannot be written down that offsets up to here are taken, so that none of them may be shown. */
+  /** Reserves offsets. Returns false when the reservation could not be stored: then none of them may be shown. */
   #reserve(offset: number): boolean {
-    // Not `<=`: the last offset of a block is the next life's beginning, and would be taken for its own.
+    // Not `<=`: the last offset of a block is where the next life begins, and that life would take it for its own.
     if (offset < this.#reserved) return true;
     const reserved = offset + RESERVED_BLOCK;
     try {
@@ -214,8 +217,8 @@ class Buffer implements StreamBuffer {
   }
 
   /**
-   * One row. What the database does not take is dropped: the conversation is in the log, and must not stop for want of
-   * its live stream. Returns what stands in for it and is still to be stored: the gap.
+   * Stores lines as one row. Lines that the database refuses are dropped: the conversation is in the log, and must not
+   * stop because of its live stream. Returns the gap that replaces them.
    */
   #store(lines: readonly FrameLine[]): FrameLine[] {
     const [first, last] = [lines[0], lines.at(-1)];
@@ -259,7 +262,7 @@ class Buffer implements StreamBuffer {
     this.#reserved = 0;
   }
 
-  /** The offset before the oldest frame there is: what comes before it is gone. Without a stored one, this life's beginning. */
+  /** The offset before the oldest frame; all frames before it are gone. With no stored frame it is this life's beginning. */
   #prunedTo(): number {
     const { oldest } = this.stored;
     return oldest === null ? this.#start : oldest - 1;
@@ -278,7 +281,7 @@ class Buffer implements StreamBuffer {
   }
 
   burnStored(turn: string | null): number {
-    // Not from where the turn's message was taken in: while it waited, the turn before it spoke.
+    // Not from where the turn's message was accepted: while it waited, the previous turn was still sending.
     const to = (turn === null ? null : this.stored.find(`turn.started\t${turn}\t`)) ?? this.offset;
     this.stored.deleteTo(to);
     return to;

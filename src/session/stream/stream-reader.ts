@@ -1,22 +1,22 @@
-/** One client's cursor over the live stream, as server-sent events. It reads at its own pace and stops nothing by leaving. */
+/** One client's cursor over the live stream, as server-sent events. It reads at its own pace, and its disconnect stops nothing. */
 import type { Schedule } from "../../app/session-ports";
 import { formatComment, formatSse } from "../../lib/sse";
 import { endsTurn, type FrameLine, type FrameType, toGapLine } from "./frames";
 import type { StreamBuffer } from "./stream-buffer";
 
-/** After this much silence, or at most twice as much, a comment keeps proxies from closing the stream. */
+/** After this much silence, or at most twice as much, a comment is sent so that proxies keep the stream open. */
 const HEARTBEAT_MS = 15_000;
 const FRAMES_PER_READ = 256;
 
 interface ReaderInput {
   readonly after: number;
-  /** Only this turn's frames, and the end with it; null: everything, for ever. */
+  /** The turn to read: only its frames, ending with it. Null: all frames, without an end. */
   readonly turn: string | null;
-  /** Frames that stand in for what was pruned, before the live ones. */
+  /** Frames that replace pruned ones; they are sent before the live ones. */
   readonly replay: readonly FrameLine[];
-  /** Whether the turn is over: nothing more will come. */
+  /** Tells whether the turn is over, so that no more frames come. */
   readonly isOver: () => boolean;
-  /** Whether what is under way stands still, since there is no room to record it. */
+  /** Tells whether work under way is halted, because there is no room to record it. */
   readonly isHalted: () => boolean;
 }
 
@@ -24,14 +24,14 @@ export function openReader(buffer: StreamBuffer, input: ReaderInput, schedule: S
   return openSse(new Cursor(buffer, input), buffer, schedule);
 }
 
-/** Something that is read in steps and may end. */
+/** A source that is read in steps and may end. */
 export interface SseSource {
-  /** Everything new as event text; empty: nothing yet, unless it has ended. */
+  /** Everything new as event text. Empty: nothing yet, unless it has ended. */
   take(): string;
   ended: boolean;
 }
 
-/** A source as a byte stream: read when the client wants more, looked at again whenever the buffer says so. */
+/** A source as a byte stream. It is read when the client wants more, and again whenever the buffer wakes its readers. */
 export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Schedule): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
   const silence = new Silence(schedule);
@@ -39,7 +39,8 @@ export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Sched
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       let text = source.take();
-      // The headers travel with the first bytes: without any, a client of an idle session would not know that it is heard.
+      // The headers are sent with the first bytes. Without any, a client of an idle session would not know that it is
+      // connected.
       if (text === "" && !source.ended && !opened) text = formatComment("open");
       opened = true;
       while (text === "" && !source.ended) {
@@ -59,7 +60,7 @@ export function openSse(source: SseSource, buffer: StreamBuffer, schedule: Sched
   });
 }
 
-/** One timer after the other, however much is said: setting one for each wait costs more than what is said. */
+/** Sends heartbeats with one timer after the other, however much is sent: a timer for each wait would cost more than the output. */
 class Silence {
   readonly #schedule: Schedule;
   #cancel: (() => void) | null = null;
@@ -70,7 +71,7 @@ class Silence {
     this.#schedule = schedule;
   }
 
-  /** Resolves with a heartbeat once there was nothing to say for long enough. */
+  /** Resolves with a heartbeat after enough silence. */
   broken(): Promise<string> {
     if (!this.#cancel) {
       this.#spoke = false;
@@ -97,7 +98,7 @@ class Silence {
   }
 }
 
-/** What readers of any one turn hear too: while they listen, it befalls their conversation. */
+/** The frames that readers of a single turn receive too, because they concern the whole conversation. */
 const concernsAll: ReadonlySet<string> = new Set([
   "session.erased",
   "stream.gap",
@@ -121,26 +122,28 @@ class Cursor implements SseSource {
     const start = buffer.locate(input.after);
     this.#at = start.offset;
     this.#opening = openingText(start, input);
-    this.ended = input.replay.length > 0; // all of it was told
+    this.ended = input.replay.length > 0; // the replay is the whole turn
   }
 
-  /** Everything that may be shown since the last time; empty: nothing yet, unless it has `ended`. */
+  /** Everything that may be shown since the last call. Empty: nothing yet, unless it has `ended`. */
   take(): string {
     let text = this.#opening;
     this.#opening = "";
     if (this.ended) return text;
-    // Whatever is shown of them: behind frames of other turns may lie some of this one's, and nothing new would wake the reader.
+    // Reads on even when nothing is shown: frames of this turn may lie behind those of others, and no new frame would
+    // wake the reader.
     for (let lines = this.#read(); lines.length > 0; lines = this.#read()) {
       text += this.#format(lines);
       if (this.ended) return text;
       if (text !== "" && this.#at < this.buffer.offset) return text;
     }
-    // All was told: a turn that waits for its tools says nothing more here, and the request that brings their results is told the rest.
+    // All frames are sent. A turn that waits for tools sends no more here: the request that brings the results receives
+    // the rest.
     if (this.input.turn !== null) this.ended ||= this.input.isOver();
     return this.ended ? text : text + this.#halt();
   }
 
-  /** Told once, behind everything that was said. For a reader of one turn it is the end: there is nothing to wait for. */
+  /** Reports a halt once, after all frames. It ends the stream of a single turn, which has nothing more to wait for. */
   #halt(): string {
     const isHalted = this.input.isHalted();
     const isNews = isHalted && !this.#toldHalt;
@@ -151,7 +154,10 @@ class Cursor implements SseSource {
     return formatSse({ offset: this.#at, type: "stream.halted", json });
   }
 
-  /** What follows. What was pruned or redacted before it was read is told as a gap; that a new life begins at an offset of its own is none. */
+  /**
+   * The frames that follow. Frames that were pruned or redacted before they were read are reported as a gap. A jump to
+   * a new life's first offset is no gap.
+   */
   #read(): FrameLine[] {
     const lines = this.buffer.read(this.#at, FRAMES_PER_READ);
     const [first] = lines;
@@ -174,8 +180,8 @@ class Cursor implements SseSource {
 }
 
 /**
- * A client ahead of the log is told to go back to what is stored: what it heard beyond that was lost in a crash. One
- * that is too far behind is told from where on there is still something to hear.
+ * The first event of a reader. A client ahead of the log is told to rewind to the last stored offset: what it received
+ * beyond was lost in a crash. A client too far behind is told the offset from which frames still exist.
  */
 function openingText(start: ReturnType<StreamBuffer["locate"]>, input: ReaderInput): string {
   const replay = input.replay.map(formatSse).join("");

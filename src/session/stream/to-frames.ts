@@ -1,4 +1,4 @@
-/** What clients hear of an event. Pure but for the content of items, which the reader brings. */
+/** Maps an event to the frames that clients receive. Pure but for the content of items, which the caller reads. */
 
 import type { DisplayItem, ToolCallView } from "../../app/session-views";
 import { messagesIn } from "../../context/cut";
@@ -17,7 +17,7 @@ interface FrameSource {
   readonly before: SessionState;
   readonly after: SessionState;
   display(item: ItemMeta): DisplayItem;
-  /** What the turn's model calls reported, together. */
+  /** The usage and cost of all model calls of the turn. */
   spent(turn: TurnId): { readonly usage: CallUsage | null; readonly cost: number | null };
   /** How full the window is now. */
   context(): ContextNumbers;
@@ -86,7 +86,7 @@ export function toFrames(event: StoredEvent, source: FrameSource): Frame[] {
   }
 }
 
-/** The last position of the present line. */
+/** The last position of the current branch. */
 const lastOn = ({ branch, next_position }: SessionState): number =>
   rangesWithin(branch.elsewhere, { from: 1, to: next_position - 1 }).at(-1)?.to ?? 0;
 
@@ -113,7 +113,7 @@ function startFrames(event: Extract<StoredEvent, { type: "TurnStarted" }>, sourc
   return item && !waited(item.id, source) ? [accepted(item), started] : [started];
 }
 
-/** The last of a response's calls also says that the turn waits, if nothing of it runs here. */
+/** Frames of a call. The last call of a response also reports that the turn waits, unless a server tool runs. */
 function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, source: FrameSource): Frame[] {
   const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
   const { turn } = source.after;
@@ -121,7 +121,7 @@ function calledFrames(event: Extract<StoredEvent, { type: "ToolCalled" }>, sourc
   return isLast && turn?.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
-/** A call that was about to run may be the last that did: then the turn waits from here on. */
+/** Frames of an approval request. If no other call runs, the turn waits from here on. */
 function approvalFrames(event: Extract<StoredEvent, { type: "ApprovalRequested" }>, source: FrameSource): Frame[] {
   const isAsked = (call: OpenCall): boolean => call.execution === event.execution;
   const asked = callViews(source, isAsked).map((tool_call): Frame => ({ type: "approval.requested", turn_id: event.turn, tool_call }));
@@ -136,13 +136,16 @@ const awaiting = (turn: TurnId, source: FrameSource): Frame => ({
   tool_calls: callViews(source, () => true),
 });
 
-/** The open calls, of those that are wanted. */
+/** The open calls that match. */
 function callViews({ after, display }: FrameSource, isWanted: (call: OpenCall) => boolean): ToolCallView[] {
   const open = (after.turn?.open_calls ?? []).filter(isWanted);
   return toCallViews(open, { items: after.view.items, display });
 }
 
-/** The last result of a request says what comes next: the turn goes on, waits, or is busy with others and says nothing. */
+/**
+ * Frames of a result. The last result of a request also reports what comes next: the turn resumes or waits. While other
+ * calls run it reports nothing.
+ */
 function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }>, source: FrameSource): Frame[] {
   const completed: Frame = { type: "item.completed", turn_id: event.turn, item: source.display(event.item) };
   const { turn, next_position } = source.after;
@@ -151,7 +154,7 @@ function resultFrames(event: Extract<StoredEvent, { type: "ToolResultRecorded" }
   return turn.phase === "awaiting_tools" ? [completed, awaiting(event.turn, source)] : [completed];
 }
 
-/** Opal compaction: how many messages there were, and are. */
+/** The number of messages in the next request, before and after. */
 const counts = ({ before, after }: FrameSource) => ({ messages_before: messagesIn(before), messages_after: messagesIn(after) });
 
 function epochFrames(event: Extract<StoredEvent, { type: "EpochChanged" }>, source: FrameSource): Frame[] {
