@@ -94,7 +94,7 @@ export type TurnCommand =
       readonly calls: readonly CalledTool[];
       readonly finish: FinishReason;
     } & TurnRun)
-  /** Records a model call that ended without ending the turn. The call is made again, on a smaller view. */
+  /** Records a model call that failed or ended without ending the turn, which then makes another one. */
   | ({ readonly type: "RecordCall"; readonly call: ModelCall } & TurnRun)
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
   /** Written before the server starts a tool call, whose effects outside may then happen. */

@@ -166,8 +166,8 @@ export interface CompactionOptions {
 }
 
 /**
- * Whether the options make the compaction unsuitable for a turn that needs room: no such turn takes it over, and a
- * compaction that a turn needs ends it (docs/design.md §5).
+ * Whether the compaction has requirements of its own (draft, rebuild, model or policy). No turn that needs room takes
+ * it over, and a compaction that a turn needs ends it (docs/design.md §5).
  */
 export const standsApart = (options: CompactionOptions | null): boolean =>
   options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;

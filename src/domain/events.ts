@@ -112,7 +112,7 @@ export type SessionEvent =
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "PinsSet"; readonly pins: readonly TextRef[] }
   /**
-   * Forks `from` at `position`: everything after this event up to there is copied from it. `view`: the overlays and
+   * Begins a fork of `from`: the items that follow are copied from it, up to `position`. `view`: the overlays and
    * reductions that the fork starts with; absent: none. `line`: which items are copied and shown; absent: all of them.
    */
   | {

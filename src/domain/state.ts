@@ -30,10 +30,7 @@ export interface OpenCall {
   readonly started?: true;
 }
 
-/**
- * `running_tools`: the server runs at least one call or is about to. `awaiting_tools`: the server runs none; the turn
- * waits for clients' results or for approvals.
- */
+/** `running_tools`: the server runs a call or is about to. `awaiting_tools`: it runs none; results or approvals are missing. */
 export type TurnPhase = "generating" | "running_tools" | "awaiting_tools";
 
 /** Whether the server runs the call without waiting for an approval. */
@@ -44,7 +41,7 @@ export function phaseOf(open: readonly OpenCall[]): TurnPhase {
   return open.some(runsHere) ? "running_tools" : "awaiting_tools";
 }
 
-/** Whether the turn makes progress without further input: only then must an incarnation of the object keep working on it. */
+/** Whether the turn goes on without further input, so that an incarnation of the object must work on it. */
 export const isRunning = (turn: Pick<OpenTurn, "phase"> | null): boolean => turn !== null && turn.phase !== "awaiting_tools";
 
 export interface OpenTurn {
@@ -62,14 +59,14 @@ export interface OpenTurn {
 /** What the model reads: overlays in place of older items, then items verbatim, in order of position. */
 export interface View {
   readonly epoch: number;
-  /** Ordered by where each overlay ends, a nested overlay before the one around it (`viewOf`). The last summary is the newest. */
+  /** Ordered by where each overlay ends, a nested one before the one around it (`viewOf`). The last summary is the newest. */
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
   /** Items that the view shows shortened or replaced, in order of position. */
   readonly reduced: readonly Reduced[];
-  /** Providers get back the metadata that they signed from this position on. A change of the view drops it from all turns that are over. */
+  /** Providers get back what they signed from this position on. A change of the view moves it past all turns that are over. */
   readonly signed_from: number;
-  /** Raw estimate, in tokens, of the overlays and items as they are shown, and of the placeholders for missing results. A running sum. */
+  /** Raw estimate, in tokens, of what is shown: overlays, items, placeholders for missing results. A running sum. */
   readonly tokens: number;
   /** The weight of the view by the `chars_4` estimator: characters over 4 (docs/policy.md). */
   readonly rough: number;
@@ -83,19 +80,13 @@ export interface View {
 export interface UsageAnchor {
   /** The epoch in which the request was sent. */
   readonly epoch: number;
-  /**
-   * The epoch whose view still holds the counted items unchanged: `epoch`, or a later one that changed only what stands
-   * before them (system prompt, tools, pins).
-   */
+  /** The epoch whose view still holds the counted items: `epoch`, or a later one that changed only what stands before them. */
   readonly holds_in: number;
   readonly model: string;
   readonly up_to: number;
   readonly input: number;
   readonly output: number;
-  /**
-   * Reasoning tokens that are not part of `output`. They count with the reply only if its reasoning is sent back to the
-   * provider. Absent: none.
-   */
+  /** Reasoning tokens beside `output`. They count with the reply only if its reasoning is sent back. Absent: none. */
   readonly thinking?: number;
   /** Last position of the reply that `output` counts. */
   readonly reply_to: number;
@@ -123,7 +114,7 @@ export interface CompactionLease extends SummaryPlan {
   readonly inline: InlineWork | null;
 }
 
-/** The trigger that the work under a lease is recorded with. If a turn took the compaction over, it is the turn's trigger. */
+/** The trigger that the work under a lease is recorded with. If a turn took it over, the turn's trigger. */
 export const triggerOfWork = (requested: Pick<RequestedCompaction, "trigger">, lease: CompactionLease | null): CompactionTrigger =>
   lease?.inline?.trigger ?? requested.trigger;
 
@@ -143,7 +134,7 @@ export interface RequestedCompaction {
   readonly spent: Spent;
 }
 
-/** A lease makes one model call at a time: each part of a chunked summary is requested after the previous part is done. */
+/** A lease makes one model call at a time: each part of a chunked summary waits for the previous part. */
 interface UnsettledCall {
   readonly token: number;
   /** Number of parts that were done before this call. */
@@ -158,10 +149,7 @@ export interface CompactionState extends BreakerState {
   readonly next_token: number;
   /** The newest leases whose model call is not in the ledger yet, because it is running, late or lost. */
   readonly unsettled: readonly UnsettledCall[];
-  /**
-   * The last turn that had ended when a compaction failed for good. The session requests no other compaction until a
-   * further turn has ended.
-   */
+  /** The last ended turn when a compaction failed for good. The session requests no other one until a further turn has ended. */
   readonly failed_after: TurnId | null;
   /** After a revert, the soft trigger waits until the view weighs this many raw tokens. Null when it does not wait. */
   readonly quiet_until: number | null;
@@ -229,12 +217,9 @@ export interface SessionState {
   readonly ratios: readonly LearnedRatio[];
   readonly redacted: readonly ItemId[];
   readonly totals: CallTotals;
-  /**
-   * The model that will read the next request. Set only while a request is measured, never stored. Absent: a model that
-   * is sent every image and file.
-   */
+  /** The model that will read the next request. Only in measurements, never stored. Absent: a model that is sent all media. */
   readonly reader?: MediaReader;
-  /** Number of calls for a title that the ledger has. It is `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
+  /** Number of calls for a title in the ledger. `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
   readonly title_tries: number;
 }
 
@@ -278,10 +263,7 @@ export const initialState: SessionState = {
   title_tries: 0,
 };
 
-/**
- * Raw estimate of what every request holds regardless of compaction: system prompt, tools, pins, and the definition of
- * `memory_query` where it is offered.
- */
+/** Raw estimate of what no compaction removes: system prompt, tools, pins, and `memory_query` where it is offered. */
 export function fixedTokens(state: SessionState): number {
   const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
@@ -297,10 +279,7 @@ export const SESSION_ID_TOKENS = 28;
 export const recallToolTokens = ({ settings }: Pick<SessionState, "settings">): number =>
   RECALL_TOOL_TOKENS + (settings.recall_names_session ? SESSION_ID_TOKENS : 0);
 
-/**
- * Whether `memory_query` is offered: the policy allows it, and something is out of the model's view or shown shortened.
- * The answer changes only with the epoch.
- */
+/** Whether `memory_query` is offered: the policy allows it and something is out of view or shortened. Changes only with the epoch. */
 export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>
   settings.recall !== false && (view.overlays.length > 0 || view.reduced.length > 0);
 
