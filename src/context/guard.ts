@@ -74,8 +74,8 @@ export function guardPlan(
 }
 
 /**
- * Keeps the request within the bound in bytes, which holds for every window: drops the oldest closed groups. Null when
- * the request is small enough.
+ * Keeps the request within the bound in bytes, which holds for every window: drops the oldest closed groups, then
+ * shortens the longest results. Null when the request is small enough.
  */
 function planBytes({ state, limits, policy }: GuardInput, next: Measure): Plan | null {
   const worked = workOutBytes({ state, limits, policy });

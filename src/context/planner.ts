@@ -63,8 +63,9 @@ function planSoft(input: PlanInput, next: Measure): Plan {
 }
 
 /**
- * Whether rent is due: this epoch's calls have paid the price of a compaction `rent_factor` times, and the gain is at
- * least the policy's minimum.
+ * Whether rent is due: this epoch's calls have paid `rent_factor` times the price of a compaction, and the gain is at
+ * least the policy's minimum. With a cold cache, re-reading what would go counts as paid, because the next call writes
+ * it to the cache again.
  */
 function isRentDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
   const { rent_factor, min_gain_ratio } = policy.trigger;

@@ -49,7 +49,7 @@ const toChanges = (choice: PolicyChoice): PolicyChanges => (typeof choice === "s
 
 /**
  * Merges two levels. A preset in `nearer` replaces `farther` as a whole; without one, only the parameters that `nearer`
- * names change. `title_model` is no preset's matter, so it stays until a level names it.
+ * names change. Presets do not decide `title_model`, so it stays until a level names it.
  */
 export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): PolicyChoice {
   const base = toChanges(farther);

@@ -22,7 +22,7 @@ export interface ViewBefore {
   /** Positions of the items that it showed. */
   readonly shown: readonly CoveredRange[];
   readonly reduced: readonly Reduced[];
-  /** Its last position. Later items came after the compaction was planned. */
+  /** Its last position. Items after it were added later. */
   readonly to: number;
 }
 

@@ -39,8 +39,8 @@ export function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigge
 export const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
 
 /**
- * There is at most one compaction and one draft at a time. While one is under way, a request by the session itself
- * changes nothing, and a request by hand is refused.
+ * There is at most one compaction and one draft at a time. While one is under way, a request by hand is refused, and a
+ * request by the session itself changes nothing unless a turn needs room (`isInTheWay`).
  */
 function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionState): Decision {
   const { requested, lease, draft } = state.compaction;
@@ -166,7 +166,7 @@ export function coversLeasedRange(change: EpochDraft, lease: SummaryPlan, state:
   });
 }
 
-/** The last failed attempt ends the compaction and applies the fallback in one step: the oldest groups leave the view. */
+/** The last failed attempt ends the compaction and, in the same step, applies the fallback if there is one. */
 function decideFailure(command: CommandOf<"FailCompaction">, state: SessionState): Decision {
   const { requested, lease } = state.compaction;
   const { compaction, token, failure, fallback } = command;

@@ -42,7 +42,7 @@ export interface QueuedMessage {
 /** The failures that a turn can end with: the model's, and this backend's own. */
 export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
 
-/** Bytes of a request that cannot be removed, and the maximum size of a request in bytes. */
+/** The size of a request or of its unremovable content (`floor`), and the maximum size of a request, in bytes. */
 export interface ByteFit {
   readonly floor: number;
   readonly limit: number;

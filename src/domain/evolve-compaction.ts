@@ -113,7 +113,7 @@ function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">)
   return withCompaction(state, { lease: null, requested: null, failures, breaker, failed_after });
 }
 
-/** A call that was aborted because its turn was stopped does not count as an attempt. */
+/** A call that was aborted on this side, for example because its turn was stopped, does not count as an attempt. */
 function attemptsAfter(requested: CompactionState["requested"], { failure }: EventOf<"CompactionFailed">): CompactionState["requested"] {
   return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
 }

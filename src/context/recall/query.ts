@@ -1,4 +1,4 @@
-/** Turns a question into a query of the index: few terms, no stop words, each spelling of a word in one unit. */
+/** Turns a question into a query of the index: few distinct terms, without stop words. */
 import { askedDays } from "./dates";
 import { guessLanguages, isStopWord } from "./languages";
 import { isFunctionPair, type Language } from "./stop-words";

@@ -1,6 +1,6 @@
 /**
  * Stop words by language: frequent words that say little about a text's topic. They show which language a text is in,
- * and are left out of a question. Lower case and not folded, as `splitWords` returns words.
+ * and are left out of questions and of the index's stems. Lower case and not folded, as `splitWords` returns words.
  */
 export const LATIN_LANGUAGES = ["en", "de", "fr", "es", "pt", "it", "nl"] as const;
 type LatinLanguage = (typeof LATIN_LANGUAGES)[number];
