@@ -1,4 +1,4 @@
-/** How much a request may weigh, and how much the next one does. Every figure says where it comes from. */
+/** The maximum size of a request, and the size of the next one. Every figure states its source. */
 import type { Certainty, Reduced } from "../domain/compaction-events";
 import { ratioFor } from "../domain/learned-ratio";
 import type { ItemMeta } from "../domain/message";
@@ -9,37 +9,40 @@ import { savedByWords } from "./media";
 import { CONSERVATIVE_WINDOW, type Policy } from "./policy";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 
-/** What is always left for the reply, at most (docs/design.md §5, the guard). */
+/** Maximum number of tokens that are reserved for the reply (docs/design.md §5, the guard). */
 const RESERVE_MAX_TOKENS = 4_096;
 const RESERVE_WINDOW_SHARE = 16;
-/** What nobody has counted may weigh a quarter more, or less, than it is estimated (docs/estimates.md). Decisions go by the most. */
+/**
+ * Text that no provider has counted may weigh a quarter more or less than its estimate (docs/estimates.md). Decisions
+ * use the upper bound.
+ */
 export const PADDING = 1.25;
-/** And so many tokens, however little that is: a short text is further off than its share. */
+/** Minimum error of an estimate in tokens, because the relative error of a short text is larger. */
 const LEAST_ERROR_TOKENS = 8;
 
 export interface ModelLimits {
   readonly model: string;
   readonly window: number | null;
   readonly maxOutput: number;
-  /** Per token, in any unit; null: unknown. */
+  /** Prices per token, in any unit. Null when unknown. */
   readonly prices: Prices | null;
 }
 
-/** What the policy takes an unknown window to be (ADR 097: 8,192; Opal: 128,000; FEAT-011: null, never compact). */
+/** Replaces an unknown window by the one that the policy assumes, if any (docs/policy.md). */
 export const assumeWindow = (limits: ModelLimits, policy: Policy): ModelLimits =>
   limits.window === null ? { ...limits, window: assumedWindow(policy) } : limits;
 
-/** Null: none is assumed. */
+/** The window that the policy assumes for a model of unknown window. Null when it assumes none. */
 export const assumedWindow = ({ unknown_window }: Pick<Policy, "unknown_window">): number | null =>
   unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window;
 
-/** Tokens kept free for the reply; 0 with an unknown window. */
+/** Tokens kept free for the reply. 0 with an unknown window. */
 export function reserveOf({ window, maxOutput }: Pick<ModelLimits, "window" | "maxOutput">): number {
   if (window === null) return 0;
   return Math.min(maxOutput, RESERVE_MAX_TOKENS, Math.floor(window / RESERVE_WINDOW_SHARE));
 }
 
-/** The most that a request may weigh; null with an unknown window. */
+/** Maximum tokens of a request. Null with an unknown window. */
 export const limitOf = (limits: Pick<ModelLimits, "window" | "maxOutput">): number | null =>
   limits.window === null ? null : limits.window - reserveOf(limits);
 
@@ -47,29 +50,32 @@ export interface Measure extends Certainty {
   readonly tokens: number;
 }
 
-/** What this session has taught of the model: reported tokens over estimated ones. */
+/** Reported tokens divided by estimated tokens, as this session has learned for the model. */
 export const ratioOf = (state: SessionState, model: string): number => ratioFor(state.ratios, model);
 
-/** From a raw estimate to the most that it is planned with: scaled by what this session has taught, and padded. */
+/** Factor from a raw estimate to its upper bound: the learned ratio, padded. */
 export const scaleOf = (state: SessionState, model: string): number => ratioOf(state, model) * PADDING;
 
-/** Raw estimate of the whole view, as the next request would send it: a running sum, nothing is read again. */
+/** Raw estimate of the next request as the view is now. Reads running sums only. */
 export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + viewTokens(state);
 
-/** The same of what the view shows: overlays, items, and what stands for results that are missing. */
+/** Raw estimate of what the view shows: overlays, items, and placeholders for missing results. */
 export const viewTokens = (state: SessionState): number => state.view.tokens - savedByWords(state).total;
 
 /** Raw estimate of the system messages that the view shows. */
 export const systemTokens = (state: SessionState): number => state.view.system - savedByWords(state).system;
 
-/** Characters that a result shows when the guard must shorten it, both ends together. */
+/** Characters that the guard shows of a shortened result, both ends together. */
 export const SHORTENED_CHARS = 1_000;
-/** What its notice weighs at most, with the way to have all of it, which an execution's id makes dense. */
+/** Maximum tokens of the notice in a shortened result. An execution's id makes it dense. */
 const NOTICE_TOKENS = 56;
-/** The most that it can weigh: a token for each character, and the notice. */
+/** Maximum tokens of a shortened result: one for each character, and the notice. */
 export const SHORTENED_TOKENS = SHORTENED_CHARS + NOTICE_TOKENS;
 
-/** Raw tokens that the first change of the view adds to whatever it leaves: from then on `memory_query` is offered. */
+/**
+ * Raw tokens that the first change of the view adds to the request, because it makes `memory_query` available. 0 when
+ * it is offered already or never.
+ */
 export const recallToCome = (state: SessionState): number =>
   state.settings.recall === false || isRecallOffered(state) ? 0 : recallToolTokens(state);
 
@@ -83,25 +89,25 @@ function weightsOf(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   return made;
 }
 
-/** What an item weighs in the view: one that is cleared or shortened less than in the record, and media as what is sent of it. */
+/** Raw tokens of an item in the view: less than recorded if it is cleared or shortened, and media as what the model is sent of them. */
 export const itemTokens = (state: SessionState, item: Pick<ItemMeta, "position" | "tokens" | "signed">): number =>
   (weightsOf(state.view.reduced).get(item.position) ?? item.tokens - savedOn(state, item)) + signedTokens(state.view, item);
 
 const savedOn = (state: SessionState, { position }: Pick<ItemMeta, "position">): number =>
   savedByWords(state).byPosition.get(position) ?? 0;
 
-/** Whether the view shows an item as less than it is. */
+/** Whether the view shows the item shortened or replaced. */
 export const isReduced = (state: SessionState, { position }: Pick<ItemMeta, "position">): boolean =>
   weightsOf(state.view.reduced).has(position);
 
 type Weigh = (item: ItemMeta) => number;
 
-/** What a provider's count of a reply leaves out and the next request sends: what frames each item, and the ids of calls. */
+/** Tokens that the provider's count of a reply leaves out and the next request sends: the frame of each item, and the ids of calls. */
 const uncountedOf = ({ tool }: ItemMeta): number => MESSAGE_OVERHEAD_TOKENS + (tool ? estimateTokens(tool.call_id) : 0);
 
 /**
- * Raw estimate of what the view holds beyond what the provider has counted: newer items, what stands for missing results, and, with
- * anything new behind it, what the reply's count left out.
+ * Raw estimate of what the view holds beyond the provider's count: newer items, placeholders for missing results and,
+ * if there are any of these, what the reply's count left out.
  */
 function addedTokens(state: SessionState, anchor: UsageAnchor, weigh: Weigh): number {
   const answered = new Set<string | undefined>();
@@ -119,22 +125,23 @@ function addedTokens(state: SessionState, anchor: UsageAnchor, weigh: Weigh): nu
 }
 
 interface MeasureOptions {
-  /** Raw tokens more. */
+  /** Additional raw tokens. */
   readonly extra?: number;
   readonly estimator?: Policy["estimator"];
-  /** Only what was counted in this very epoch may say so: usage from before it never triggers. */
+  /** Accepts only a count of the current epoch: usage of an earlier epoch never triggers a compaction. */
   readonly ofEpoch?: boolean;
 }
 
 /**
- * What the next request is believed to weigh, and how far off that may be. Anchored on the provider's count of the last request whose items
- * this epoch's view still begins with; only what came since is estimated, and what changed in front of them.
+ * The estimated size of the next request and its maximum error. It starts from the provider's count of the last request
+ * whose items are still the beginning of this epoch's view. Only what came since, and what changed before those items,
+ * is estimated.
  */
 export function measureNext(state: SessionState, model: string, { extra = 0 }: Pick<MeasureOptions, "extra"> = {}): Measure {
   return measureFrom(state, { model, anchor: anchorFor(state, model, false), extra });
 }
 
-/** What decisions go by: the most that the next request may weigh, whatever of it nobody has counted; under RFC-011's estimator what that says. */
+/** The size that decisions use: the upper bound of the next request. With the `chars_4` estimator: that estimator's figure, unpadded. */
 export function plannedNext(state: SessionState, model: string, options: MeasureOptions = {}): number {
   const { extra = 0, estimator = "by_script", ofEpoch = false } = options;
   const anchor = anchorFor(state, model, ofEpoch);
@@ -142,7 +149,7 @@ export function plannedNext(state: SessionState, model: string, options: Measure
   return mostOf(measureFrom(state, { model, anchor, extra }));
 }
 
-/** The most that a figure may truly be. */
+/** The upper bound of a measure. */
 export const mostOf = ({ tokens, error_bound }: Measure): number => tokens + error_bound;
 
 interface Measuring {
@@ -160,15 +167,16 @@ function measureFrom(state: SessionState, { model, anchor, extra }: Measuring): 
   return { ...estimated(anchor.input + anchor.output, (added + head) * ratio, (added + Math.abs(head)) * ratio), source: "mixed" };
 }
 
-/** `counted` tokens and `guessed` more, or less; `uncertain`: what of them only the estimate knows. */
+/** `counted` tokens plus `guessed` ones, which may be negative. `uncertain`: how many of them are only estimated. */
 function estimated(counted: number, guessed: number, uncertain: number = Math.abs(guessed)): Measure {
   const error_bound = Math.ceil(uncertain * (PADDING - 1)) + LEAST_ERROR_TOKENS;
   return { tokens: Math.max(0, Math.ceil(counted + guessed)), source: "estimated", error_bound };
 }
 
 /**
- * What the next request weighs after a change of the view: that share of what was there before (`by`) which stays by the estimate, so that
- * what the provider counted is not weighed against what it did not. Off by a quarter of what stays, or of what went, whichever is less.
+ * The size of the next request after a change of the view: the measure from before (`measured`), times the share of it
+ * that stays by the estimate. So counted and estimated tokens are not compared with each other. The error is a quarter
+ * of what stays or of what left, whichever is less.
  */
 export function measureAfter(
   after: SessionState,
@@ -183,8 +191,9 @@ export function measureAfter(
 }
 
 /**
- * What the same request would weigh if it ended with position `to`, and rather more than less: a reply behind it is taken off as it was
- * counted, what only the estimate knows as carefully as it was put on.
+ * An upper bound of the same request if it ended with position `to`. What comes after is subtracted: a counted reply as
+ * it was counted, other counted items with the lower bound of their estimate, and estimated items with the upper bound
+ * that they were added with.
  */
 export function measureUpTo(state: SessionState, model: string, to: number): number {
   const anchor = anchorFor(state, model, false);
@@ -199,7 +208,7 @@ export function measureUpTo(state: SessionState, model: string, to: number): num
   return Math.max(0, Math.ceil(plannedNext(state, model) - behind));
 }
 
-/** What `measured` comes to without `gain` tokens that only the estimate knows. */
+/** `measured` less `gain` estimated tokens. */
 export const measureWithout = ({ tokens, source, error_bound }: Measure, gain: number): Measure => ({
   tokens: Math.max(0, Math.ceil(tokens - gain)),
   source: source === "reported" ? "mixed" : source,
@@ -211,7 +220,7 @@ const anchorFor = ({ anchor, view }: SessionState, model: string, ofEpoch: boole
 
 const addedInFront = (state: SessionState, anchor: UsageAnchor): number => fixedTokens(state) - anchor.fixed;
 
-/** RFC-011's `TokenEstimator` for what no usage was reported for: unpadded, and off by a factor of 2. */
+/** The `chars_4` estimate of the next request, for what no usage was reported for: unpadded, and off by up to a factor of 2. */
 function countByCharacters(state: SessionState, anchor: UsageAnchor | null, extra: number): number {
   if (!anchor) return extra + fixedTokens(state) + state.view.rough - savedByWords(state).total;
   const weigh: Weigh = (item) => (isReduced(state, item) ? itemTokens(state, item) : (item.rough ?? item.tokens) - savedOn(state, item));

@@ -1,29 +1,32 @@
 /**
- * What is recorded of a tool's output: cut once, when it is recorded, and never again (RFC-011 §1, OdinCode plan). The head alone as RFC-011 has it,
- * or both ends, cut where a reader would cut. Never throws; linear.
+ * Cuts a tool's output, once, when it is recorded: to its head alone, or to both ends, cut at natural boundaries
+ * (docs/policy.md, `results.cut`). Never throws; linear time.
  */
 import type { Policy } from "./policy";
 import { truncateToolResult } from "./tool-results";
 
 type Cut = Pick<Policy["results"], "max_chars" | "cut">;
 
-/** `output` as it is stored: whole up to `max_chars` UTF-16 units, else so many of it at most, and the notice. */
+/** `output` as it is stored: whole up to `max_chars` UTF-16 units. A longer output keeps at most as many, plus the notice. */
 export function cutToolResult(output: string, { max_chars, cut }: Cut): string {
   return cut === "head" ? truncateToolResult(output, max_chars) : showEnds(output, max_chars);
 }
 
-/** Between the two ends; a part of what may be shown. */
+/** Separates the two ends. It counts toward `max_chars`. */
 const GAP = "\n\n[...]\n\n";
 
-/** A cut may give up this share of an end to fall on a line's, or on an element's that is no part of a smaller one, */
+/** The maximum share of an end that a cut gives up to fall on a line's end, or between outer elements. */
 const NEAR = 1 / 10;
-/** and this share to fall between two elements at all: half an element is read as a whole one. */
+/**
+ * The maximum share of an end that a cut gives up to fall between two elements at all. A reader would take half an
+ * element for a whole one.
+ */
 const FAR = 1 / 2;
 
 export const endsNotice = (head: number, tail: number, total: number): string =>
   `[... content truncated, showing first ${head} and last ${tail} of ${total} characters ...]\n\n`;
 
-/** The notice comes first: whoever reads the head must know that it is not all. */
+/** The notice comes first, because a model that reads only the head must know that it is incomplete. */
 function showEnds(output: string, limit: number): string {
   if (output.length <= limit) return output;
   const each = Math.floor((limit - GAP.length) / 2);
@@ -33,7 +36,7 @@ function showEnds(output: string, limit: number): string {
   return `${endsNotice(head.length, tail.length, output.length)}${head}${GAP}${tail}`;
 }
 
-/** A place between two elements of an array or members of an object, and how deep that lies. */
+/** A place between two elements of an array or members of an object, and its nesting depth. */
 interface Boundary {
   readonly at: number;
   readonly depth: number;
@@ -58,7 +61,7 @@ function startOfTail(text: string, start: number, boundaries: readonly Boundary[
   return line > 0 && line < start + length * NEAR ? line : nextStart(text, start);
 }
 
-/** The first of the least depth. */
+/** The first boundary of the least depth. */
 const shallowest = (found: readonly Boundary[]): Boundary | undefined =>
   found.reduce<Boundary | undefined>((least, each) => (least && least.depth <= each.depth ? least : each), undefined);
 
@@ -69,8 +72,8 @@ const isOpening = (code: number): boolean => code === 0x7b || code === 0x5b;
 const isClosing = (code: number): boolean => code === 0x7d || code === 0x5d;
 
 /**
- * Where elements end in the first and the last `each` units of what begins as JSON and looks like one value: brackets that close what they opened, from
- * the first character to the last. Of any other text none.
+ * The boundaries between elements in the first and the last `each` units of a text that looks like one JSON value: its
+ * brackets match, from the first character to the last. Empty for any other text.
  */
 function elementEnds(text: string, each: number): readonly Boundary[] {
   const end = text.trimEnd().length;
@@ -87,7 +90,7 @@ function elementEnds(text: string, each: number): readonly Boundary[] {
   return depth === 0 ? found : [];
 }
 
-/** The quote that ends the string which begins at `start`; the text's end where none does. */
+/** The index of the quote that ends the string which begins at `start`. The text's length if none does. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -97,10 +100,13 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** So much is looked at around a cut: longer than what people write as one character. A longer row of flags may be cut through one of them. */
+/**
+ * Number of UTF-16 units that are examined on each side of a cut. Longer than most graphemes; a longer row of flags may
+ * be cut inside one.
+ */
 const AROUND = 64;
 
-/** The character, as people see it, that `at` lies in or begins; where it is longer than what is looked at, a part of it. */
+/** The bounds of the grapheme that `at` lies in or begins. If it is longer than what is examined, the bounds of a part of it. */
 function graphemeAt(text: string, at: number): { readonly start: number; readonly end: number } {
   const from = Math.max(0, at - AROUND);
   const inside = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text.slice(from, at + AROUND)).containing(at - from);
@@ -114,14 +120,14 @@ const isSecondHalf = (text: string, at: number): boolean => {
   return code >= 0xdc00 && code <= 0xdfff;
 };
 
-/** Where a head of at most `at` units ends. */
+/** The end of a head of at most `at` units. */
 function lastStart(text: string, at: number): number {
   const { start } = graphemeAt(text, at);
   const end = start > Math.max(0, at - AROUND) ? start : at;
   return isSecondHalf(text, end) ? end - 1 : end;
 }
 
-/** Where a tail that begins at `at` or later begins. */
+/** The start of a tail that begins at `at` or later. */
 function nextStart(text: string, at: number): number {
   const { start, end } = graphemeAt(text, at);
   const next = start === at ? at : end;

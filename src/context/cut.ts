@@ -1,4 +1,4 @@
-/** Where the view may be cut: at closed groups, so that what is newest stays verbatim. */
+/** Where the view may be cut: between closed groups, so that the newest messages stay verbatim. */
 import type { CompactionTrigger, Overlay } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
@@ -12,15 +12,18 @@ const openCalls = ({ turn, imported_calls }: SessionState): ReadonlySet<string> 
 
 export const viewGroups = (state: SessionState): Group[] => groupItems(state.view.items, openCalls(state));
 
-/** Raw estimate of a group as the view shows it, with what stands for the results that it lacks. */
+/** Raw tokens of a group as the view shows it, with placeholders for missing results. */
 export const weigh = (state: SessionState, { items }: Group): number =>
   items.reduce((sum, item) => sum + itemTokens(state, item), Math.max(0, missingResults(items)) * NO_RESULT_TOKENS);
 
-/** What is done because it must be, whatever it saves. */
+/** Whether the change must be made, whatever it saves. */
 export const isForced = (trigger: CompactionTrigger): boolean =>
   trigger === "overflow" || trigger === "inline" || trigger === "model_switch";
 
-/** Tokens that stay verbatim: not padded, for most of the tail has been counted, and a share is to be the share that it says. */
+/**
+ * Tokens to keep verbatim. They are not padded, because the provider has counted most of the tail, and a share must be
+ * exactly the share that the policy states.
+ */
 export function keptTokens({ limits, policy, trigger, options }: PlanInput): number {
   const { keep } = policy;
   const window = limits.window ?? 0;
@@ -34,8 +37,8 @@ export function keptTokens({ limits, policy, trigger, options }: PlanInput): num
 }
 
 /**
- * The groups that stay, oldest first; all of them when nothing can go. `budget`: tokens that stay. Never past a call whose
- * result is still owed. It reads as much of the view as stays, and no more.
+ * The groups that stay, oldest first; all of them when nothing can leave. `budget`: tokens to keep. The cut never
+ * passes a call whose result is still missing. Reads only as much of the view as stays.
  */
 export function findTail(input: PlanInput, budget: number): readonly Group[] {
   const open = openCalls(input.state);
@@ -45,10 +48,10 @@ export function findTail(input: PlanInput, budget: number): readonly Group[] {
   return groups.take(Math.max(1, forced, countOpen(groups, open), countAfter(groups, input.options?.up_to ?? null)));
 }
 
-/** What stays when a compaction must be and no cut was found (Opal compaction). */
+/** Messages to keep when a compaction is forced and no cut was found. */
 const FORCED_MESSAGES = 2;
 
-/** How many of the newest groups stay. */
+/** Number of newest groups that stay. */
 function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): number {
   const { keep } = input.policy;
   const byShare = input.options?.keep_recent != null || input.trigger === "overflow";
@@ -64,7 +67,10 @@ function chosenTail(input: PlanInput, groups: NewestGroups, budget: number): num
   }
 }
 
-/** As few of the newest groups as hold `messages`: rounded outward. What stays anyway is none of them. */
+/**
+ * The smallest number of newest groups that hold `messages` messages, rounded outward to whole groups. System messages
+ * that stay anyway do not count.
+ */
 function countMessages(groups: NewestGroups, messages: number, { system_messages }: Pick<Policy["keep"], "system_messages">): number {
   let kept = 0;
   for (let seen = 0; seen < messages; kept++) {
@@ -75,13 +81,13 @@ function countMessages(groups: NewestGroups, messages: number, { system_messages
   return kept;
 }
 
-/** As a request has them: a response with all its calls is one, and each result is one. */
+/** Number of messages of a group as a request has them: a response with all its calls is one, and each result is one. */
 export function messagesOf({ items }: Group): number {
   const results = items.filter((item) => item.kind === "tool_result").length;
   return results + (results < items.length ? 1 : 0);
 }
 
-/** Messages of the view as a request has them: the summary is one. */
+/** Number of messages of the view as a request has them. All summaries together count as one. */
 export const messagesIn = ({ view }: SessionState): number =>
   groupItems(view.items, NO_OPEN_CALLS).reduce((sum, group) => sum + messagesOf(group), view.overlays.some(isSummary) ? 1 : 0);
 
@@ -89,11 +95,11 @@ const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 const isSummary = ({ kind }: Overlay): boolean => kind === "summary";
 
 interface Walked {
-  /** Groups of the longest tail within the budget; the newest always stays. */
+  /** Number of groups of the longest tail within the budget. The newest group always stays. */
   readonly fits: number;
-  /** Groups of the shortest tail that reaches it. */
+  /** Number of groups of the shortest tail that reaches the budget. */
   readonly fills: number;
-  /** Groups of the shortest tail that is over it; null: all of them are not. */
+  /** Number of groups of the shortest tail that exceeds the budget. Null when the whole view does not. */
   readonly exceeds: number | null;
 }
 
@@ -110,14 +116,17 @@ function walkBack({ state, limits }: PlanInput, groups: NewestGroups, budget: nu
   }
 }
 
-/** The oldest message of the user among the newest `most` groups; all of these stay when there is none, and everything when `most` is null. */
+/**
+ * The tail that starts at the oldest user message among the newest `most` groups. All `most` groups stay when there is
+ * none, and everything stays when `most` is null.
+ */
 function onToUser(groups: NewestGroups, most: number | null): number {
   if (most === null) return Number.POSITIVE_INFINITY;
   for (let kept = most; kept > 0; kept--) if (groups.at(kept - 1)?.isUser) return kept;
   return most;
 }
 
-/** Back to a message of the user if one lies within a quarter of the budget, so that the tail starts well. */
+/** Extends the tail back to a user message if one lies within a quarter of the budget, so that the tail starts with a question. */
 function backToUser({ state, limits }: PlanInput, groups: NewestGroups, by: { readonly kept: number; readonly budget: number }): number {
   const { kept, budget } = by;
   if (groups.at(kept - 1)?.isUser) return kept;
@@ -132,7 +141,7 @@ function backToUser({ state, limits }: PlanInput, groups: NewestGroups, by: { re
   }
 }
 
-/** As many of the newest groups as hold every open call. */
+/** The smallest number of newest groups that hold every open call. */
 function countOpen(groups: NewestGroups, open: ReadonlySet<string>): number {
   let left = open.size;
   let count = 0;
@@ -146,7 +155,7 @@ function countOpen(groups: NewestGroups, open: ReadonlySet<string>): number {
   return count;
 }
 
-/** How many of the newest groups end after position `upTo`. */
+/** Number of newest groups that end after position `upTo`. */
 function countAfter(groups: NewestGroups, upTo: number | null): number {
   let count = 0;
   for (let group = groups.at(0); upTo !== null && group && group.to > upTo; group = groups.at(count)) count++;

@@ -1,22 +1,25 @@
-/** Dropping: groups leave the view without a summary. They stay in the record and go into the next summary. */
+/** Drops: groups leave the view without a summary. They stay in the record and go into the next summary. */
 import type { OverlayId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
 import { weigh } from "./cut";
 import type { Group } from "./groups";
 import type { DropRung } from "./plan";
 
-/** What leaves or has left the view already, as one stretch of positions. It grows while it is put together: a long view has a group for every two messages. */
+/**
+ * A run of positions that leave the view or have left it. Mutable while it is built, because a long view has a group
+ * for every two messages.
+ */
 interface Stretch {
   readonly from: number;
   to: number;
   readonly replaces: OverlayId[];
   items: number;
   tokens: number;
-  /** Something of it is still in the view. */
+  /** At least one of its items is still in the view. */
   leaves: boolean;
 }
 
-/** One drop for each stretch of neighbouring positions; trimmed ranges that lie next to or between groups become part of it. */
+/** One drop for each run of neighbouring positions. Ranges that were trimmed before, next to or between the groups, become part of it. */
 export function dropRungs(
   state: SessionState,
   groups: readonly Group[],

@@ -1,55 +1,55 @@
 /**
- * What reading and rewriting a view costs: the rent of not compacting, and the price of doing it (docs/policy.md, the
- * rent trigger). Sizes are tokens, scaled and unpadded; prices are per token, in any one unit.
+ * What reading and rewriting a view costs: the rent of not compacting, and the price of a compaction (docs/policy.md,
+ * the rent trigger). Sizes are tokens, scaled and unpadded. Prices are per token, in any one unit.
  */
 import type { SummaryMode } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 
 export interface Prices {
   readonly input: number;
-  /** Input that is written to the provider's cache; as `input` where that costs nothing more. */
+  /** Price of input that is written to the provider's cache. Equal to `input` where that costs nothing extra. */
   readonly cache_write: number;
   readonly cached: number;
   readonly output: number;
 }
 
-/** Relative prices of a model whose own are unknown (docs/policy.md). */
+/** Relative prices for a model whose prices are unknown (docs/policy.md). */
 export const UNKNOWN_PRICES: Prices = { input: 1, cache_write: 1, cached: 0.1, output: 5 };
 
-/** A provider's cache forgets a prefix that was not read for this long (docs/platform-facts.md). */
+/** Lifetime of a prefix in a provider's cache that is not read again, in milliseconds (docs/platform-facts.md). */
 export const CACHE_TTL_MS = 5 * 60_000;
-/** The instruction that a summary request adds. */
+/** Tokens of the instruction that a summary request adds. */
 export const INSTRUCTION_TOKENS = 400;
 
-/** The view in the parts that a compaction tells apart. */
+/** The parts of the view that a compaction treats differently, in tokens. */
 export interface ViewSizes {
-  /** System prompt, tools, pins. */
+  /** System prompt, tools and pins. */
   readonly fixed: number;
   readonly chain: number;
-  /** What lies between the chain and the cut, and goes into the summary. */
+  /** What lies between the chain and the cut and goes into the summary. */
   readonly source: number;
-  /** What lies there and stays: system messages, by policy. No summary reads them. */
+  /** System messages before the cut that the policy keeps. No summary reads them. */
   readonly standing: number;
   readonly tail: number;
-  /** What a transcript holds beside the source: the chain that is merged, what was only trimmed, or all that left the view when it is made again. */
+  /** What a transcript holds beside the source: the chain that is merged, trimmed items, and what is read again of the record. */
   readonly beside: number;
-  /** The new summary, expected. */
+  /** The expected size of the new summary. */
   readonly summary: number;
-  /** Chain and source become one summary. */
+  /** Chain and source are merged into one summary. */
   readonly merge: boolean;
-  /** The definition of `memory_query`, where the change is the first to offer it. */
+  /** The definition of `memory_query`, if this change is the first to offer it. Else 0. */
   readonly offer: number;
 }
 
 export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain + sizes.source + sizes.standing + sizes.tail;
 export const tokensAfter = (sizes: ViewSizes): number =>
   sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.standing + sizes.tail;
-/** Gains below 0 count as 0. */
+/** A gain below 0 counts as 0. */
 export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
 /**
- * What one more call pays to read again what a compaction would have removed. `free`: so many of the newest tokens are worth reading, so what
- * of them lies before the cut is no rent.
+ * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
+ * that are worth re-reading, so that those of them that lie before the cut cost no rent.
  */
 export const rentOf = (sizes: ViewSizes, prices: Prices, free: number): number =>
   prices.cached * Math.max(0, gainOf(sizes) - Math.max(0, free - sizes.tail));
@@ -63,18 +63,21 @@ interface Pricing {
   readonly prices: Prices;
   readonly warm: boolean;
   readonly samePrefix: boolean;
-  /** Tokens of transcript that one call of the summariser holds. */
+  /** Tokens of transcript that one call of the summariser can hold. */
   readonly room: number;
 }
 
-/** Whether the provider's cache of this epoch's last request can still be there; `now` in epoch milliseconds. */
+/** Whether the provider's cache can still hold this epoch's last request. `now`: epoch milliseconds. */
 export const isWarm = ({ anchor, view }: SessionState, now: number): boolean =>
   anchor?.epoch === view.epoch && now - anchor.at < CACHE_TTL_MS;
 
-/** Price of compacting now, in the cheaper of the modes that are open. What is read in parts is asked for, and begun with the summary so far, in each. */
+/**
+ * The price of compacting now, in the cheaper of the available modes. A transcript that is read in parts pays its
+ * instruction and the summary so far in each part.
+ */
 export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
   const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
-  // Tools stand at a request's head: where one is added, nothing behind it is in the cache any more.
+  // Tools stand at the head of a request. When one is added, the cache holds nothing after it any more.
   const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;
   const rewrite = warm ? (prices.cache_write - prices.cached) * (head + sizes.standing + sizes.tail + sizes.summary) : 0;
   const read = sizes.source + sizes.beside;

@@ -28,21 +28,21 @@ import { shortenParts } from "./view";
 
 export interface DraftInput {
   readonly state: SessionState;
-  /** The model whose window is being fitted. */
+  /** The model whose window the request must fit. */
   readonly limits: ModelLimits;
   readonly trigger: CompactionTrigger;
   readonly newOverlay: () => OverlayId;
-  /** An item's content as it was recorded. */
+  /** Reads an item's content as it was recorded. */
   readonly read: (item: ItemMeta) => readonly Part[];
-  /** The summariser's calls, all of this compaction; null when no model ran. */
+  /** Sum of all the summariser's calls in this compaction. Null when no model ran. */
   readonly summarizer: (Spent & { readonly attempts: number }) | null;
-  /** What the plan expected; null where there was none, or where what is done is not what it priced. */
+  /** What the plan expected. Null when there was no plan, or the change differs from what the plan priced. */
   readonly economy: PlanEconomy | null;
-  /** Epoch milliseconds: a cache that was not read for a while is cold. */
+  /** Epoch milliseconds. A provider's cache that was not read for a while is cold. */
   readonly now: number;
 }
 
-/** A summary that stands in the view: by a model, or the note that takes its place. */
+/** The text of a summary by a model, or of the note in its place. */
 export interface SummaryText {
   readonly text: string;
   /** Raw estimate. */
@@ -72,33 +72,33 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
   }
 }
 
-/** The plan goes by the most that it can weigh; what is kept is what it does weigh, or the ratio would be learned from the difference. */
+/** Weighs the shortened item exactly. The plan used an upper bound; storing that would let the ratio learn from the difference. */
 function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
   const item = state.view.items.find((shown) => shown.position === position);
   const parts = item ? read(item) : [];
   if (!item || parts.length === 0) return { position, tokens };
-  // What is shortened is out of the view: `memory_query` is offered from then on, but where the policy says never.
+  // What is shortened is out of the view, so `memory_query` is offered from then on, unless the policy never offers it.
   const way = state.settings.recall === false ? null : wayBack(item);
   return { position, tokens: estimateParts(shortenParts(parts, chars, way)) };
 }
 
 interface SummaryDraft {
   readonly summary: SummaryText;
-  /** What was leased, or what a note stands for. */
+  /** The leased plan, or the plan of a note. */
   readonly plan: Covering;
-  /** Names the summary's body. */
+  /** The id of the summary's body. */
   readonly overlay: OverlayId;
-  /** What else the same change rewrites. */
+  /** Other rungs of the same change. */
   readonly also: readonly Rung[];
 }
 
-/** Mode null: a note, which no model wrote. */
+/** `mode` is null for a note that no model wrote. */
 type Covering = Omit<SummaryPlan, "mode" | "split"> & { readonly mode: SummaryMode | null };
 
-/** What a receipt says of a rung. */
+/** A rung as the receipt records it. */
 type Taken = Receipt["rungs"][number];
 
-/** The summary over the range that was leased, and the rungs that go with it. */
+/** The change that commits a summary over the leased range, with the rungs of the same plan. */
 export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft, input: DraftInput): EpochDraft {
   const { view } = input.state;
   const leaves = view.items.filter((item) => item.position <= plan.range.to && !plan.keeps.includes(item.position));
@@ -130,7 +130,7 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
   return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
 }
 
-/** A change by hand, that no plan made: a revert, a reset. */
+/** A change that was requested by hand and that no plan made: a revert or a reset. */
 export const draftByHand = (ops: readonly EpochOp[], input: DraftInput): EpochDraft => draftFromOps(ops, input, { rungs: [], mode: null });
 
 function draftFromOps(
@@ -146,7 +146,7 @@ function draftFromOps(
   return { base_epoch: input.state.view.epoch, ops, receipt };
 }
 
-/** The change is applied to a copy and weighed: what leaves and what comes, in the measure of what was there before. */
+/** Applies the change to a copy of the state and measures it. What leaves and what comes is measured relative to the request before. */
 function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   const { state, limits, trigger, summarizer } = input;
   const after = stateAfter(state, ops, trigger);
@@ -173,7 +173,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
   };
 }
 
-/** Without a plan the price is that of the cache: what follows the prefix that stays is written again. */
+/** Without a plan the price is the cache's: everything after the unchanged prefix is written again. */
 function economyOf(
   { state, limits, economy, now: at }: DraftInput,
   { before, now, kept }: { readonly before: number; readonly now: number; readonly kept: number },
@@ -186,7 +186,7 @@ function economyOf(
 
 const certaintyOf = ({ source, error_bound }: Measure): Certainty => ({ source, error_bound });
 
-/** What else a change makes smaller it would make smaller without its summary, too: that is not the summary's gain. */
+/** Whether the summary itself makes the view smaller: the same change without its summary would leave the view larger. */
 export function isSmallerBySummary(state: SessionState, ops: readonly EpochOp[]): boolean {
   const weigh = (done: readonly EpochOp[]): number => stateAfter(state, done, "manual").view.tokens;
   return weigh(ops) < weigh(ops.filter((op) => op.op !== "summarize"));

@@ -1,4 +1,4 @@
-/** What takes the place of a summary that could not be had: a note made without a model (Opal compaction, truncate fallback). */
+/** A note in place of a summary, made without a model: as the policy's form of summary, or as a fallback when no summary could be made. */
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
@@ -7,18 +7,18 @@ import { type FileOps, withFileOps } from "./file-ops";
 
 const ROLES = { user: "user", assistant: "assistant", system: "system", tool_call: "tool call", tool_result: "tool result" } as const;
 
-/** What a note stands for, and where. */
+/** What a note covers, and where it stands. */
 export interface NotePlan {
   readonly plan: SummaryPlan;
-  /** What leaves the view now. */
+  /** Items that leave the view with this change. */
   readonly leaves: readonly ItemMeta[];
-  /** How many items had left it before, by being trimmed. */
+  /** Number of items that were trimmed from the view before. */
   readonly trimmed: number;
-  /** How many items the earlier notes and summaries stood for that this one takes the place of. */
+  /** Number of items that the earlier notes and summaries covered which this note replaces. */
   readonly compacted: number;
 }
 
-/** The note that the policy asks for in place of a summary: it stands for all that the plan covers, earlier notes included. */
+/** The note that `summary.form: note` asks for. It covers everything that the plan covers, including earlier notes. */
 export function planChosenNote(plan: SummaryPlan, { view }: SessionState): NotePlan {
   const covered = view.overlays.filter(({ id }) => plan.replaces.includes(id));
   const itemsOf = (kind: "summary" | "dropped"): number =>
@@ -32,14 +32,15 @@ export function planChosenNote(plan: SummaryPlan, { view }: SessionState): NoteP
 }
 
 /**
- * The note that takes the place of the summary that was planned. Summaries that stand were paid for: whatever the plan was to fold, they
- * stay, and the note stands for what comes after the newest of them. Null: nothing of that would leave.
+ * The note that replaces a planned summary as a fallback. Existing summaries were paid for, so they stay even if the
+ * plan was to merge them, and the note covers what comes after the newest of them. Null when nothing after it would
+ * leave the view.
  */
 export function planNote(asked: SummaryPlan, state: SessionState): NotePlan | null {
   const { overlays, items } = state.view;
   const { to } = asked.range;
   const read = overlays.reduce((end, overlay) => (overlay.kind === "summary" ? Math.max(end, overlay.to) : end), 0);
-  // What a summary left standing in its range stays, whole groups of it: the note's range would not cover it.
+  // Items that a summary left in its range stay, with their whole groups, because the note's range would not cover them.
   const standing = viewGroups(state).flatMap((group) => (group.from <= read ? group.items : []));
   const keeps = new Set([...asked.keeps, ...standing.flatMap(({ position }) => (position <= to ? [position] : []))]);
   const leaves = items.filter(({ position }) => position <= to && !keeps.has(position));
@@ -56,8 +57,8 @@ export function planNote(asked: SummaryPlan, state: SessionState): NotePlan | nu
 }
 
 /**
- * `[Compacted N messages: …]` with how many there were of each role, and the files that were touched, within `cap` tokens. Of what had been
- * trimmed before, the view knows the number only.
+ * Renders `[Compacted N messages: …]` with the number of messages per role and the files that were touched, in at most
+ * `cap` tokens. Of messages that were trimmed before, the view knows only the number.
  */
 export function fallbackNote(
   { leaves, trimmed, compacted }: Pick<NotePlan, "leaves" | "trimmed"> & Partial<Pick<NotePlan, "compacted">>,

@@ -1,6 +1,6 @@
 /**
- * Which files a conversation has read and modified, from its tool calls and over its compactions (Opal compaction,
- * cumulative file-op tracking). A file that was read and later modified counts as modified.
+ * The files that a conversation has read and modified, taken from its tool calls and carried over its compactions. A
+ * file that was read and later modified counts as modified.
  */
 import type { FileMapping, ToolDefinition } from "../domain/message";
 import { neutralize } from "./delimiters";
@@ -15,7 +15,7 @@ export interface FileOps {
 export const NO_FILES: FileOps = { read: [], modified: [] };
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
-/** What a tool's name says alone; the weak ones with something of a file only. */
+/** Words of a tool's name that show what it does. The weak ones count only together with a word for files. */
 const READS = words("read view open cat show");
 const WEAK_READS = words("get load fetch");
 const CHANGES = words("write create save edit modify update patch append insert replace rewrite overwrite");
@@ -23,7 +23,7 @@ const WEAK_CHANGES = words("apply change");
 const FILES = words(
   "file files content contents line lines text document diff patch str string block blocks code notebook cell cells range",
 );
-/** Words that change nothing of it. What is neither these nor of a file is another thing's: a directory, a ticket. */
+/** Words that do not change the meaning. Any other word means that the tool works on something else, such as a directory or a ticket. */
 const FILLERS = words("to in into and or new multi multiple many based editor tool at from by of the all search find regex");
 const PATH_KEYS = [
   "path",
@@ -38,19 +38,19 @@ const PATH_KEYS = [
   "files",
   "edits",
 ] as const;
-/** Where a tool that is given a patch has it. */
+/** Arguments in which a patch tool receives its patch. */
 const PATCH_KEYS = ["patch", "diff", "input"] as const;
-/** The files that a patch names. */
+/** The lines of a patch that name files. */
 const PATCHED = /^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ b\/)(\S.*)$/gm;
-/** So many paths of each kind are remembered, the newest. */
+/** Maximum number of paths of each kind. The newest are kept. */
 const MAX_PATHS = 100;
 const MAX_PATH_CHARS = 300;
 
-/** What a tool does to files and which arguments may name them; null: nothing that is known. */
+/** What a tool does to files, and which arguments may name them. Null when it is not known to touch files. */
 type Touch = { readonly modifies: boolean; readonly keys: readonly string[] } | null;
 export type TouchOf = (tool: string) => Touch;
 
-/** By what the session's tools say of themselves; a tool that says nothing, or is offered no more, by its name. */
+/** Decides by the session's tool definitions. A tool without a mapping, or one that is no longer offered, is judged by its name. */
 export function touchOf(tools: readonly Pick<ToolDefinition, "name" | "files">[]): TouchOf {
   const mapped = new Map(tools.flatMap(({ name, files }): [string, FileMapping][] => (files ? [[name, files]] : [])));
   return (tool) => {
@@ -59,7 +59,10 @@ export function touchOf(tools: readonly Pick<ToolDefinition, "name" | "files">[]
   };
 }
 
-/** By the words of its name, without what a server or a namespace puts in front: `edit_file_lines`, `MultiEdit`, `mcp__disk__writeToFile`. */
+/**
+ * Judges a tool by the words of its name, without the prefix of a server or namespace: `edit_file_lines`, `MultiEdit`,
+ * `mcp__disk__writeToFile`.
+ */
 function guessTouch(tool: string): Touch {
   const name = tool.split(/__|[./:]/).at(-1) ?? "";
   const parts = name
@@ -76,7 +79,7 @@ function guessTouch(tool: string): Touch {
 
 type Calls = Iterable<{ readonly name: string; readonly arguments: string }>;
 
-/** `calls` in order: the tool's name and its arguments as JSON text; what cannot be read says nothing. */
+/** `calls` in order: the tool's name, and its arguments as JSON text. Arguments that cannot be parsed name no files. */
 export function fileOpsOf(calls: Calls, before: FileOps = NO_FILES, touch: TouchOf = guessTouch): FileOps {
   const read = new Set(before.read);
   const modified = new Set(before.modified);
@@ -93,7 +96,7 @@ function addNewest(paths: Set<string>, path: string): void {
   paths.add(path);
 }
 
-/** What the first of the keys that names something names: one path, or a list of them; else those in a patch. */
+/** The paths in the first argument that names any: one path, or a list. Otherwise the paths in a patch. */
 function pathsIn(text: string, { modifies, keys }: NonNullable<Touch>): readonly string[] {
   const given = parseArguments(text);
   const named = firstPaths(given, keys);
@@ -115,7 +118,7 @@ const fieldsOf = (value: unknown): ReadonlyMap<string, unknown> =>
 const firstPaths = (given: ReadonlyMap<string, unknown>, keys: readonly string[]): readonly string[] =>
   keys.map((key) => toPaths(given.get(key))).find((paths) => paths.length > 0) ?? [];
 
-/** A path, a list of paths, or a list of what has a path each. */
+/** Accepts a path, a list of paths, or a list of objects with a path each. */
 const toPaths = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((path: unknown): readonly string[] => {
     if (typeof path === "string") return path.trim() === "" ? [] : [toPath(path)];
@@ -132,12 +135,12 @@ const MODIFIED_TAG = "modified-files";
 
 const withoutTags = (text: string): string => neutralize(READ_TAG, neutralize(MODIFIED_TAG, text));
 
-/** At least this share of a summary's cap is the lists' where they need it. */
+/** Minimum share of a summary's cap for the lists, where they need it. */
 const LISTS_SHARE = 1 / 8;
 
 /**
- * `summary` with the lists at its end, which have what it leaves of `cap` tokens: the newest paths stay, those that were modified first.
- * What the summary says itself under these tags is not taken for ours.
+ * Appends the lists to `summary`. They get what the summary leaves of `cap` tokens; the newest paths stay, modified
+ * files first. Text of the summary under these tags is neutralised, so that it is not taken for our lists.
  */
 export function withFileOps(summary: string, files: FileOps, cap = Number.POSITIVE_INFINITY): string {
   const said = withoutTags(summary);
@@ -149,7 +152,7 @@ export function withFileOps(summary: string, files: FileOps, cap = Number.POSITI
 
 /** Raw tokens of a list's tags. */
 const TAGS_TOKENS = 16;
-/** An estimate is rounded: of many short texts each may weigh so much more than was said. */
+/** Estimates are rounded, so each of many short texts may weigh up to this much more than estimated. */
 const ROUNDING = 0.5;
 
 function newestWithin({ read, modified }: FileOps, room: number): FileOps {
@@ -168,7 +171,7 @@ function newestWithin({ read, modified }: FileOps, room: number): FileOps {
   return { modified: changed, read: newest(read) };
 }
 
-/** The lists that `withFileOps` put at the end of an earlier summary. */
+/** The lists that `withFileOps` appended to an earlier summary. */
 export function fileOpsIn(summary: string): FileOps {
   const list = (tag: string): string[] => {
     const start = summary.lastIndexOf(`<${tag}>\n`);
@@ -183,5 +186,5 @@ export function fileOpsIn(summary: string): FileOps {
   return { read: list(READ_TAG), modified: list(MODIFIED_TAG) };
 }
 
-/** A summary as its author wrote it: the lists are added by code each time, and are not his to update. */
+/** A summary without its lists. Code adds them anew each time, so the model does not update them. */
 export const withoutFileOps = (summary: string): string => summary.split(/\n\n<(?:read|modified)-files>\n/, 1)[0] ?? "";

@@ -1,8 +1,8 @@
 /**
- * Input that is larger than the summariser's window is read in parts, each folded into the summary of those before it
- * (docs/design.md §5, summary). A part ends at an exchange group, where that fills it well; else at an item; else inside one. Nothing is left
- * out: a fold has as many parts as its source takes, each of them reads on from where the one before it ended, and each but the last reads
- * three quarters of its room or more.
+ * Splits input that exceeds the summariser's window into parts. Each part is summarised together with the summary of
+ * those before it (docs/design.md §5, summary). A part ends at an exchange group if that fills it well, else at an
+ * item, else inside an item. Nothing is left out: each part continues where the previous one ended, and each but the
+ * last fills at least three quarters of its room.
  */
 import type { ItemMeta } from "../domain/message";
 import { startsGroup } from "./groups";
@@ -10,7 +10,7 @@ import { renderEntry, type TranscriptEntry } from "./prompts";
 import { BYTES_PER_TOKEN, weighText } from "./request-bytes";
 import { headOf } from "./tool-results";
 
-/** Everything before `position` was read, and `chars` characters of the entry at it. */
+/** How far the source is read: everything before `position`, and `chars` characters of the entry at `position`. */
 export interface FoldPoint {
   readonly position: number;
   readonly chars: number;
@@ -18,11 +18,14 @@ export interface FoldPoint {
 
 export interface FoldChunk {
   readonly lines: readonly string[];
-  /** Where the next part begins; null: this is the last. */
+  /** Where the next part begins. Null after the last part. */
   readonly next: FoldPoint | null;
 }
 
-/** The share of its room that a part fills at least while there is more to read: a part ends at a group, or an item, only where that leaves little unused. */
+/**
+ * Minimum share of its room that a part fills while there is more to read. A part ends at a group or an item only if at
+ * most a quarter is left unused.
+ */
 const LEAST_FILL = 3 / 4;
 
 interface Taken {
@@ -31,7 +34,7 @@ interface Taken {
   readonly tokens: number;
 }
 
-/** Reads one part of at most `room` raw tokens by `weighText`, from `start` on. `entries` begin at `start.position`, in order. */
+/** Reads one part of at most `room` raw tokens by `weighText`, from `start` on. `entries` are in order and begin at `start.position`. */
 export function takeChunk(entries: Iterable<TranscriptEntry>, start: FoldPoint, room: number): FoldChunk {
   const taken: Taken[] = [];
   let used = 0;
@@ -53,7 +56,7 @@ interface Following {
   readonly skipped: number;
 }
 
-/** `following` did not fit any more. */
+/** Ends the part before `following`, which did not fit, or inside it. */
 function endBefore({ meta, beginning, skipped }: Following, taken: readonly Taken[], room: number): FoldChunk {
   const groups = wholeGroups(taken, meta);
   if (groups.length > 0 && weightOf(groups) >= room * LEAST_FILL) return endAfter(groups, taken[groups.length]?.meta ?? meta);
@@ -70,17 +73,20 @@ const linesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ lin
 
 const weightOf = (taken: readonly Taken[]): number => taken.reduce((sum, { tokens }) => sum + tokens, 0);
 
-/** UTF-16 units of one character, at most. */
+/** Maximum UTF-16 units of one character. */
 const CHARACTER = 2;
 
-/** `beginning`: as much of `line` as it took to know that it is larger than `room`, or all of it. A giant is not read whole for each of its parts. */
+/**
+ * The weight of `line`. `beginning`: as much of it as was read to find that it exceeds `room`, or all of it. So a very
+ * long entry is not read whole for each of its parts.
+ */
 function weigh(line: string, room: number): { readonly tokens: number; readonly beginning: string } {
   const beginning = headOf(line, Math.ceil(room * BYTES_PER_TOKEN) + CHARACTER);
   const tokens = weighText(beginning);
   return tokens > room || beginning === line ? { tokens, beginning } : { tokens: weighText(line), beginning: line };
 }
 
-/** Without the group that the entry that did not fit belongs to. */
+/** The entries before the group that `next`, which did not fit, belongs to. */
 function wholeGroups(taken: readonly Taken[], next: ItemMeta): readonly Taken[] {
   let count = taken.length;
   let following = next;
@@ -91,10 +97,10 @@ function wholeGroups(taken: readonly Taken[], next: ItemMeta): readonly Taken[] 
   return taken.slice(0, count);
 }
 
-/** Fewest characters of a part, so that every part goes on. */
+/** Minimum characters of a part, so that every part makes progress. */
 const LEAST_CHARS = 200;
 
-/** The longest start of `text` that weighs at most `room`, found by halving the error: density varies within a text. */
+/** The longest start of `text` that weighs at most `room`, found by shrinking step by step, because the density of a text varies. */
 function headWithin(text: string, room: number): string {
   let head = text;
   for (let tokens = weighText(head); tokens > room && head.length > LEAST_CHARS; tokens = weighText(head)) {

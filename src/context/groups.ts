@@ -1,6 +1,6 @@
 /**
- * Exchange groups: what must never be separated. A group is one message of the user, or one response of the
- * assistant with all its tool calls and all their results (docs/field.md, lesson 1).
+ * Exchange groups: items that must never be separated. A group is one user message, or one response of the assistant
+ * with all its tool calls and all their results (docs/field.md, lesson 1).
  */
 import type { ItemMeta } from "../domain/message";
 
@@ -8,16 +8,16 @@ export interface Group {
   readonly items: readonly ItemMeta[];
   readonly from: number;
   readonly to: number;
-  /** Starts with a message of the user. */
+  /** The group starts with a user message. */
   readonly isUser: boolean;
-  /** No call of it is still open. */
+  /** The group has no open call. */
   readonly closed: boolean;
 }
 
 /**
- * A response begins with its text, or, when it has none, with its first call: one that does not follow the text or a call
- * of the same turn, or of the same imported message, right away. What another turn or message left unanswered is a
- * response of its own.
+ * Whether the item starts a group. A response begins with its text or, without text, with its first call: a call that
+ * does not directly follow the text or a call of the same turn or of the same imported message. Calls that another turn
+ * or message left unanswered form a response of their own.
  */
 export function startsGroup(item: ItemMeta, previous: ItemMeta | undefined): boolean {
   if (!previous) return true;
@@ -34,7 +34,7 @@ const toGroup = (items: readonly [ItemMeta, ...ItemMeta[]], openCalls: ReadonlyS
   return { items, from: first.position, to: items.at(-1)?.position ?? first.position, isUser: first.kind === "user", closed };
 };
 
-/** `items` in order of position, cut into groups. `openCalls`: executions whose results are still owed. */
+/** Groups `items`, which are in order of position. `openCalls`: executions whose results are still missing. */
 export function groupItems(items: readonly ItemMeta[], openCalls: ReadonlySet<string>): Group[] {
   const runs: [ItemMeta, ...ItemMeta[]][] = [];
   let run: [ItemMeta, ...ItemMeta[]] | null = null;
@@ -49,7 +49,7 @@ export function groupItems(items: readonly ItemMeta[], openCalls: ReadonlySet<st
   return runs.map((run) => toGroup(run, openCalls));
 }
 
-/** The same groups from the newest on, made as far as they are asked for: where to cut must not cost the length of the view. */
+/** Groups items from the newest on, on demand, so that finding the cut does not cost the length of the view. */
 export class NewestGroups {
   readonly #found: Group[] = [];
   readonly #items: readonly ItemMeta[];
@@ -62,13 +62,13 @@ export class NewestGroups {
     this.#left = items.length;
   }
 
-  /** The `n`th newest, from 0; undefined: there are not so many. */
+  /** The `n`th newest group, counted from 0. Undefined when there are fewer. */
   at(n: number): Group | undefined {
     while (this.#found.length <= n && this.#left > 0) this.#found.push(this.#next());
     return this.#found[n];
   }
 
-  /** The newest `count`, oldest first. */
+  /** The newest `count` groups, oldest first. */
   take(count: number): Group[] {
     this.at(count - 1);
     return this.#found.slice(0, count).reverse();

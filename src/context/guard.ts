@@ -1,8 +1,9 @@
 /**
- * The guard: a request that would not fit loses its oldest closed groups, whatever the policy, and no model is asked
- * (docs/design.md §5). The last message of the user and the newest group stay. What is still too large has its longest
- * results shortened in the view. What remains is the floor: if that does not fit, nothing is paid for (docs/field.md, lesson 4).
- * A provider's count makes the guard act, and never refuse: it holds for the view as it stands and not for what would stay of it.
+ * The guard: a request that would not fit loses its oldest closed groups, whatever the policy and without a model
+ * (docs/design.md §5). The last user message and the newest group stay. If the rest is still too large, its longest
+ * results are shortened in the view. What remains is the floor: if that does not fit, the turn is refused before
+ * anything is paid for (docs/field.md, lesson 4). A provider's count can make the guard act but never refuse, because
+ * it counts the present view and not what would stay of it.
  */
 import { isBreakerOpen } from "../domain/breaker";
 import type { Reduction } from "../domain/compaction-events";
@@ -47,13 +48,14 @@ export function planGuard(asked: GuardInput): Plan {
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
-  // Only the last count says that it does not fit, and nothing can go: the provider is asked, who counts again or refuses.
+  // Only the provider's last count says that the request does not fit, and nothing can leave. The request is sent: the provider counts
+  // again or refuses.
   const rungs = worked.rungs();
   if (rungs.length === 0) return { kind: "none", reason: "nothing_older", next };
   return guardPlan({ state, limits }, { next, rungs });
 }
 
-/** A change of the view that takes effect at once and asks no model. */
+/** A change of the view that takes effect at once and needs no model. */
 export function guardPlan(
   { state, limits }: Pick<GuardInput, "state" | "limits">,
   { next, rungs }: { readonly next: Measure; readonly rungs: CompactPlan["rungs"] },
@@ -71,7 +73,10 @@ export function guardPlan(
   };
 }
 
-/** A window that is unknown, or larger than what is held in memory, is no reason to send without an end: the oldest closed groups go. Null: it is small enough. */
+/**
+ * Keeps the request within the bound in bytes, which holds for every window: drops the oldest closed groups, then
+ * shortens the longest results. Null when the request is small enough.
+ */
 function planBytes({ state, limits, policy }: GuardInput, next: Measure): Plan | null {
   const worked = workOutBytes({ state, limits, policy });
   if (!worked) return null;
@@ -82,11 +87,11 @@ const TOO_LARGE = "the next request would be larger than any may be";
 
 interface WorkedOutBytes {
   readonly rungs: readonly Rung[];
-  /** What stays is too large when every rung is taken; null: it is not. */
+  /** The report if what stays is too large even after every rung. Null otherwise. */
   readonly fit: FitReport | null;
 }
 
-/** Null: the request is within the bound in bytes as it stands. */
+/** Null when the request is within the bound in bytes as it is. */
 function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | null {
   let left = contentBytes(state);
   if (left <= MAX_CONTENT_BYTES) return null;
@@ -118,7 +123,7 @@ function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | n
   if (left <= MAX_CONTENT_BYTES) return { rungs, fit: null };
   const scale = scaleOf(state, limits.model);
   const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
-  // As many tokens as so many bytes are here.
+  // The limit in tokens, converted from bytes by the ratio of this content.
   const limit = Math.floor((floor * MAX_CONTENT_BYTES) / left);
   return { rungs, fit: { floor, limit, biggest: largestOf(state, staying, scale), bytes: { floor: left, limit: MAX_CONTENT_BYTES } } };
 }
@@ -136,13 +141,13 @@ function longestResults(state: SessionState, items: readonly ItemMeta[]): readon
   });
 }
 
-/** The last message of the user and the newest group stay, and what is still open. */
+/** The groups that may leave: closed ones, except the last user message and the newest group. */
 function mayGo(groups: readonly Group[]): readonly Group[] {
   const lastUser = groups.findLastIndex((group) => group.isUser);
   return groups.filter((group, index) => group.closed && index !== lastUser && index !== groups.length - 1);
 }
 
-/** Why no compaction can help: what must stay is above the limit. Null: something can. */
+/** Why no compaction can help: what must stay exceeds the limit. Null when a compaction can help. */
 export function fitReport(asked: GuardInput): FitReport | null {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
@@ -154,7 +159,7 @@ export function fitReport(asked: GuardInput): FitReport | null {
   return worked.floor > limit ? worked.report(limit) : null;
 }
 
-/** What the next request weighs as it stands, and what weighs most in it; null with an unknown window. */
+/** The weight of the next request as it is, and its largest items. Null with an unknown window. */
 export function weighRequest(asked: GuardInput): FitReport | null {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
@@ -164,9 +169,9 @@ export function weighRequest(asked: GuardInput): FitReport | null {
 }
 
 interface WorkedOut {
-  /** Made when they are asked for: whether anything can help is asked more often. */
+  /** Computed on demand, because `floor` is read more often. */
   readonly rungs: () => readonly Rung[];
-  /** Planned tokens that stay when every rung is taken, all of them estimated: no count of the provider's holds for what stays. */
+  /** Planned tokens that stay after every rung. They are all estimated, because no provider's count holds for what stays. */
   readonly floor: number;
   readonly report: (limit: number) => FitReport;
 }
@@ -175,7 +180,7 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   const [ratio, scale] = [ratioOf(state, limits.model), scaleOf(state, limits.model)];
   const groups = viewGroups(state);
   const raw = rawViewTokens(state);
-  // After the change the anchor is void and all is estimated: both measures must come down.
+  // After the change the anchor is void and everything is estimated, so both measures must come down.
   const offer = recallToCome(state);
   const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
@@ -191,7 +196,7 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
     const drops = dropRungs(state, going, { ratio, reason: "the next request would not fit" });
     return items.length > 0 ? [...drops, shorten] : drops;
   };
-  // What frees less than the tool that it brings frees nothing.
+  // A change that frees less than the definition of `memory_query` weighs is useless.
   const helps = left - gain < raw;
   const floor = Math.ceil(Math.min(raw, left - gain) * scale);
   return {
@@ -201,14 +206,14 @@ function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: nu
   };
 }
 
-/** What the policy keeps verbatim goes only when nothing else is left to go. */
+/** Orders groups so that those that the policy keeps verbatim leave last. */
 function keptLast(groups: readonly Group[], { keep }: Policy): readonly Group[] {
   if (!keep.system_messages) return groups;
   const isKept = ({ items }: Group): boolean => items.some((item) => item.kind === "system");
   return [...groups.filter((group) => !isKept(group)), ...groups.filter(isKept)];
 }
 
-/** The first of `groups` that together weigh at least `excess` raw tokens; all of them if they do not. */
+/** The first of `groups` that together weigh at least `excess` raw tokens. All of them if they weigh less. */
 function oldest(state: SessionState, groups: readonly Group[], excess: number): readonly Group[] {
   let gained = 0;
   const count = groups.findIndex((group) => {
@@ -229,7 +234,7 @@ function biggestOf(state: SessionState, items: readonly ItemMeta[], scale: numbe
     .slice(0, BIGGEST);
 }
 
-/** By their bytes. */
+/** The largest items by bytes. */
 const largestOf = (state: SessionState, items: readonly ItemMeta[], scale: number): Biggest =>
   weighed(state, items, scale)
     .sort((a, b) => b.bytes - a.bytes)

@@ -1,4 +1,4 @@
-/** What an item weighs in a request, estimated when it is recorded and never again. */
+/** The weight of an item in a request. It is estimated once, when the item is recorded. */
 
 import { type Part, thoughtSignature } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
@@ -9,7 +9,7 @@ function estimatePart(part: Part): number {
     case "text":
       return estimateTokens(part.text);
     case "reasoning":
-      return 0; // what goes back of it is weighed apart: `estimateThinking`
+      return 0; // reasoning that is sent back is estimated separately: `estimateThinking`
     case "image":
     case "file":
       return IMAGE_TOKENS;
@@ -28,14 +28,17 @@ function estimatePart(part: Part): number {
   }
 }
 
-/** Estimated tokens of one item, its share of the message's frame included. */
+/** Estimated tokens of one item, including its share of the message's frame. */
 export const estimateParts = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => sum + estimatePart(part), MESSAGE_OVERHEAD_TOKENS);
 
-/** What a provider signs or encrypts is opaque; its thinking is a token to about so many characters of that. */
+/** Characters per token of signed or encrypted reasoning, which is opaque. */
 const OPAQUE_CHARS_PER_TOKEN = 6;
 
-/** Estimated tokens of the thinking that its provider takes back: its words, or what stands for them. */
+/**
+ * Estimated tokens of the reasoning that is sent back to its provider: its text, or the opaque data in its place,
+ * whichever weighs more.
+ */
 export const estimateThinking = (parts: readonly Part[]): number =>
   parts.reduce((sum, part) => {
     if (part.type !== "reasoning" || !part.provider_metadata) return sum;
@@ -43,7 +46,7 @@ export const estimateThinking = (parts: readonly Part[]): number =>
     return sum + Math.max(estimateTokens(part.text), opaque);
   }, 0);
 
-/** RFC-011 `TokenEstimator`: characters over 4, at least 1 for a text that is not empty, over content, thinking, tool input and tool output. */
+/** The `chars_4` estimator: characters over 4, at least 1 for a non-empty text, over content, reasoning, tool input and tool output. */
 const CHARS_PER_TOKEN = 4;
 const roughText = (text: string): number => (text.length === 0 ? 0 : Math.max(1, Math.floor(text.length / CHARS_PER_TOKEN)));
 

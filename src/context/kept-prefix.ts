@@ -1,25 +1,28 @@
-/** How much of the next request a change of the view leaves as it was, from its start on: what a provider's cache can still hold. */
+/** How much of the next request stays unchanged from its start when the view changes: what a provider's cache can still hold. */
 import type { Overlay } from "../domain/compaction-events";
 import { fixedTokens, isRecallOffered, type SessionState } from "../domain/state";
 import { itemTokens, ratioOf } from "./budget";
 import { policyOf } from "./policy-choice";
 
-/** Tokens, scaled and not padded. In order: system prompt, tools and pins; the chain; what says how many were trimmed; the messages (`placement`). */
+/**
+ * Tokens, scaled and not padded. Order of a request (`placement`): system prompt, tools and pins; the chain; the count
+ * of trimmed messages; the messages.
+ */
 export function keptPrefix(before: SessionState, after: SessionState, model: string): number {
   return Math.floor(keptRaw(before, after) * ratioOf(before, model));
 }
 
 function keptRaw(before: SessionState, after: SessionState): number {
-  // Tools stand at a request's head, at some providers before the system prompt: one more, or one less, leaves nothing of the cache.
+  // Tools stand at the head of a request, at some providers before the system prompt. One more or one less leaves nothing of the cache.
   if (isRecallOffered(before) !== isRecallOffered(after)) return 0;
   const chain = chainOf(before);
   const chainAfter = chainOf(after);
   const changed = chain.findIndex(({ id }, index) => chainAfter[index]?.id !== id);
   const stays = changed < 0 ? chain : chain.slice(0, changed);
   const isSameChain = changed < 0 && chain.length === chainAfter.length && droppedItems(before) === droppedItems(after);
-  // There it stands in front of the system prompt.
+  // With this placement the summaries stand before the system prompt.
   if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-prefix") return 0;
-  // There the system messages that were kept stand before the chain: one more of them leaves nothing behind it as it was.
+  // With this placement the kept system messages stand before the chain. When they change, only the head before them stays in the cache.
   if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-message" && !hasSameFront(before, after))
     return fixedTokens(before);
   const head = stays.reduce((sum, { tokens }) => sum + tokens, fixedTokens(before));
@@ -38,7 +41,7 @@ const frontOf = ({ view }: SessionState): readonly number[] => {
 
 const hasSameFront = (before: SessionState, after: SessionState): boolean => frontOf(before).join() === frontOf(after).join();
 
-/** Up to the first that is another one, or is shown as another length. */
+/** Tokens of the items up to the first that differs or is shown at another length. */
 function sameItems(before: SessionState, after: SessionState): number {
   let tokens = 0;
   for (const [index, item] of before.view.items.entries()) {

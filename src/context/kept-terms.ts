@@ -1,6 +1,7 @@
 /**
- * What a text keeps of what was said: names, numbers and identifiers, which nobody can guess and no other words stand for. Counted in what was said,
- * found again by their letters, whatever case and marks they are written with. A measure of what can be counted, not of sense.
+ * Measures what a text keeps of a conversation: names, numbers and identifiers, which cannot be guessed or paraphrased.
+ * Terms are counted in the conversation and found again by their letters, regardless of case and diacritics. The
+ * measure counts terms; it does not judge meaning.
  */
 import { foldWord } from "./recall/words";
 
@@ -8,14 +9,14 @@ export const TERM_KINDS = ["identifier", "number", "name"] as const;
 export type TermKind = (typeof TERM_KINDS)[number];
 
 export interface Term {
-  /** As it was written first. */
+  /** The term as it was first written. */
   readonly term: string;
   readonly kind: TermKind;
-  /** How often it was said. */
+  /** Number of occurrences. */
   readonly count: number;
 }
 
-/** Written without spaces: there a word has no edges, and what stands beside such a letter has one. */
+/** Scripts that are written without spaces. There a word has no edges, and a term next to such a letter has one. */
 const NO_EDGES = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 const IN_WORD = /[\p{L}\p{N}\p{M}]/u;
 const LETTERS = `(?:(?!${NO_EDGES.source})${IN_WORD.source})+`;
@@ -26,12 +27,12 @@ const HAS_DIGIT = /\p{N}/u;
 const HAS_LETTER = /\p{L}/u;
 const IS_NUMBER = /^\p{N}[\p{N}.,:/-]*$/u;
 const JOINED = /[_@/\\#]|[.:]\S*[.:]|\p{Ll}\p{Lu}/u;
-/** A capital within a sentence; at its beginning every word has one. */
+/** A capitalised word within a sentence. The first word of a sentence is always capitalised, so it does not count. */
 const NAME = /(?<=[\p{L}\p{N},;)"] )\p{Lu}\p{Ll}[\p{L}'’-]*/gu;
 
-/** What is longer is data, and looking for it takes its length at each place. */
+/** Maximum length of a term. Longer ones are data, and searching for them takes their length at each place. */
 const MAX_TERM_UNITS = 200;
-/** So many units of one message are read: what is longer is a file or an output. */
+/** Maximum UTF-16 units that are read of one message. Longer messages are files or outputs. */
 const READ_UNITS = 100_000;
 
 export class TermCounter {
@@ -46,7 +47,7 @@ export class TermCounter {
     for (const [name] of read.matchAll(NAME)) if (!kindOf(name)) this.#count(name, "name");
   }
 
-  /** What was said most often first; of two as often said, what was read first. */
+  /** The most frequent terms first. Among equals, the one that was read first. */
   most(limit: number): readonly Term[] {
     return [...this.#counts.values()].sort((a, b) => b.count - a.count).slice(0, limit);
   }
@@ -60,7 +61,7 @@ export class TermCounter {
   }
 }
 
-/** Null: an ordinary word, or a digit alone. */
+/** Null for an ordinary word or a single digit. */
 function kindOf(word: string): TermKind | null {
   if (IS_NUMBER.test(word)) return word.length > 1 ? "number" : null;
   return JOINED.test(word) || (HAS_DIGIT.test(word) && HAS_LETTER.test(word)) ? "identifier" : null;
@@ -70,7 +71,7 @@ const BLANKS = /\s+/gu;
 
 export const normalize = (text: string): string => foldWord(text.normalize("NFKC")).replace(BLANKS, " ").trim();
 
-/** Whether a text that was normalized holds `wanted`, as words of its own: 42 is not in 1420. */
+/** Whether a normalized text contains `wanted` as separate words: 42 is not in 1420. */
 export function holds(normalized: string, wanted: string): boolean {
   const sought = normalize(wanted);
   if (sought === "") return false;

@@ -1,7 +1,7 @@
 /**
- * The ladder at an epoch change: what is gentlest first, and each rung only if it is worth it (docs/design.md §5).
- * Clearing old results costs no model call; a summary is asked for when that is not enough; whatever else must be
- * rewritten is done in the same change, since the provider's cache of what follows is lost anyway.
+ * The ladder of an epoch change: the gentlest rung first, each only if it gains enough (docs/design.md §5). Clearing
+ * old results needs no model call; a summary is requested when that is not enough. Everything else that must be
+ * rewritten is done in the same change, because the provider's cache of what follows is lost anyway.
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
@@ -19,20 +19,21 @@ interface Ladder {
 
 export interface Foot {
   readonly proposal: Proposal;
-  /** What the next request may weigh at most, by the policy's estimator. */
+  /** Upper bound of the next request's tokens, by the policy's estimator. */
   readonly next: number;
   readonly trigger: CompactionTrigger;
 }
 
-/** A tail that still fills this share of what fits is too large to be left as it is. */
+/** A request that would still fill more than this share of the limit needs the next rung. */
 const ROOMY_RATIO = 0.8;
 
-/** `planned`: by our own measure, which says what must fit. */
+/** Builds the rungs. `planned`: upper bound of the next request by our own measure, which decides whether a forced change fits. */
 export function climb(input: PlanInput, foot: Foot & { readonly planned: number }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
   const enough = gentle.length > 0 && gainFrom(gentle, input) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
-  // What the provider refused fitted by our measure: no measure says what would be enough. Asked for by hand is a summary.
+  // After a provider's refusal no measure can say what would be enough, because the request fitted by ours. A request by hand asks for a
+  // summary.
   const isMeasured = foot.trigger !== "overflow" && foot.trigger !== "manual";
   const mayClear = policy.results.clear === "at_epoch" && enough && isMeasured;
   const judged = isForced(foot.trigger) ? { ...foot, next: foot.planned } : foot;
@@ -46,7 +47,7 @@ export function climb(input: PlanInput, foot: Foot & { readonly planned: number 
   return { rungs: [...second, ...shortenRungs(input, foot, { rungs: second, tail: halved ?? foot.proposal })] };
 }
 
-/** The rungs that ask no model, where they are enough: the request has room again, and is within `bound`. Else none. */
+/** The rungs that need no model, if they leave room in the request and keep it within `bound`. Empty otherwise. */
 export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | null): readonly Rung[] {
   const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
   const left = foot.next - gainFrom(rungs, input);
@@ -54,19 +55,20 @@ export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | 
 }
 
 /**
- * Whether a turn that needs room takes the plan as it is, and no model is asked. What drops is left to the guard, which takes no more than it
- * must; and so is, where the trigger is forced, what a model might have spared: messages shown by their ends.
+ * Whether a turn that needs room takes the plan as it is, without asking a model. Drops are left to the guard, which
+ * drops no more than it must. With a forced trigger, so are messages shown by their ends, which a summary might have
+ * made unnecessary.
  */
 export function isGentle({ rungs, trigger, breaker_open }: Pick<CompactPlan, "rungs" | "trigger" | "breaker_open">): boolean {
   if (rungs.some(({ rung }) => rung === "summarize" || rung === "drop")) return false;
   return breaker_open || !isForced(trigger) || rungs.some(({ rung }) => rung === "clear_results" || rung === "evict_media");
 }
 
-/** Whether the policy has rungs without a model for a turn that does not fit: without summaries it may clear its old results still. */
+/** Whether the policy allows a turn that does not fit to make room: by a summary or, without summaries, by clearing old results. */
 export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTrigger): boolean =>
   summary.form !== "none" || (results.clear === "at_epoch" && isForced(trigger));
 
-/** Tokens that rungs free together, less what they bring: the first change of the view offers `memory_query`. */
+/** Tokens that the rungs free together, less the definition of `memory_query` if this change is the first to offer it. */
 export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInput, "state" | "limits">): number {
   if (rungs.length === 0) return 0;
   return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(recallToCome(state) * ratioOf(state, limits.model));
@@ -94,7 +96,7 @@ function withSummary(input: PlanInput, { trigger }: Foot, proposal: Proposal): R
   return summarize ? [summarize, ...previewRungs(input, proposal)] : [];
 }
 
-/** Rung 1 and 3: results and media outside the tail. */
+/** Rungs 1 and 3: tool results and media outside the tail. */
 function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   const { state, policy } = input;
   const scale = ratioOf(state, input.limits.model);
@@ -109,7 +111,7 @@ function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   return rungs;
 }
 
-/** Rung 2: results inside the tail, while the prefix is being rewritten anyway. */
+/** Rung 2: tool results inside the tail, shortened while the prefix is rewritten anyway. */
 export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits">, proposal: Pick<Proposal, "tail">): Rung[] {
   const { state, policy, limits } = input;
   const { preview_chars } = policy.results;
@@ -124,8 +126,9 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
 }
 
 /**
- * The tail alone is too large: its longest results and replies are shown by their ends. What people asked stays, and what the policy excludes;
- * and of the results that the model is about to read for the first time no more goes than must, since it would have asked for them in vain.
+ * The tail alone is too large, so its longest results and replies are shown by their ends. Users' messages and excluded
+ * tools stay. Results that the model has not read yet are shortened only as far as the request must shrink, because the
+ * model has just requested them.
  */
 function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
   const { state, limits, policy } = input;
@@ -148,7 +151,7 @@ function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readon
   return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
 }
 
-/** Those of the newest group, where nothing was said after them yet. */
+/** The results of the newest group, if the model has not replied to them yet. */
 function unreadResults({ tail }: Proposal): readonly ItemMeta[] {
   const newest = tail.at(-1)?.items ?? [];
   return newest.at(-1)?.kind === "tool_result" ? newest.filter(({ kind }) => kind === "tool_result") : [];

@@ -1,6 +1,6 @@
-/** Sharing out what there is: whoever needs less than an even share has what it needs, and the others share the rest. */
+/** Fair sharing: an entry that needs less than an even share gets what it needs, and the others share the rest. */
 
-/** The most that each may have, so that `sizes` cut to it come to `most` together; infinite: all of them fit. */
+/** The maximum size per entry, so that `sizes` cut to it sum up to `most`. Infinity when all of them fit. */
 export function levelOf(sizes: readonly number[], most: number): number {
   const inOrder = [...sizes].sort((a, b) => a - b);
   let left = most;

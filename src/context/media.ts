@@ -1,6 +1,6 @@
 /**
- * What a model is sent of an image or a file: itself, by reference, or words that name it. What it is sent is what it weighs; the adapters
- * (`model/`) decide it by the same rules, which `test/contract` holds together.
+ * What a model is sent of an image or a file: a reference to it, or text that names it. What is sent determines the
+ * weight. The adapters (`model/`) follow the same rules; `test/contract` checks that both agree.
  */
 import type { ItemMeta, MediaMeta, MediaPart, Part } from "../domain/message";
 import type { MediaReader, SessionState, View } from "../domain/state";
@@ -21,7 +21,10 @@ type Media = Pick<MediaMeta, "media_type" | "scheme">;
 const isPicture = ({ media_type }: Media): boolean => /^image(?:\/|$)/.test(media_type);
 const isPdf = ({ media_type }: Media): boolean => media_type === "application/pdf";
 
-/** Who fetches what by its address. Google fetches its own files and videos alone, which the scheme does not tell: never too little is weighed. */
+/**
+ * Which providers fetch which media by URL. Google fetches only its own files and videos, which the scheme does not
+ * show, so its media are weighed as fetched: rather too much than too little.
+ */
 const FETCHES: Readonly<Record<string, (media: Media) => boolean>> = {
   embedded: () => false,
   "workers-ai": () => false,
@@ -31,14 +34,14 @@ const FETCHES: Readonly<Record<string, (media: Media) => boolean>> = {
   anthropic: (media) => media.scheme === "https:" && (isPicture(media) || isPdf(media)),
 };
 
-/** Whether the model is sent it as it is; of a provider without rules here, it is taken to be. */
+/** Whether the model is sent the file itself. True for a provider without rules here. */
 export function isRead({ provider, capabilities }: MediaReader, media: MediaMeta): boolean {
   const readable = media.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
   const media_type = media.type === "image" && !isPicture(media) ? "image" : media.media_type;
   return readable && media.scheme !== null && (FETCHES[provider]?.({ ...media, media_type }) ?? true);
 }
 
-/** What an item weighs less for that model than it was recorded with, raw. */
+/** Raw tokens that an item weighs less for this model than it was recorded with. */
 const savedOf = ({ attached = [] }: ItemMeta, reader: MediaReader): number =>
   attached.reduce((sum, media) => sum + (isRead(reader, media) ? 0 : IMAGE_TOKENS - media.words), 0);
 
@@ -46,16 +49,19 @@ interface Saved {
   readonly reader: MediaReader;
   readonly byPosition: ReadonlyMap<number, number>;
   readonly total: number;
-  /** On system messages. */
+  /** The part of `total` on system messages. */
   readonly system: number;
 }
 
 const NOTHING: Omit<Saved, "reader"> = { byPosition: new Map(), total: 0, system: 0 };
 
-/** Views do not change: of each it is found once, as long as the model is the same. */
+/** Caches the result, because views are immutable. Computed once for each view as long as the model is the same. */
 const known = new WeakMap<View, Saved>();
 
-/** What the view weighs less for the model that is to read it than was recorded, item by item; what is shown as less is weighed as that already. */
+/**
+ * Raw tokens that the view weighs less for the model that will read it than was recorded, per item. Items that are
+ * shown shortened or replaced are weighed as such already.
+ */
 export function savedByWords({ view, reader }: Pick<SessionState, "view" | "reader">): Omit<Saved, "reader"> {
   if (!reader || view.media === 0) return NOTHING;
   const found = known.get(view);

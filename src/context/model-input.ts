@@ -1,18 +1,18 @@
-/** What may be said of a model, over HTTP and in the deployment's variable alike. Prices come in US dollars per million tokens. */
+/** The input shape of a model's figures, over HTTP and in the deployment's variable alike. Prices are US dollars per million tokens. */
 import { z } from "zod";
 import { RATIO_BOUNDS } from "../domain/learned-ratio";
 import type { Prices } from "./economy";
 import { toPerToken } from "./price-units";
 
-/** A request of fewer tokens holds no conversation. */
+/** Minimum context window: smaller requests hold no conversation. */
 const MIN_WINDOW = 1_024;
 const MAX_TOKENS = 100_000_000;
-/** US dollars per million tokens: a slip of the unit, not a price. */
+/** Maximum price in US dollars per million tokens. A larger value is a mistake of the unit. */
 const MAX_PRICE = 100_000;
 
 const price = z.number().min(0).max(MAX_PRICE);
 
-/** What a model may be called, over HTTP and in the deployment's variable alike. */
+/** Allowed names of a model, over HTTP and in the deployment's variable alike. */
 export const MODEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/;
 export const MODEL_NAME_RULE = "1 to 128 letters, digits and . _ : / @ -, a letter or digit first";
 
@@ -31,7 +31,7 @@ const pricesSchema = z.strictObject({
   cache_write: price.optional().describe("Input that is written to the provider's cache; by default as input"),
 });
 
-/** Of each what is known of the model's name, where it is not said. */
+/** A model's figures. An absent one defaults to what is known of the model's name. */
 export const modelFigures = {
   context_window: z
     .int()
@@ -54,7 +54,7 @@ export const modelFigures = {
 const figures = z.object(modelFigures);
 type FiguresInput = z.infer<typeof figures>;
 
-/** Of what was not said nothing. */
+/** Converts the input. Absent figures stay absent. */
 export function toFigures({ context_window, max_output, capabilities, ratio, prices }: FiguresInput) {
   return {
     ...(context_window !== undefined && { context_window }),
@@ -68,15 +68,15 @@ export function toFigures({ context_window, max_output, capabilities, ratio, pri
 const toPrices = ({ input, output, cached = input, cache_write = input }: z.infer<typeof pricesSchema>): Prices =>
   toPerToken({ input, output, cached, cache_write });
 
-/** Providers that are always at an address of somebody's own, and those that are called without one. */
+/** Providers that are always at the operator's own URL, and those that are called without one. */
 const NEEDS_URL: readonly string[] = ["openai-compatible"];
 const NO_URL: readonly string[] = ["embedded", "workers-ai"];
 
-/** What is wrong with there being a base URL, or none; null: nothing. */
+/** What is wrong with the presence or absence of a base URL. Null when nothing is. */
 export function baseUrlFault(provider: string, baseUrl: string | null): string | null {
   if (baseUrl === null) return NEEDS_URL.includes(provider) ? "needed for this provider" : null;
   return NO_URL.includes(provider) ? "not used by this provider" : null;
 }
 
-/** Whether a provider is called with a key at all. */
+/** Whether the provider is called with a key. */
 export const takesKey = (provider: string): boolean => !NO_URL.includes(provider);

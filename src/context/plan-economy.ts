@@ -1,4 +1,4 @@
-/** What a plan costs and saves, as its receipt will say. */
+/** What a plan costs and saves, as its receipt states it. */
 import { assertNever } from "../lib/assert-never";
 import { itemTokens, type Measure, ratioOf } from "./budget";
 import { tokensNow, UNKNOWN_PRICES } from "./economy";
@@ -12,7 +12,7 @@ interface Taken {
   readonly gain: number;
 }
 
-/** Without a summary the price is that of the cache alone: all from what changes first on is written again. */
+/** Without a summary the price is only the cache's: everything from the first change on is written again. */
 export function economyOf({ state, limits, policy }: PlanInput, { proposal, next, rungs, gain }: Taken): PlanEconomy {
   const { sizes, priced, merge, warm } = proposal;
   const prices = limits.prices ?? UNKNOWN_PRICES;
@@ -20,7 +20,7 @@ export function economyOf({ state, limits, policy }: PlanInput, { proposal, next
   const changed = Math.min(...rungs.map(firstChanged));
   const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? itemTokens(state, item) : 0), 0);
   const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * ratioOf(state, limits.model);
-  // There what stands for what left comes before the system prompt; and a tool that is offered from now on stands at the request's head.
+  // With that placement, summaries stand before the system prompt. A newly offered tool stands at the head of the request.
   const isNewHead = sizes.offer > 0 || (changed === IN_FRONT && policy.summary.placement === "system-prefix");
   const cache_kept = isNewHead ? 0 : stays;
   const rewritten = Math.max(0, tokensNow(sizes) - gain - cache_kept);
@@ -33,10 +33,10 @@ export function economyOf({ state, limits, policy }: PlanInput, { proposal, next
   };
 }
 
-/** Before the first message: where it is said what left. */
+/** Before the first message, where summaries and the count of trimmed messages stand. */
 const IN_FRONT = 0;
 
-/** The position from which on the view is another one. */
+/** The first position at which the view changes. */
 function firstChanged(rung: Rung): number {
   switch (rung.rung) {
     case "summarize":

@@ -1,6 +1,7 @@
 /**
- * The summaries that stand, made anew as one from what they stand for: by a better model, or by other rules. Nothing else leaves the view, and
- * what each of them left standing stays. Asked for by hand, so that no economy speaks for or against it.
+ * Plans a rebuild: the existing summaries are made again as one, from the items that they cover, by a better model or
+ * other rules. Nothing else leaves the view, and what each summary left in the view stays. A person requests it, so its
+ * economy is not judged.
  */
 import { type Measure, measureWithout, ratioOf } from "./budget";
 import type { Plan, PlanInput, SummarizeRung } from "./plan";
@@ -20,14 +21,14 @@ function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null
   const { overlays, items } = state.view;
   const newest = overlays.findLast((overlay) => overlay.kind === "summary");
   if (!newest) return null;
-  // What was trimmed before the newest summary goes into it, as where a chain is merged.
+  // Items that were trimmed before the end of the newest summary go into the new one, as when a chain is merged.
   const covered = overlays.filter((overlay) => overlay.from <= newest.to);
   const from = covered.reduce((least, overlay) => Math.min(least, overlay.from), newest.from);
   const to = covered.reduce((most, overlay) => Math.max(most, overlay.to), newest.to);
   const chain = covered.reduce((sum, overlay) => sum + overlay.tokens, 0);
   const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
   const count = covered.reduce((sum, overlay) => sum + overlay.items, 0);
-  // The state has no weight of what left the view: each item counts as the average of those shown.
+  // The state keeps no weight of items that left the view. Each counts as the average of the items that are shown.
   const tokens = Math.ceil((count * (state.view.tokens - chain)) / Math.max(1, items.length));
   const expected = Math.ceil(Math.min(summaryCap(limits, policy), tokens * share));
   const staying = items.filter(({ position }) => position <= to);

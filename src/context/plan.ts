@@ -1,4 +1,4 @@
-/** A compaction as data: the rungs of the ladder that are to be taken, or why none is. */
+/** A compaction as data: the rungs of the ladder to take, or the reason why there are none. */
 import type { CompactionOptions, CompactionTrigger, CoveredRange, Reduction, SummaryPlan } from "../domain/compaction-events";
 import type { FitReport } from "../domain/events";
 import type { OverlayId } from "../domain/ids";
@@ -6,21 +6,24 @@ import type { SessionState } from "../domain/state";
 import type { Measure, ModelLimits } from "./budget";
 import type { Policy } from "./policy";
 
-/** What every step of the ladder says: tokens of the next request that it frees, in the unit of `current_context_tokens`, and why it is taken. */
+/**
+ * Common to all rungs. `gain`: tokens of the next request that the rung frees, in the unit of `current_context_tokens`.
+ * `reason`: why the rung is taken.
+ */
 interface Step {
   readonly gain: number;
   readonly reason: string;
 }
 
-/** What a summary is to cover, and how; with what is expected of it. */
+/** What a summary covers and how it is made, with its expected size. */
 export interface SummarizeRung extends Omit<SummaryPlan, "reread_from">, Step {
   readonly rung: "summarize";
-  /** Raw tokens of the record that it reads again, beside the source; the lease says from where (`SummaryPlan.reread_from`). */
+  /** Raw tokens of the record that the summary reads again beside its source. The lease says from where (`SummaryPlan.reread_from`). */
   readonly reread: number;
   readonly items: number;
   /** Raw estimate of the source. */
   readonly tokens: number;
-  /** Expected tokens of the summary, raw. */
+  /** Expected size of the summary, in raw tokens. */
   readonly expected: number;
   readonly boundary_timestamp: number;
 }
@@ -46,14 +49,14 @@ export type NoPlanReason =
   | "fits"
   /** A revert suspended the soft trigger until the view has grown. */
   | "suspended"
-  /** No summary stands that could be made anew. */
+  /** The view has no summary that could be made again. */
   | "no_summary"
-  /** The policy never summarises, and nothing else helps. */
+  /** The policy never summarises, and no other rung helps. */
   | "not_by_policy";
 
-/** What it costs and saves, in the model's price unit. */
+/** What a plan costs and saves, in the model's price unit. */
 export interface PlanEconomy {
-  /** What this epoch's calls have paid to read again what would go. */
+  /** What this epoch's calls have paid to re-read what the plan removes. */
   readonly rent: number;
   readonly price: number;
   readonly read_cost_before: number;
@@ -69,12 +72,13 @@ export type Plan =
       readonly trigger: CompactionTrigger;
       readonly base_epoch: number;
       readonly next: Measure;
-      /** The next request when all rungs are taken. */
+      /** The next request after all rungs are taken. */
       readonly expected: Measure;
       readonly rungs: readonly Rung[];
       /**
-       * What takes the rungs' place when no model helps: under a policy that asks for one, a note stands for what its summary was to cover
-       * instead (`fallback-note`). Empty: nothing can leave, or, asked for by hand, nothing need.
+       * The rungs to take if no summary can be made. Under `on_failure: note` a note is made instead, for what the
+       * summary was to cover (`fallback-note`). Empty when nothing can leave, when the policy changes nothing on
+       * failure and the trigger is not forced, or when the compaction was requested by hand.
        */
       readonly fallback: readonly Rung[];
       readonly economy: PlanEconomy | null;
@@ -88,9 +92,9 @@ export interface PlanInput {
   readonly state: SessionState;
   readonly limits: ModelLimits;
   readonly policy: Policy;
-  /** `threshold`: the soft trigger, which may find that rent is due instead. */
+  /** `threshold` is the soft trigger, which may turn into `rent`. */
   readonly trigger: CompactionTrigger;
-  /** Epoch milliseconds: a cache that was not read for a while is cold. */
+  /** Epoch milliseconds. A provider's cache that was not read for a while is cold. */
   readonly now: number;
   readonly options?: CompactionOptions | null;
 }

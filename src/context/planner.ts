@@ -1,6 +1,6 @@
 /**
- * What to compact: pure, from state and policy to a plan. The same function is the dry run. A plan is data; carrying
- * it out is `app`'s, and every rung names exactly what it touches.
+ * Decides what to compact: a pure function from state and policy to a plan. The API's dry run calls the same function.
+ * A plan is data that `app` carries out; each rung names exactly what it changes.
  */
 import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
@@ -18,7 +18,7 @@ import { planRebuild } from "./plan-rebuild";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
 
-/** Tokens above which the next request starts a compaction; null: no such bound. */
+/** Tokens above which the next request starts a compaction. Null when the policy or the window sets no bound. */
 function softLimit(limits: ModelLimits, policy: Policy): number | null {
   const usable = limitOf(limits);
   if (limits.window === null || usable === null) return null;
@@ -36,19 +36,19 @@ export function planCompaction(asked: PlanInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const input = { ...asked, limits };
-  // What a plan says is in the one unit in which the API says how full the window is; what it decides, in the policy's (docs/policy.md).
+  // A plan reports tokens in the same unit as the API's context size. Its decisions use the policy's estimator (docs/policy.md).
   const next = measureNext(state, limits.model);
   if (limits.window === null) return { kind: "none", reason: "unknown_window", next };
   if (input.trigger === "threshold") return planSoft(input, next);
   if (input.options?.rebuild) return planRebuild(input, next);
-  // If the floor does not fit, no rung is paid for.
+  // If the floor does not fit, no rung is worth its cost.
   const fit = isForced(input.trigger) || input.trigger === "manual" ? fitReport(input) : null;
   if (fit) return { kind: "cannot_fit", fit };
   const proposal = propose(input);
   return proposal ? toPlan(input, { proposal, next, trigger: input.trigger, over: true }) : { kind: "none", reason: "nothing_older", next };
 }
 
-/** The soft trigger: above the policy's bound, or when rent is due. */
+/** Plans for the soft trigger: compacts above the policy's bound, or when rent is due. */
 function planSoft(input: PlanInput, next: Measure): Plan {
   const { state, limits, policy } = input;
   const none = (reason: NoPlanReason): Plan => ({ kind: "none", reason, next });
@@ -62,7 +62,11 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   return isRentDue(input, proposal) ? toPlan(input, { proposal, next, trigger: "rent", over }) : none("below_threshold");
 }
 
-/** Rent is due: what this epoch's calls paid exceeds the price so many times, and the gain is worth the change. */
+/**
+ * Whether rent is due: this epoch's calls have paid `rent_factor` times the price of a compaction, and the gain is at
+ * least the policy's minimum. With a cold cache, re-reading what would go counts as paid, because the next call writes
+ * it to the cache again.
+ */
 function isRentDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
   const { rent_factor, min_gain_ratio } = policy.trigger;
   if (rent_factor === null) return false;
@@ -88,7 +92,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
   const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
-  // What was asked for by hand need not be done at any price.
+  // A compaction by hand is not urgent, so nothing is dropped if its summary fails.
   const fallback =
     !mayDrop || trigger === "manual"
       ? []
@@ -100,25 +104,28 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const rungs = barred ? withoutModel(input, { proposal, next: judged, trigger, over }, fallback) : asClimbed;
   if (rungs.length === 0) return { kind: "none", reason: policy.summary.form === "none" ? "not_by_policy" : "nothing_older", next };
   const gain = gainFrom(rungs, input);
-  // Offering `memory_query` would weigh more than what goes.
+  // The compaction would make `memory_query` available, whose definition would weigh more than what leaves.
   if (gain < 0) return { kind: "none", reason: "nothing_older", next };
   const economy = economyOf(input, { proposal, next, gain, rungs });
   const expected = measureWithout(next, gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }
 
-/** With the breaker open: what is gentle if that is enough, else drops; of its own accord only above the bound, and only what gains something. */
+/**
+ * The rungs to take while the breaker is open: the gentle ones if they are enough, else drops. Unless the trigger is
+ * forced, they are taken only above the bound and only if they gain at least a tenth.
+ */
 function withoutModel(input: PlanInput, decided: Foot & Pick<Decided, "over">, drops: readonly Rung[]): readonly Rung[] {
   const { next, trigger, over } = decided;
   const forced = isForced(trigger);
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
-  // What the provider refused fitted by our measure: no measure says what would be enough.
+  // The refused request fitted by our own measure, so no measure can say what would be enough.
   const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : softLimit(input.limits, input.policy));
   const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 
-/** What this call pays to read again what a compaction would have removed; it is recorded with the call (docs/policy.md, rent). */
+/** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rent). */
 export function rentOfCall(input: Omit<PlanInput, "trigger">): number {
   const { policy } = input;
   if (policy.trigger.rent_factor === null) return 0;

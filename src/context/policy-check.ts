@@ -1,16 +1,16 @@
-/** What a policy's schema cannot say: values that are each allowed and together make no sense. */
+/** Checks what a policy's schema cannot express: values that are each valid and together make no sense. */
 import { err, ok, type Result } from "../lib/result";
 import type { Policy } from "./policy";
 import { type PolicyChoice, policyChoiceSchema, resolvePolicy } from "./policy-choice";
 
-/** `field` as in the policy: `keep.ratio`. */
+/** `field`: the parameter's path in the policy, such as `keep.ratio`. */
 export interface PolicyFault {
   readonly field: string;
   readonly detail: string;
 }
 
 interface Rule {
-  /** The parameters that contradict each other, the likelier culprit first. */
+  /** The parameters that contradict each other, the most likely culprit first. */
   readonly fields: readonly string[];
   readonly broken: (policy: Policy) => boolean;
   readonly detail: string;
@@ -42,8 +42,8 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * The first contradiction in what `choice` resolves to, at the parameter that `named` (what the client wrote) holds; null:
- * there is none.
+ * The first contradiction in the policy that `choice` resolves to, reported at a parameter that `named` (what the
+ * client wrote) contains. Null when there is none.
  */
 export function findPolicyFault(choice: PolicyChoice, named: PolicyChoice = choice): PolicyFault | null {
   const policy = resolvePolicy(choice);
@@ -59,7 +59,7 @@ function names(choice: PolicyChoice, field: string): boolean {
   return at !== undefined;
 }
 
-/** A choice as a deployment's configuration writes it: a preset's name, or JSON. The error names the parameter. */
+/** Parses a choice as a deployment's configuration writes it: a preset's name, or JSON. The error names the parameter. */
 export function parsePolicyConfig(text: string): Result<PolicyChoice, string> {
   const [name, changes] = policyChoiceSchema.options;
   const isJson = text.trimStart().startsWith("{");

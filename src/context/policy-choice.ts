@@ -1,4 +1,7 @@
-/** How a policy is chosen: a preset, or a preset with changes; by deployment, tenant and session, the nearer one first. */
+/**
+ * How a policy is chosen: a preset, or a preset with changes. Deployment, tenant and session may each choose; the
+ * nearer level takes precedence.
+ */
 import { z } from "zod";
 import { type Policy, policySchema } from "./policy";
 import { DEFAULT_POLICY, POLICY_NAMES, presets } from "./presets";
@@ -18,7 +21,7 @@ const {
   title_model,
 } = policySchema.shape;
 
-/** Only what differs from the preset is named. */
+/** Names only what differs from the preset. */
 const changes = z.strictObject({
   preset: z.enum(POLICY_NAMES).optional(),
   trigger: trigger.partial().optional(),
@@ -45,8 +48,8 @@ type PolicyChanges = z.infer<typeof changes>;
 const toChanges = (choice: PolicyChoice): PolicyChanges => (typeof choice === "string" ? { preset: choice } : choice);
 
 /**
- * `nearer` over `farther`: a preset named nearer starts anew, else only what is named nearer changes. Who names the sessions is no
- * preset's matter: it stays until it is named itself.
+ * Merges two levels. A preset in `nearer` replaces `farther` as a whole; without one, only the parameters that `nearer`
+ * names change. Presets do not decide `title_model`, so it stays until a level names it.
  */
 export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): PolicyChoice {
   const base = toChanges(farther);
@@ -66,13 +69,13 @@ export function mergeChoices(farther: PolicyChoice, nearer: PolicyChoice): Polic
   };
 }
 
-/** The choice that several levels make together, from the farthest to the nearest; null: that level says nothing. */
+/** Merges the choices of several levels, from the farthest to the nearest. Null: that level has no choice. */
 export function chainChoices(...levels: readonly (PolicyChoice | null | undefined)[]): PolicyChoice {
   const named = levels.filter((level) => level != null);
   return named.reduce((farther, nearer) => mergeChoices(farther, nearer), DEFAULT_POLICY as PolicyChoice);
 }
 
-/** As settings store it: a bare name, or JSON. */
+/** The choice as settings store it: a bare name, or JSON. */
 export function toPolicyText(choice: PolicyChoice): string {
   if (typeof choice === "string") return choice;
   const { preset, ...changes } = choice;
@@ -80,7 +83,7 @@ export function toPolicyText(choice: PolicyChoice): string {
   return preset !== undefined && !changed ? preset : JSON.stringify(choice);
 }
 
-/** A stored text that is no choice of this build (a log of another one) is the default. */
+/** Parses a stored text. A text that is no valid choice in this build (another build wrote the log) becomes the default. */
 export function parsePolicyText(text: string): PolicyChoice {
   const name = POLICY_NAMES.find((known) => known === text);
   if (name) return name;
@@ -97,7 +100,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** A stored text that may be empty, where a level says nothing. */
+/** Parses a stored text that may be empty. Null when the level has no choice. */
 export const parseLevel = (text: string): PolicyChoice | null => (text === "" ? null : parsePolicyText(text));
 
 export function resolvePolicy(choice: PolicyChoice): Policy {
@@ -116,10 +119,13 @@ export function resolvePolicy(choice: PolicyChoice): Policy {
 }
 
 const resolved = new Map<string, Policy>();
-/** Texts whose policy is remembered: a tenant has few. */
+/** Maximum number of resolved policies in the cache. A tenant has only a few. */
 const REMEMBERED = 256;
 
-/** What settings hold of a policy beside its text: the state alone decides what a request offers. */
+/**
+ * Whether the policy offers `memory_query`. Settings store the answer beside the policy's text, because a request's
+ * tools must follow from the state alone.
+ */
 export const offersRecall = (text: string): boolean => policyOf(text).recall === "offered";
 
 /** The policy of a session's settings. */

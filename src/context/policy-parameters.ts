@@ -1,19 +1,19 @@
-/** Every parameter of a policy in words, read off the schema itself (`GET /v1/policies`). */
+/** A description of every parameter of a policy, read from the schema itself (`GET /v1/policies`). */
 import { z } from "zod";
 import { policySchema } from "./policy";
 
 export interface PolicyParameter {
-  /** `keep.ratio` */
+  /** The parameter's path, such as `keep.ratio`. */
   readonly path: string;
   readonly types: readonly string[];
   readonly minimum: number | null;
   readonly maximum: number | null;
-  /** The only values there are, where they can be listed. */
+  /** The allowed values, where they can be listed. Else null. */
   readonly values: readonly string[] | null;
   readonly description: string;
 }
 
-/** What of JSON Schema the policy's schema comes out as. */
+/** The subset of JSON Schema that the policy's schema uses. */
 interface Node {
   readonly type?: string;
   readonly description?: string;
@@ -39,7 +39,7 @@ function walk(node: Node, path: string): PolicyParameter[] {
   });
 }
 
-/** zod bounds every integer by what a double holds exactly: that says nothing. */
+/** zod bounds every integer by what a double holds exactly. Such a bound is not reported. */
 const bound = (value: number | undefined): number | null => (value === undefined || !isOwn(value) ? null : value);
 const isOwn = (value: number): boolean => Math.abs(value) < Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,7 @@
 /**
- * When and how far a conversation is compacted, and in which words. One schema, validated at the edge and settable for a
- * deployment, a tenant and a session; its descriptions are what `GET /v1/policies` says. Presets are values of it
- * (`presets`); docs/policy.md has the rule behind the numbers.
+ * The policy: when and how far a conversation is compacted, and how its summaries are written. One schema, validated at
+ * the edge and settable for a deployment, a tenant and a session. `GET /v1/policies` shows its descriptions. Presets
+ * are values of it (`presets`); docs/policy.md explains the rules behind the numbers.
  */
 import { z } from "zod";
 import { MAX_TOOL_NAME_UNITS } from "../domain/message";
@@ -67,7 +67,7 @@ const keep = z.strictObject({
   system_messages: z.boolean().describe("System messages inside the conversation stay verbatim in front"),
 });
 
-/** So many tools may be named apart. */
+/** Maximum number of tools that a policy may name. */
 const MAX_NAMED_TOOLS = 64;
 const toolName = z.string().min(1).max(MAX_TOOL_NAME_UNITS);
 
@@ -103,7 +103,7 @@ const results = z.strictObject({
     ),
 });
 
-/** Ids as the registry of models has them. */
+/** Model ids of the registry. */
 const modelIds = z.array(z.string().min(1).max(200)).max(4);
 
 const summary = z.strictObject({
@@ -184,5 +184,5 @@ export const policySchema = z.strictObject({
     ),
 });
 export type Policy = z.infer<typeof policySchema>;
-/** What `conservative` takes an unknown window to be. */
+/** The window, in tokens, that `conservative` assumes for a model of unknown window. */
 export const CONSERVATIVE_WINDOW = 32_768;

@@ -1,13 +1,13 @@
 /**
- * The policies that have a name. Four are the ancestors', each with the numbers of its document; four are Longhand's own,
- * found by simulation (docs/policy.md). Where two documents contradict each other, docs/policy.md says what holds.
+ * The named policies. Four follow systems that came before Longhand, each with its own numbers; four are Longhand's
+ * own, found by simulation. docs/policy.md says what holds where the sources contradict each other.
  */
 import type { Policy } from "./policy";
 
 export const POLICY_NAMES = ["oneclaw", "opal", "odincode", "yeoman", "balanced", "economy", "retain", "verbatim"] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 
-/** Where nothing is chosen: what leaves the view early can be looked up (`memory_query`). */
+/** The default policy. It removes older messages from the view early, which `memory_query` can look up. */
 export const DEFAULT_POLICY: PolicyName = "balanced";
 
 const summaryCalls = { attempts: 2, models: [], timeout_ms: 15_000 };
@@ -23,7 +23,7 @@ const resultsInFull = {
   exclude_tools: [],
 } satisfies Policy["results"];
 
-/** RFC-011 §Constants and FEAT-011; FEAT-011 holds where they differ. */
+/** The policy of OneClaw. */
 const oneclaw: Policy = {
   trigger: {
     at: "after_response",
@@ -66,7 +66,7 @@ const oneclaw: Policy = {
   title_model: null,
 };
 
-/** Opal compaction. */
+/** The policy of Opal. */
 const opal: Policy = {
   ...oneclaw,
   trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8, bound: "reached" },
@@ -76,7 +76,7 @@ const opal: Policy = {
   unknown_window: 128_000,
 };
 
-/** OdinCode tool results: it clears results and does nothing else; the guard holds the window. */
+/** The policy of OdinCode: it clears old tool results and does nothing else. The guard keeps requests within the window. */
 const odincode: Policy = {
   ...oneclaw,
   trigger: { ...oneclaw.trigger, at: "each_call", window_ratio: null },
@@ -84,7 +84,7 @@ const odincode: Policy = {
   summary: { ...oneclaw.summary, form: "none" },
 };
 
-/** ADR 097. */
+/** The policy of Yeoman. */
 const yeoman: Policy = {
   ...oneclaw,
   trigger: { ...oneclaw.trigger, at: "before_turn", window_ratio: 0.8 },
@@ -94,7 +94,7 @@ const yeoman: Policy = {
   unknown_window: 8_192,
 };
 
-/** The default: compaction that pays for itself (docs/policy.md, where `npm run lab` says what each number does). */
+/** The default: compaction that pays for itself. docs/policy.md shows what `npm run lab` measured for each number. */
 const balanced: Policy = {
   trigger: {
     at: "after_response",
@@ -137,10 +137,10 @@ const balanced: Policy = {
   title_model: null,
 };
 
-/** What the other profiles do with older results of the kept messages. */
+/** How the other profiles treat older results of the kept messages. */
 const previews = { ...balanced.results, preview_beyond: 10 } satisfies Policy["results"];
 
-/** Bots and high volume. */
+/** For bots and high volume. */
 const economy: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, rent_factor: 0.9, rent_free_tokens: 0 },
@@ -149,7 +149,7 @@ const economy: Policy = {
   summary: { ...balanced.summary, max_tokens: 1_000, chain_ratio: 0.05, rebuild_after: null },
 };
 
-/** Assistants and coding. */
+/** For assistants and coding. */
 const retain: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, rent_factor: 1.5, rent_free_tokens: 0 },
@@ -157,7 +157,7 @@ const retain: Policy = {
   keep: { ...balanced.keep, ratio: 0.28, max_tokens: 32_000 },
 };
 
-/** When every word counts. */
+/** For conversations in which every word counts. */
 const verbatim: Policy = {
   ...balanced,
   trigger: { ...balanced.trigger, usable_ratio: 0.95, rent_factor: null, rent_free_tokens: 0 },
@@ -165,7 +165,7 @@ const verbatim: Policy = {
   summary: { ...balanced.summary, max_tokens: 4_000 },
 };
 
-/** What each is for, in one line: `GET /v1/policies`. */
+/** The purpose of each preset in one line, as `GET /v1/policies` shows it. */
 export const purposes: Readonly<Record<PolicyName, string>> = {
   oneclaw: "RFC-011 and FEAT-011: summarised in the background above 0.85 of the window, the newest quarter stays",
   opal: "Opal compaction: before a turn at 0.80 of the window, a structured summary, cut turns summarised for themselves",

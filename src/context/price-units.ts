@@ -1,13 +1,13 @@
-/** Prices as people read them, and as the code reckons with them. */
+/** Converts prices between US dollars per million tokens, which people read, and per token, which the code uses. */
 import type { Prices } from "./economy";
 
 const MILLION = 1_000_000;
-/** More than any price has; it takes off what binary fractions leave behind: 0.15 is 0.15 again. */
+/** Significant digits: more than any price has, but few enough to remove floating-point noise, so that 0.15 is 0.15 again. */
 const DIGITS = 12;
 
 /** US dollars per million tokens, from US dollars per token. */
 export const perMillion = (price: number): number => Number((price * MILLION).toPrecision(DIGITS));
-/** The other way round. */
+/** US dollars per token, from US dollars per million tokens. */
 export const perToken = (price: number): number => price / MILLION;
 
 const mapPrices = ({ input, output, cached, cache_write }: Prices, convert: (price: number) => number): Prices => ({

@@ -1,4 +1,4 @@
-/** What a compaction would do to the view if it were done now: the cut, what goes into the summary, and what all of it weighs. */
+/** What a compaction would do to the view now: where it would cut, what the summary would read, and what each part weighs. */
 import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
@@ -10,27 +10,27 @@ import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
 
-/** A summary's expected share of its source, until the session has taught another (docs/policy.md). */
+/** Expected ratio of a summary's tokens to its source's, until the session has learned its own (docs/policy.md). */
 export const FIRST_SUMMARY_SHARE = 0.15;
-/** One summary takes at most this share of the window. */
+/** One summary takes at most a quarter of the window. */
 const WINDOW_SHARE_OF_SUMMARY = 4;
-/** What the chain's share of a small window never presses a summary below: its sections need room. */
+/** Minimum cap of a summary, in tokens: in a small window the chain's share does not reduce it further, because its sections need room. */
 const LEAST_SUMMARY_TOKENS = 512;
-/** A fold that reads the record again reads this many times what is new of it: bounded, however long the history is (docs/policy.md). */
+/** Maximum ratio of record that is read again to new source. It bounds the cost, however long the history is (docs/policy.md). */
 const REREAD_RATIO = 2;
-/** A part of a fold goes on by so many tokens at least. */
+/** Minimum number of tokens that each part of a chunked summary reads. */
 const LEAST_PART_TOKENS = 200;
 
 export interface Proposal {
-  /** Groups that leave the view, oldest first; all of them closed. Found when they are asked for: most calls weigh and go on. */
+  /** Groups that leave the view, oldest first, all closed. Computed on demand, because most callers need only the weights. */
   readonly older: readonly Group[];
-  /** The items of these. */
+  /** The items of `older`. */
   readonly olderItems: readonly ItemMeta[];
   readonly tail: readonly Group[];
-  /** The chain, oldest first. */
+  /** The chain of summaries, oldest first. */
   readonly summaries: readonly SummaryOverlay[];
   readonly merge: boolean;
-  /** Raw tokens of the record that the summary reads again, though those that stand have read them; 0: none. */
+  /** Raw tokens of the record that the summary reads again, although existing summaries have read them. 0 when there are none. */
   readonly reread: number;
   readonly sizes: ViewSizes;
   readonly priced: PricedMode;
@@ -39,7 +39,7 @@ export interface Proposal {
 
 type SummaryOverlay = Extract<Overlay, { kind: "summary" }>;
 
-/** Most tokens of one summary by this model. */
+/** Maximum tokens of one summary by this model. */
 export function summaryCap(limits: { readonly window: number | null; readonly maxOutput: number }, policy: Policy): number {
   const cap = Math.min(policy.summary.max_tokens, limits.maxOutput);
   const usable = limitOf(limits);
@@ -49,7 +49,7 @@ export function summaryCap(limits: { readonly window: number | null; readonly ma
   return Math.min(cap, share, Math.floor(limits.window / WINDOW_SHARE_OF_SUMMARY));
 }
 
-/** `budget`: tokens to keep verbatim. Null: nothing can leave. */
+/** Proposes a compaction that keeps `budget` tokens verbatim. Null when nothing can leave the view. */
 export function propose(input: PlanInput, budget: number = keptTokens(input)): Proposal | null {
   const { state, policy } = input;
   const limits = assumeWindow(input.limits, policy);
@@ -105,10 +105,10 @@ function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut
   const tokens = viewTokens(state);
   const ratio = ratioOf(state, limits.model);
   const chain = overlayTokens(overlays);
-  // What is left of the running sum: the length of the source costs nothing.
+  // The source is what remains of the running sum, so computing it does not depend on its length.
   const source = tokens - chain - kept - standing;
   const share = state.compaction.summary_share ?? FIRST_SUMMARY_SHARE;
-  // The state has no weight of what left the view: it knows how many items that were, and each counts as the average of those shown.
+  // The state keeps no weight of items that left the view, only their number. Each counts as the average of the items that are shown.
   const mean = (tokens - chain) / items.length;
   const trimmed = mean * itemsGone(state, upTo, (overlay) => overlay.kind === "dropped");
   const fresh = Math.min(cap, source * share);
@@ -130,7 +130,7 @@ function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut
   return { sizes, reread };
 }
 
-/** The cache holds the turns' prefix for the session's model alone: where another writes the summary, or answered last, there is none to read. */
+/** Whether the cache can hold the turn's prefix for the summariser. It does not if another model writes the summary or answered last. */
 const isReadItself = ({ state, policy, limits }: PlanInput): boolean =>
   (policy.summary.models[0] ?? limits.model) === limits.model && state.anchor?.model === limits.model;
 
@@ -141,21 +141,25 @@ const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 
 const sum = <T>(values: readonly T[], weight: (value: T) => number): number => values.reduce((total, value) => total + weight(value), 0);
 
-/** Trimmed items that the next summary takes in are not in the turn's own request: a summariser that reads that would never see them. */
+/**
+ * Whether trimmed items belong to the next summary. They are not in the turn's own request, so a summariser that reads
+ * that request would miss them.
+ */
 const hasTrimmed = ({ view }: SessionState, upTo: number): boolean =>
   view.overlays.some((overlay) => overlay.kind === "dropped" && overlay.from <= upTo);
 
-/** Items that left the view up to `upTo`, and that no summary keeps. */
+/** Number of items that left the view up to `upTo`, under the overlays that `counts` selects. */
 const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overlay) => boolean): number =>
   sum(view.overlays, (overlay) => (overlay.from <= upTo && counts(overlay) ? overlay.items : 0));
 
-/** Beside its instruction and the summary so far a part leaves room for its answer. */
+/** Tokens of transcript that one call holds: it must also hold the instruction, the summary so far and the answer. */
 const roomOf = (limits: ModelLimits, cap: number): number =>
   Math.max(LEAST_PART_TOKENS, (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
 
 /**
- * After so many folds one reads the newest of what it stands for again, so that what drifted is put right. It is the first attempt of background
- * work alone, and only where another may follow: what fails once is folded as ever, is one fold further then, and is not due again for as long.
+ * Whether this merge also reads the newest of what the summaries cover, to correct drift: after every `rebuild_after`
+ * merges. Only the first attempt of background work does so, and only where a further attempt may follow. If it fails,
+ * the next attempt is an ordinary merge, and the next reread is due after as many merges again.
  */
 function isRereadDue({ state, policy, trigger }: PlanInput, summaries: readonly SummaryOverlay[]): boolean {
   const { rebuild_after, attempts, models } = policy.summary;
@@ -174,13 +178,13 @@ function isChainFull({ limits, policy }: PlanInput, chain: number): boolean {
   return chain > (limitOf(assumeWindow(limits, policy)) ?? Number.POSITIVE_INFINITY) * chain_ratio;
 }
 
-/** The summary that the proposal asks for. */
+/** The summary rung of the proposal. Null when there is nothing new to summarise. */
 export function summarizeRung(input: PlanInput, proposal: Proposal, reason: string): SummarizeRung | null {
   const { state, policy } = input;
   const { older, tail, summaries, merge, reread, sizes } = proposal;
   const last = older.at(-1);
   const newest = summaries.at(-1);
-  // Only what a summary has read already: the question that it left standing.
+  // Everything older is already read by a summary, such as a question that it left in the view.
   if (!last || (newest && last.to <= newest.to)) return null;
   const kept = keptPositions(input, proposal);
   const { covered, range, source } = coverage(state, proposal, { last, stays: new Set(kept) });
@@ -210,12 +214,12 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
 
 interface Leaving {
   readonly last: Group;
-  /** Positions that stay in the view although they lie before the cut. */
+  /** Positions before the cut that stay in the view. */
   readonly stays: ReadonlySet<number>;
 }
 
 interface Coverage {
-  /** What the summary takes the place of, beside items. */
+  /** Overlays that the summary replaces, beside items. */
   readonly covered: readonly Overlay[];
   readonly range: CoveredRange;
   readonly source: CoveredRange;
@@ -223,20 +227,20 @@ interface Coverage {
 
 function coverage({ view }: SessionState, { older, summaries, merge }: Proposal, { last: { from, to: last }, stays }: Leaving): Coverage {
   const covered = view.overlays.filter((overlay) => overlay.from <= last && (overlay.kind === "dropped" || merge));
-  // A message that was left standing inside an overlay may be the last that goes: the range reaches to that overlay's end.
+  // The last item that leaves may lie inside an overlay, so the range must reach to the overlay's end.
   const to = covered.reduce((end, overlay) => Math.max(end, overlay.to), last);
   const start = view.overlays.reduce((least, overlay) => Math.min(least, overlay.from), older[0]?.from ?? from);
   const newest = summaries.at(-1);
   // A system message that stays is not read.
   const isRead = ({ items }: Group): boolean => items.some((item) => item.kind !== "system" || !stays.has(item.position));
-  // Neither trimmed items nor what an earlier summary left standing in its range has been read yet.
+  // Trimmed items, and items that an earlier summary left in its range, have not been read yet.
   const unread = [...older.filter(isRead), ...covered.filter((overlay) => overlay.kind === "dropped")].map((each) => each.from);
   const first = unread.reduce((least, each) => Math.min(least, each), newest ? newest.to + 1 : to);
   if (!newest) return { covered, range: { from: start, to }, source: { from: first, to } };
   return { covered, range: { from: merge ? start : first, to }, source: { from: first, to } };
 }
 
-/** The question that is being answered, or would be by a retry, stays as it was asked, and, by policy, system messages do. */
+/** Positions that stay before the cut: the question that still awaits its answer and, if the policy says so, system messages. */
 export function keptPositions({ state, policy }: PlanInput, { olderItems, tail }: Proposal): number[] {
   const isAsked = isAnswerOwed(state) && !tail.some((group) => group.isUser);
   const asked = isAsked ? olderItems.findLast((item) => item.kind === "user") : undefined;
@@ -244,7 +248,10 @@ export function keptPositions({ state, policy }: PlanInput, { olderItems, tail }
   return olderItems.filter(stays).map((item) => item.position);
 }
 
-/** Opal compaction, split turns: the cut goes through a turn whose beginning is long enough to be worth a summary of its own. */
+/**
+ * The first position of the turn that the cut splits, if its beginning has at least `least` messages and so gets a
+ * summary of its own. Else null.
+ */
 function splitAt(older: readonly Group[], tail: readonly Group[], least: number | null): number | null {
   if (least === null || tail[0]?.isUser !== false) return null;
   const start = older.findLastIndex((group) => group.isUser);

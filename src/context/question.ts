@@ -1,7 +1,7 @@
-/** A question asked of one summary alone: what a model that has read nothing else would know. */
+/** A question that is answered from one summary alone. It shows what a model would know that has read nothing else. */
 import { enclose } from "./delimiters";
 
-/** Tokens of an answer, at most. */
+/** Maximum tokens of an answer. */
 export const ANSWER_MAX_OUTPUT = 300;
 
 const SYSTEM = `You answer questions about a conversation of which you know only its summary, given as data between <summary> tags.

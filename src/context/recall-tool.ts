@@ -1,4 +1,4 @@
-/** `memory_query` as the model is offered it, where something is out of its view (OdinCode plan; docs/design.md §5, never lost). */
+/** The definition of `memory_query`, which the model is offered when something is out of its view (docs/design.md §5, never lost). */
 import type { ToolDefinition } from "../domain/message";
 import type { SessionState } from "../domain/state";
 
@@ -11,7 +11,7 @@ const properties = {
   offset: { type: "integer", description: "characters to skip" },
 };
 
-/** As the sessions of older builds are offered it: without their id. */
+/** The definition for sessions of older builds, without their id. */
 export const RECALL_TOOL: ToolDefinition = {
   name: "memory_query",
   description:
@@ -24,7 +24,10 @@ export const RECALL_TOOL: ToolDefinition = {
   runs: { by: "builtin" },
 };
 
-/** As a session's model is offered it: a placeholder asks for a `session_id`, and this says which (`recallToolTokens` has the weight). */
+/**
+ * The definition for a session's model. It states the session's id, because a placeholder asks for a `session_id`.
+ * `recallToolTokens` has its weight.
+ */
 export function recallTool({ settings, session }: Pick<SessionState, "settings" | "session">): ToolDefinition {
   if (!settings.recall_names_session || session === null) return RECALL_TOOL;
   const named = { ...properties.session_id, description: `this is ${session}` };

@@ -1,4 +1,4 @@
-/** Showing less of an item: old results as a placeholder, long ones by their ends, media by name. The record keeps all of it. */
+/** Shows less of an item: old results as a placeholder, long ones by their ends, media by name. The record keeps everything. */
 import type { Reduction } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
@@ -8,25 +8,28 @@ import type { Policy } from "./policy";
 import { estimateTokens, IMAGE_TOKENS } from "./tokens";
 import { clearedToolResult } from "./tool-results";
 
-/** What an id of some 40 random characters weighs: the figures here have room for it. */
+/** Tokens of an id of about 40 random characters, for which the figures here have room. */
 const ORDINARY_ID_TOKENS = 24;
-/** What stands for an image or a file: its name or type. */
+/** Tokens of the name or type that replaces an image or a file. */
 const EVICTED_TOKENS = 24;
-/** The notice between the two ends of what was shortened, and what it weighs more where it says how to have the rest. */
+/**
+ * Characters of the notice between the two ends of a shortened text, and the tokens that it weighs more where it says
+ * how to retrieve the rest.
+ */
 const NOTICE_CHARS = 60;
 const WAY_TOKENS = 36;
 /** The ends of a text may be denser than the whole. */
 const DENSITY_MARGIN = 1.2;
 
-/** The id of the call that a result answers stays, however little of the output is shown: what it weighs beyond an ordinary one. */
+/** Tokens of a call's id beyond an ordinary one. The id stays, however little of the output is shown. */
 const idTokens = ({ tool }: ItemMeta): number => Math.max(0, estimateTokens(tool?.call_id ?? "") - ORDINARY_ID_TOKENS);
-/** The most that it can weigh: images and files beside a shortened text stay. */
+/** Maximum tokens of a shortened item. Images and files beside a shortened text stay. */
 const shortenedTokens = (item: ItemMeta): number => SHORTENED_TOKENS + idTokens(item) + (item.media ?? 0) * IMAGE_TOKENS;
 
-/** Items do not change, and each plan of a view asks for all of its results: the text is estimated once. */
+/** Caches the estimate, because items are immutable and each plan of a view asks for all of its results. */
 const cleared = new WeakMap<ItemMeta, number>();
 
-/** What a cleared result weighs: its placeholder, where it says how to have the content back, which is longer than where it does not. */
+/** Raw tokens of a cleared result: its placeholder in the longer form, which says how to retrieve the content. */
 export function clearedTokens(item: ItemMeta): number {
   const known = cleared.get(item);
   if (known !== undefined) return known;
@@ -43,7 +46,10 @@ function estimateCleared({ tool }: ItemMeta): number {
 
 type ResultsPolicy = Policy["results"];
 
-/** Results among `items` that stay as they are: of most tools the newest `most` together, of one that the policy names so many of its own. */
+/**
+ * Positions of the results among `items` that stay in full: for each tool named in `keep_tools`, its own number of
+ * newest ones; all of `exclude_tools`; and the newest `most` of the other tools.
+ */
 function keptResults(items: readonly ItemMeta[], most: number, { keep_tools, exclude_tools }: ResultsPolicy): ReadonlySet<number> {
   const named = new Map(Object.entries(keep_tools));
   const excluded = new Set(exclude_tools);
@@ -63,7 +69,7 @@ function keptResults(items: readonly ItemMeta[], most: number, { keep_tools, exc
 
 const toCleared = (item: ItemMeta): Reduction => ({ position: item.position, tokens: clearedTokens(item) });
 
-/** Results among `items` that are not cleared yet, but those of the view that the policy keeps in full. */
+/** Results among `items` that are not cleared yet, except those of the view that the policy keeps in full. */
 export const olderResults = (state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] =>
   findOlder(state, items, policy).map(toCleared);
 
@@ -73,7 +79,7 @@ function findOlder(state: SessionState, items: readonly ItemMeta[], policy: Resu
   return items.filter(({ kind, position }) => kind === "tool_result" && !kept.has(position) && !already.has(position));
 }
 
-/** Those of them that a placeholder makes smaller. */
+/** The older results that a placeholder makes smaller. */
 export function clearable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
   return findOlder(state, items, policy).flatMap((item) => {
     const less = toCleared(item);
@@ -81,7 +87,7 @@ export function clearable(state: SessionState, items: readonly ItemMeta[], polic
   });
 }
 
-/** Results of the tail, `items`, beyond those that the policy keeps in full: shown by both ends. */
+/** Results among `items`, the tail, that are shown by both ends: those beyond what the policy keeps in full. */
 export function previewable(state: SessionState, items: readonly ItemMeta[], policy: ResultsPolicy): Reduction[] {
   if (policy.preview_beyond === null) return [];
   const kept = keptResults(items, policy.preview_beyond, policy);
@@ -92,7 +98,10 @@ export function previewable(state: SessionState, items: readonly ItemMeta[], pol
   });
 }
 
-/** UTF-16 units of its text, about: `rough` is a quarter of them. Half as many bytes more are no escapes, but characters of two and three. */
+/**
+ * Approximate UTF-16 units of an item's text: `rough` is a quarter of them. If the bytes exceed that by half, the text
+ * has multi-byte characters rather than escapes.
+ */
 const unitsOf = ({ bytes, rough }: ItemMeta): number => (rough !== undefined && bytes > 6 * (rough + 1) ? 4 * (rough + 1) : bytes);
 
 function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number): number {
@@ -101,7 +110,7 @@ function previewTokens({ settings }: SessionState, item: ItemMeta, chars: number
   return Math.min(item.tokens, idTokens(item) + way + Math.ceil(item.tokens * shown * DENSITY_MARGIN));
 }
 
-/** Messages and results that carry images or files, where their names weigh less than what is sent. */
+/** Messages and results with images or files whose names weigh less than what is sent. */
 export function evictable(state: SessionState, items: readonly ItemMeta[]): Reduction[] {
   const media = items.filter((item) => (item.media ?? 0) > 0 && !isReduced(state, item));
   return media.flatMap((item) => {
@@ -110,7 +119,7 @@ export function evictable(state: SessionState, items: readonly ItemMeta[]): Redu
   });
 }
 
-/** The longest among `items`, as many as it takes to gain `excess` raw tokens; each then weighs at most `shortenedTokens`. */
+/** The longest of `items`, as many as needed to gain `excess` raw tokens. Each then weighs at most `shortenedTokens`. */
 export function longest(state: SessionState, items: readonly ItemMeta[], excess: number): Reduction[] {
   const found: Reduction[] = [];
   let gain = 0;

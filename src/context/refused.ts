@@ -1,6 +1,6 @@
 /**
- * A message that did not fit was refused, and stays in the record. When the next one has no room with it, what was refused leaves the view
- * first, and nothing older pays for it.
+ * A message that was refused because it did not fit stays in the record. When the next message has no room with it, the
+ * refused one leaves the view first, before anything older.
  */
 import type { SessionState } from "../domain/state";
 import { assumeWindow, limitOf, measureNext, mostOf, ratioOf, scaleOf } from "./budget";
@@ -26,13 +26,13 @@ export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "t
   return guardPlan({ state, limits }, { next, rungs });
 }
 
-/** Raw tokens, and bytes. */
+/** What exceeds the limits, in raw tokens and in bytes. */
 interface Excess {
   readonly tokens: number;
   readonly bytes: number;
 }
 
-/** The newest groups of the turn before, which could not be sent, that together weigh `excess`; all of them if they weigh less. */
+/** The newest groups of the previous turn, which was refused, that together weigh `excess`. All of them if they weigh less. */
 function refusedGroups(state: SessionState, excess: Excess): readonly Group[] {
   if (state.last_turn?.failure?.kind !== "cannot_fit") return [];
   const groups = viewGroups(state);
@@ -50,5 +50,5 @@ function refusedGroups(state: SessionState, excess: Excess): readonly Group[] {
   return going;
 }
 
-/** An imported message belongs to no turn. */
+/** Imported messages belong to no turn. */
 const isOfTurn = ({ items }: Group): boolean => items.some(({ turn }) => turn !== null);

@@ -1,15 +1,15 @@
-/** OdinCode's rule: before each call, all tool results but the newest few are shown as a placeholder. */
+/** The rule of preset `odincode`: before each call, all tool results except the newest few are shown as a placeholder. */
 import { isBreakerOpen } from "../domain/breaker";
 import { measureNext, measureWithout, ratioOf } from "./budget";
 import { gainFrom } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
 import { olderResults, reductionGain } from "./reductions";
 
-/** For a policy that clears before each call; `none` for any other, and when nothing is old enough. */
+/** Plans for a policy that clears results before each call. `none` for any other policy, and when no result is old enough. */
 export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
   const next = measureNext(state, limits.model);
   if (policy.results.clear !== "each_call") return { kind: "none", reason: "not_by_policy", next };
-  // All of them, even one that is shorter than the placeholder: the rule knows no size.
+  // Includes results that are shorter than the placeholder, because the rule ignores size.
   const items = olderResults(state, state.view.items, policy.results);
   if (items.length === 0) return { kind: "none", reason: "nothing_older", next };
   const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));

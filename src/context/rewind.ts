@@ -1,13 +1,13 @@
 /**
- * What the model reads where a conversation goes back to a position: the newest overlay that fits applies, which is one that stands for
- * nothing behind it. Pure; what the view was at which time is handed in.
+ * What the model reads after the conversation goes back to a position: the newest view of the present or the past whose
+ * overlays cover nothing after that position. Pure: the caller passes the earlier views.
  */
 import { isAmong, rangesWithin, toRanges } from "../domain/branch";
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import type { ViewBefore } from "./take-back";
 
-/** A view of the past, and how far what it showed is part of the present line. */
+/** An earlier view, and the last position of it that the current branch shares. */
 export interface ViewThen extends ViewBefore {
   readonly sharedTo: number;
 }
@@ -17,7 +17,7 @@ interface RewoundView {
   readonly reduced: readonly Reduced[];
   /** Positions that are shown, in order. */
   readonly shown: readonly CoveredRange[];
-  /** It is the beginning of the present view. */
+  /** The rewound view is a prefix of the present one. */
   readonly continues: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface GoingBack {
   readonly state: Pick<SessionState, "view">;
   /** The last position that stays. */
   readonly to: number;
-  /** Positions of other lines, those that are left now included. */
+  /** Positions of other branches, including those that are left now. */
   readonly elsewhere: readonly CoveredRange[];
-  /** Views of the past, the newest first; read only as far as it is needed. The last one fits: it is of when `to` was the newest. */
+  /** Earlier views, newest first. Read only as far as needed. The last one always fits, because `to` was its newest position. */
   readonly earlier: Iterable<ViewThen>;
-  /** A position that the view must show as it is: what is answered next. Null: none. */
+  /** A position that the view must show whole, because it is answered next. Null when there is none. */
   readonly mustShow: number | null;
 }
 
@@ -44,14 +44,14 @@ export function viewAt(going: GoingBack): RewoundView {
   return { overlays: [], reduced: [], shown: rangesWithin(elsewhere, { from: 1, to }), continues: false };
 }
 
-/** Null: something stands in it for what is left. */
+/** The present view up to `to`. Null when an overlay covers something that is left. */
 function cutPresent({ overlays, items, reduced }: SessionState["view"], to: number): RewoundView | null {
   if (!endsBy(overlays, to)) return null;
   const shown = toRanges(items.flatMap(({ position }) => (position <= to ? [position] : [])));
   return { overlays, reduced: upTo(reduced, to), shown, continues: true };
 }
 
-/** What came since is shown, too. */
+/** The earlier view up to `to`, followed by the items that came after it. Null when an overlay covers something that is left. */
 function cutEarlier(then: ViewThen, { to, elsewhere }: Pick<GoingBack, "to" | "elsewhere">): RewoundView | null {
   const end = Math.min(to, then.sharedTo);
   if (!endsBy(then.overlays, end)) return null;

@@ -1,6 +1,6 @@
 /**
- * A state as it is measured for a model: with the registry's ratio, until a session has learned its own, and with what the model is sent of
- * images and files. Only in what is measured, never in what is stored.
+ * The state as it is measured for a model: with the registry's ratio until the session has learned its own, and with
+ * what the model is sent of images and files. Such a state is only measured, never stored.
  */
 import type { MediaReader, SessionState } from "../domain/state";
 
@@ -10,10 +10,10 @@ export interface RatedModel extends MediaReader {
   readonly ratio?: number;
 }
 
-/** States do not change: of each the same one comes back, as long as the model is the same. */
+/** Caches the measured state, because states are immutable. The same object is returned as long as the model is the same. */
 const started = new WeakMap<SessionState, { readonly model: RatedModel; readonly state: SessionState }>();
 
-/** The ratio stands behind what was learned, so that the model asked last stays in front. */
+/** The registry's ratio is appended after the learned ones, so that the model asked last stays first. */
 export function measuredFor(state: SessionState, model: RatedModel | null): SessionState {
   if (!model) return state;
   const known = started.get(state);

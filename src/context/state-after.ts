@@ -1,4 +1,4 @@
-/** The session as it would be after a change of its view: what is weighed before it is committed. */
+/** The state as it would be after a change of its view, to be measured before the change is committed. */
 import type { CompactionTrigger, EpochOp, Receipt } from "../domain/compaction-events";
 import { evolve } from "../domain/evolve";
 import type { SessionState } from "../domain/state";
@@ -19,7 +19,7 @@ const UNMEASURED: Receipt = {
   dropped_items: 0,
 };
 
-/** The session as it would be after these operations. */
+/** Applies the operations to a copy of the state. */
 export function stateAfter(state: SessionState, ops: readonly EpochOp[], trigger: CompactionTrigger): SessionState {
   const { epoch } = state.view;
   const change = {

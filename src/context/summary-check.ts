@@ -1,4 +1,4 @@
-/** What counts as a summary. Anything else is a failure, and the view stays byte-identical (docs/field.md, lesson 3). */
+/** Decides what counts as a summary. Anything else is a failure, and the view stays byte-identical (docs/field.md, lesson 3). */
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FinishReason } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
@@ -8,23 +8,26 @@ import { STRUCTURED_SECTIONS } from "./prompts";
 import { estimateTokens } from "./tokens";
 import { headOf } from "./tool-results";
 
-/** A model counts its words badly, and we estimate its tokens: up to this much of the cap a summary stands as it was written. */
+/** A summary up to this multiple of the cap is accepted unchanged, because models count words badly and the tokens are estimated. */
 export const CAP_TOLERANCE = 1.5;
-/** Up to this much of the cap it is cut to that, section by section: what a model has written of a conversation was paid for. What is longer is no summary. */
+/**
+ * A summary up to this multiple of the cap is cut to `CAP_TOLERANCE`, section by section, because it was paid for. A
+ * longer one is rejected.
+ */
 const MOST_CAPS = 4;
-/** An answer that was cut off at less than this share of its cap was stopped by something else than its own length. */
+/** An answer that ended with `length` below this share of its cap was stopped by something other than its own length. */
 const LEAST_OF_CAP = 0.75;
 
-/** Dots, rules and characters that show nothing say nothing. */
+/** Dots, rules and invisible characters have no content. */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 
 interface SummaryCandidate {
   readonly text: string;
   readonly finish: FinishReason;
   readonly form: Policy["summary"]["form"];
-  /** Most tokens that the model was told to write, by its own count. */
+  /** Maximum tokens that the model was told to write, by its own count. */
   readonly cap: number;
-  /** Its tokens for each that we estimate. */
+  /** The model's tokens per estimated token. */
   readonly ratio: number;
 }
 
@@ -34,7 +37,10 @@ export interface AcceptedSummary {
   readonly tokens: number;
 }
 
-/** Whether the view gets smaller by it is seen when it is drafted into the view (`app/compaction/settle-compaction`). */
+/**
+ * Checks the text alone. Whether it makes the view smaller is checked when it is drafted into the view
+ * (`app/compaction/settle-compaction`).
+ */
 export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCandidate): Result<AcceptedSummary, CompactionFailure> {
   const text = said.trim();
   if (!SAYS_SOMETHING.test(text)) return err("empty");
@@ -52,7 +58,7 @@ export function checkSummary({ text: said, finish, form, cap, ratio }: SummaryCa
   return ok({ text: cut, tokens: estimateTokens(cut) });
 }
 
-/** The last line may be half a sentence, and its last word half a word. A line that is most of the text stays, up to its last word. */
+/** Removes the last line of a cut-off text, which may be half a sentence, or only its last word if the line is most of the text. */
 function withoutLastPiece(text: string): string {
   const end = [text.lastIndexOf("\n"), text.lastIndexOf(" ")].find((at) => at >= text.length * LEAST_KEPT);
   return end === undefined ? text : text.slice(0, end).trimEnd();
@@ -60,11 +66,11 @@ function withoutLastPiece(text: string): string {
 
 const LEAST_KEPT = 0.75;
 
-/** By their form, not by their words: they are in the language of the conversation. A text without a heading is one section. */
+/** Sections are recognised by their form, because headings are in the conversation's language. A text without a heading is one section. */
 const sectionsOf = (text: string): readonly string[] => text.split(/\n(?=##\s+\S)/);
 const isSection = (section: string): boolean => /^##\s+\S/.test(section);
 
-/** The longest sections lose their ends, by whole lines where they have some; a short one loses nothing. */
+/** Cuts the ends of the longest sections, by whole lines where they have some. Short sections stay whole. */
 function cutSections(sections: readonly string[], most: number): string {
   const level = levelOf(sections.map(estimateTokens), most);
   return sections.map((section) => cutTo(section, level)).join("\n");

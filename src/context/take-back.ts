@@ -1,6 +1,6 @@
 /**
- * Taking a compaction back: the operation that shows again what had left the view. Pure; what the view was, and what the
- * record holds, is handed in.
+ * Builds the operation that takes a compaction back and shows again what had left the view. Pure: the caller passes the
+ * earlier view and the record.
  */
 import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
@@ -10,23 +10,26 @@ import { assumeWindow, itemTokens, limitOf, type ModelLimits, scaleOf } from "./
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
 
-/** The items that come back travel in one event, which is one row: UTF-16 units of their JSON, well under the platform's 2 MB. */
+/**
+ * Maximum size of the items that come back, as UTF-16 units of their JSON. They travel in one event, which is one row,
+ * and this is well below the platform's 2 MB.
+ */
 export const MAX_RESTORED_UNITS = 1_000_000;
 
-/** A view as a compaction found it. */
+/** The view before a compaction. */
 export interface ViewBefore {
   readonly overlays: readonly Overlay[];
   /** Positions of the items that it showed. */
   readonly shown: readonly CoveredRange[];
   readonly reduced: readonly Reduced[];
-  /** Its last position: what is newer came later. */
+  /** Its last position. Items after it were added later. */
   readonly to: number;
 }
 
 type RevertOp = Extract<EpochOp, { op: "revert" }>;
 type ResetOp = Extract<EpochOp, { op: "reset" }>;
 
-/** `items`: those of `before.shown` that were not taken back since, in order. */
+/** Restores the view before a compaction. `items`: those of `before.shown` that were not taken back since, in order. */
 export function revertOp(compaction: CompactionId, before: ViewBefore, items: readonly ItemMeta[]): RevertOp {
   const shown = new Set(items.map((item) => item.position));
   const reduced = before.reduced.filter((entry) => shown.has(entry.position));
@@ -37,12 +40,12 @@ interface ResetInput {
   readonly state: SessionState;
   readonly limits: ModelLimits;
   readonly policy: Policy;
-  /** The whole conversation, newest first, without what was taken back; read only as far as it is needed. */
+  /** The whole conversation, newest first, without what a retry took back. Read only as far as needed. */
   readonly history: Iterable<ItemMeta>;
   readonly newOverlay: () => OverlayId;
 }
 
-/** FEAT-011, reset: the summaries go, the newest of what they covered comes back up to the guard's target, the rest is trimmed. */
+/** Removes the summaries. The newest of what they covered comes back, up to the guard's target. The rest is trimmed. */
 export function resetOp(input: ResetInput): ResetOp {
   const { overlays, items, reduced } = input.state.view;
   const to = overlays.reduce((last, overlay) => Math.max(last, overlay.to), 0);
@@ -73,7 +76,10 @@ interface Back {
   readonly whole: boolean;
 }
 
-/** Whole groups, newest first, while they fit: with all of them back `memory_query` need not be offered, and there is room for so much more. */
+/**
+ * Collects whole groups, newest first, while they fit. If all come back, `memory_query` is no longer offered, and its
+ * weight is additional room.
+ */
 function comeBack({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
   let room = roomOf(state, limits, policy);
@@ -105,7 +111,7 @@ function roomOf(state: SessionState, limits: ModelLimits, policy: Policy): numbe
   return (limit * policy.guard_target_ratio) / scaleOf(state, limits.model) - stays;
 }
 
-/** Each value with the one after it. */
+/** Pairs each value with the next one. */
 function* withNext<T>(values: Iterable<T>): Iterable<[T, T | undefined]> {
   let held: { readonly value: T } | null = null;
   for (const value of values) {

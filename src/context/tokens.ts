@@ -1,25 +1,26 @@
 /**
- * The one estimator: how many tokens a text is, without a tokenizer (o200k's tables alone take most of a Worker's
- * memory). One pass over runs of like characters, in the way that byte-pair tokenizers split before merging, so that
- * JSON, hex, base64, code and CJK come out near the truth where characters / 4 is off by 2 to 4 (docs/estimates.md).
+ * The token estimator. It estimates the tokens of a text without a tokenizer, because o200k's tables alone take most of
+ * a Worker's memory. It makes one pass over runs of like characters, which is how byte-pair tokenizers split before
+ * merging. So JSON, hex, base64, code and CJK come out near the truth, where characters / 4 is off by a factor of 2 to
+ * 4 (docs/estimates.md).
  */
 
-/** An image weighs about this much at most providers, whatever its bytes (docs/field.md: between pi's 1,200 and codex's 1,844). */
+/** Approximate tokens of an image at most providers, whatever its bytes (docs/field.md: between pi's 1,200 and codex's 1,844). */
 export const IMAGE_TOKENS = 1_600;
-/** What a message adds around its content: role and delimiters. */
+/** Tokens that a message adds around its content: role and delimiters. */
 export const MESSAGE_OVERHEAD_TOKENS = 4;
 
-/** A word up to this long is about one token; what is longer splits into pieces. */
+/** A word up to this length is about one token. A longer one splits into pieces. */
 const WHOLE_WORD = 8;
 const WORD_PIECE = 4.5;
 const DIGITS_PER_TOKEN = 3;
 const PUNCTUATION_PER_TOKEN = 2.2;
-/** One sign between words that no space sets off, as in `a.b`, `f(x` and `user_id`, is mostly part of the word after it. */
+/** Weight of a single sign between words without a space, as in `a.b`, `f(x` and `user_id`. It is mostly part of the next word's token. */
 const JOINED_SIGN = 0.6;
-/** Letters right after a digit are seldom a word: hashes, ids, base64. So much more for each but the first. */
+/** Letters directly after a digit are seldom a word, but part of a hash, an id or base64. Each but the first adds this weight. */
 const LETTER_AFTER_DIGIT = 0.3;
 
-/** Outside ASCII: counted by character, not by run. */
+/** Characters outside ASCII are counted one by one, not by run. */
 const WIDE = 0;
 const LOWER = 1;
 const UPPER = 2;
@@ -38,8 +39,8 @@ asciiClass[10] = NEWLINE;
 asciiClass[13] = NEWLINE;
 
 /**
- * Tokens of one character outside ASCII, by script: upper ends of code unit ranges, measured against o200k. About 3 where the
- * vocabulary has next to nothing of a script, so that it is read byte by byte.
+ * Tokens of one character outside ASCII, by script: [upper end of a range of code units, tokens], measured against
+ * o200k. About 3 where the vocabulary has almost nothing of a script, so that it is read byte by byte.
  */
 const scripts: readonly (readonly [end: number, tokens: number])[] = [
   [0x036f, 0.45], // Latin with marks, phonetic letters, combining marks
@@ -77,17 +78,17 @@ const scripts: readonly (readonly [end: number, tokens: number])[] = [
   [0x9fff, 0.84], // Han
   [0xabff, 3], // Yi, Vai, Javanese
   [0xd7af, 0.67], // Hangul
-  [0xd82f, 2.6], // first halves of what is outside the basic plane: old scripts
-  [0xd83f, 1], // … of emoji
-  [0xdbff, 2.6], // … of rare Han
-  [0xdfff, 1], // second halves
+  [0xd82f, 2.6], // first halves of surrogate pairs: old scripts
+  [0xd83f, 1], // first halves of surrogate pairs: emoji
+  [0xdbff, 2.6], // first halves of surrogate pairs: rare Han
+  [0xdfff, 1], // second halves of surrogate pairs
   [0xf8ff, 2],
   [0xfdff, 1],
   [0xfe0f, 0.5], // marks that make a symbol an emoji
   [0xffff, 1],
 ];
 
-/** By sixteens: every range above ends on one. */
+/** Tokens per block of 16 code units, because every range above ends on such a block. */
 const wideTokens = new Float32Array(0x1000).fill(1);
 for (let block = 0; block < wideTokens.length; block++) {
   const first = block << 4;
@@ -96,13 +97,13 @@ for (let block = 0; block < wideTokens.length; block++) {
 
 const isLetter = (kind: number): boolean => kind === LOWER || kind === UPPER;
 
-/** Kinds take three bits. */
+/** A kind takes three bits. */
 const KIND_BITS = 3;
 const KIND_MASK = 7;
 
 /**
- * `beside`: the kinds of what stands before and after, as one number. A space joins the word after it, but not a number; a newline joins
- * the punctuation before it.
+ * `beside`: the kinds of the runs before and after, packed into one number. A space belongs to the word after it, but
+ * not to a number. A newline belongs to the punctuation before it.
  */
 function runTokens(kind: number, length: number, beside: number): number {
   const before = beside >> KIND_BITS;
@@ -128,7 +129,7 @@ function runTokens(kind: number, length: number, beside: number): number {
 
 const afterDigit = (length: number, before: number): number => (before === DIGIT ? (length - 1) * LETTER_AFTER_DIGIT : 0);
 
-/** Estimated tokens of `text`; 0 only for the empty text. Linear, no allocation. */
+/** Estimated tokens of `text`. 0 only for the empty text. Linear time, no allocation. */
 export function estimateTokens(text: string): number {
   let total = 0;
   let before = WIDE;
@@ -141,7 +142,7 @@ export function estimateTokens(text: string): number {
     if (next === kind) {
       length++;
     } else if (kind === UPPER && next === LOWER && length === 1) {
-      kind = LOWER; // a capital begins the word that follows it
+      kind = LOWER; // a capital letter begins the word that follows it
       length = 2;
     } else {
       total += runTokens(kind, length, (before << KIND_BITS) | next);

@@ -1,35 +1,35 @@
-/** Oversized tool results: cut once, when they are recorded, and never again (RFC-011 §1); and what a view shows in place of one. Never throws. */
+/** Cuts oversized tool results when they are recorded, and renders the placeholders that a view shows in their place. Never throws. */
 import type { ExecutionId } from "../domain/ids";
 import type { ItemMeta, ToolResultPart } from "../domain/message";
 
-/** RFC-011 `TOOL_RESULT_MAX_CHARS`: UTF-16 units, as its `String.length` counts. */
+/** Default maximum length of a recorded result, in UTF-16 units. */
 export const TOOL_RESULT_MAX_CHARS = 30_000;
 
-/** RFC-011's wording holds where FEAT-011 differs. */
+/** The marker after a cut result. Where its sources differ, docs/policy.md says which wording holds. */
 const marker = (kept: number, total: number): string => `\n\n[... content truncated, showing first ${kept} of ${total} characters ...]`;
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
-/** The longest start of `text` of at most `length` units that does not end inside a character. */
+/** The longest start of `text` of at most `length` UTF-16 units that does not end inside a surrogate pair. */
 export function headOf(text: string, length: number): string {
   if (text.length <= length) return text;
   return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length);
 }
 
-/** The longest end of `text` of at most `length` units that does not begin inside a character. */
+/** The longest end of `text` of at most `length` UTF-16 units that does not begin inside a surrogate pair. */
 export function tailOf(text: string, length: number): string {
   if (text.length <= length) return text;
   const start = text.length - length;
   return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
-/** `output` as it is stored: whole up to `limit` characters, else its head and the marker. */
+/** `output` as it is stored: whole up to `limit` UTF-16 units, else its head and the marker. */
 export function truncateToolResult(output: string, limit: number = TOOL_RESULT_MAX_CHARS): string {
   if (output.length <= limit) return output;
   return headOf(output, limit) + marker(limit, output.length);
 }
 
-/** What stands for a result that was cleared: OdinCode plan, word for word where its content can be had again by asking for it. */
+/** The placeholder of a cleared result. The wording is preset `odincode`'s, word for word, where `memory_query` is offered. */
 export function clearedToolResult(
   { name, is_error }: Pick<ToolResultPart, "name" | "is_error">,
   execution: ExecutionId | null,
@@ -40,12 +40,15 @@ export function clearedToolResult(
   return `[Tool ${name}]: ${is_error ? "FAILED" : "OK"} - [Old tool result content cleared${id}${recall}]`;
 }
 
-/** How to have all of an item that the view shows by its ends, said in its notice where `memory_query` is offered. */
+/** How to retrieve all of an item that the view shows by its ends. The item's notice says so where `memory_query` is offered. */
 export function wayBack({ position, tool }: Pick<ItemMeta, "position" | "tool">): string {
   return `memory_query with ${tool ? `execution_id ${tool.execution}` : `from ${position} and to ${position}`} has all`;
 }
 
-/** A result as a full view shows it: both ends and what is missing between them. The record keeps all of it. `way`: how to get at it. */
+/**
+ * A result as a view shows it when it is shortened: both ends, and a notice of what is missing between them. The record
+ * keeps everything. `way`: how to retrieve it (`wayBack`).
+ */
 export function shortenToolResult(output: string, chars: number, way: string | null = null): string {
   if (output.length <= chars) return output;
   const half = Math.floor(chars / 2);

@@ -1,6 +1,6 @@
 /**
- * How two requests of a session differ, by what they show and not by their bytes: messages that left and came, that are shown as less or as
- * more, summaries, settings, and how far both begin alike. Pure; lists are bounded, their counts are not.
+ * Compares two requests of a session by what they show, not by their bytes: items that left, came, or are shown
+ * differently; summaries; settings; and the common beginning. Pure. Lists are bounded, their counts are not.
  */
 import type { EpochOp, Overlay } from "../domain/compaction-events";
 import type { CompactionId, ItemId, OverlayId } from "../domain/ids";
@@ -11,10 +11,10 @@ import { estimateParts, estimateThinking } from "./item-tokens";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 import type { BuiltView, ViewMessage } from "./view";
 
-/** Entries of one list, at most: the newest. */
+/** Maximum number of entries of one list. The newest are kept. */
 export const MAX_LISTED = 200;
 
-/** One of the two. */
+/** One of the two requests. */
 export interface ShownRequest {
   readonly state: SessionState;
   readonly model: string;
@@ -25,13 +25,13 @@ export interface ShownRequest {
   readonly pins: readonly string[];
 }
 
-/** What changed the view between the two. */
+/** A change of the view between the two requests. */
 export interface ViewChange {
   readonly compaction: CompactionId | null;
   readonly ops: readonly EpochOp[];
 }
 
-/** `unsigned`: what its provider signed, thinking among it, does not go back. */
+/** `unsigned`: metadata that its provider signed, including reasoning, is not sent back. */
 type ShownAs = "whole" | "shortened" | "cleared" | "evicted" | "unsigned";
 
 export interface DiffItem {
@@ -41,7 +41,7 @@ export interface DiffItem {
   readonly tokens: number;
 }
 
-/** Shown otherwise in the second than in the first. */
+/** An item that the second request shows differently from the first. */
 export interface ChangedItem extends DiffItem {
   readonly shown: ShownAs;
   readonly was: { readonly shown: ShownAs; readonly tokens: number };
@@ -54,11 +54,11 @@ export interface DiffOverlay {
   readonly to: number;
   readonly items: number;
   readonly tokens: number;
-  /** The change that did it; null: none between the two that was recorded. */
+  /** The change that added or removed the overlay. Null when no recorded change between the two did. */
   readonly by: CompactionId | null;
 }
 
-/** `count` and `tokens` are of all; `data` may be the newest of them only. */
+/** `count` and `tokens` cover all entries; `data` may hold only the newest. */
 export interface Listed<T> {
   readonly count: number;
   readonly tokens: number;
@@ -73,9 +73,12 @@ export interface ViewDiff {
     readonly tools: boolean;
     readonly pins: boolean;
   };
-  /** How far both begin alike, system prompt and tools first: what a provider's cache of the first could serve the second, if the model is the same. */
+  /**
+   * The common beginning of both requests, system prompt and tools first: what a provider's cache of the first could
+   * serve for the second, if the model is the same.
+   */
   readonly prefix: { readonly messages: number; readonly tokens: number };
-  /** Shown alike in both. */
+  /** Items that both requests show alike. */
   readonly both: { readonly count: number; readonly tokens: number };
   readonly left: Listed<DiffItem>;
   readonly came: Listed<DiffItem>;
@@ -84,7 +87,7 @@ export interface ViewDiff {
   readonly summaries: { readonly left: Listed<DiffOverlay>; readonly came: Listed<DiffOverlay> };
 }
 
-/** Tokens are estimates, scaled as the session has learned by `to` for its model: one measure for both. */
+/** Compares two requests. Tokens are estimates, scaled by the ratio that `to` has learned for its model, so that both have one measure. */
 export function diffViews(from: ShownRequest, to: ShownRequest, changes: readonly ViewChange[]): ViewDiff {
   const scale = ratioOf(to.state, to.model);
   const weigh = (raw: number): number => Math.ceil(raw * scale);
@@ -106,7 +109,7 @@ export function diffViews(from: ShownRequest, to: ShownRequest, changes: readonl
 
 type Weigh = (raw: number) => number;
 
-/** The whole of one request, as its parts are weighed. */
+/** Scaled tokens of a whole request, summed over its parts. */
 export const requestTokens = ({ built, tools }: ShownRequest, weigh: Weigh): number =>
   weigh(headTokens({ built, tools }) + built.messages.reduce((sum, message) => sum + messageTokens(message), 0));
 
@@ -115,7 +118,7 @@ const headTokens = ({ built, tools }: Pick<ShownRequest, "built" | "tools">): nu
 
 const messageTokens = ({ parts }: ViewMessage): number => estimateParts(parts) + estimateThinking(parts);
 
-/** Tools stand at a request's head, at some providers before the system prompt: where either differs, nothing is alike. */
+/** Tools stand at the head of a request, at some providers before the system prompt. Where either differs, nothing is in common. */
 function commonPrefix(from: ShownRequest, to: ShownRequest, weigh: Weigh): ViewDiff["prefix"] {
   if (from.tools !== to.tools || from.built.system !== to.built.system) return { messages: 0, tokens: 0 };
   let messages = 0;

@@ -1,6 +1,6 @@
 /**
- * What the model reads: RFC-011's `CompactAwareMessageBuilder`, by position instead of timestamp. Works on a copy and
- * repairs it: every call has its result right after it, no result stands without a call, and what was cut opens with the user.
+ * Builds what the model reads. Works on a copy of the view and repairs it: every call has its result directly after it,
+ * no result appears without its call, and a view that was cut opens with a user message.
  */
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta, Part } from "../domain/message";
@@ -16,11 +16,11 @@ export interface ViewEntry {
 export interface ViewInput extends OlderContext {
   readonly entries: readonly ViewEntry[];
   readonly reduced: readonly Reduced[];
-  /** A placeholder says how to get the content back (OdinCode plan): wherever `memory_query` is offered. */
+  /** Placeholders say how to retrieve the content, because `memory_query` is offered. */
   readonly namesRecall: boolean;
-  /** From this position on, what a provider signed goes back to it. */
+  /** Providers get back what they signed from this position on. */
   readonly signedFrom: number;
-  /** Who is to read it: what another model's provider signed is left out. */
+  /** The model that will read the view. Metadata that another model's provider signed is left out. */
   readonly model: string;
 }
 
@@ -32,14 +32,14 @@ export interface ViewMessage {
 export interface BuiltView {
   readonly system: string | null;
   readonly messages: readonly ViewMessage[];
-  /** So many messages in front stand for what is no longer shown, or were kept before that. */
+  /** Number of messages at the front that stand for content that is no longer shown, or that were kept before those. */
   readonly older: number;
 }
 
-/** Stands for the result of a call that a new message, a stop or a crash left unanswered. */
+/** Replaces the result of a call that a new message, a stop or a crash left unanswered. */
 export const NO_RESULT = "[No result: this tool call was cancelled before it was answered.]";
 
-/** Stands first where what was kept begins with the assistant's. The older text itself is where the policy places it. */
+/** The first message where the kept ones begin with the assistant's. The text for older content stands where the policy places it. */
 export const EARLIER = "[The conversation goes on here: its earlier messages are not shown.]";
 
 export function buildView(input: ViewInput): BuiltView {
@@ -53,13 +53,16 @@ export function buildView(input: ViewInput): BuiltView {
   return { system, messages: isWhole ? messages : openByUser(messages), older: front.length + older.length };
 }
 
-/** ADR 097: the system messages that a change of the view kept at its beginning stand before the context summary. */
+/** Number of system messages at the beginning of the kept items. With placement `system-message` they stand before the summary. */
 function countInFront({ entries }: ViewInput): number {
   const first = entries.findIndex(({ meta }) => meta.kind !== "system");
   return first < 0 ? entries.length : first;
 }
 
-/** Thinking leaves as a whole, and with it every id and signature of its reply: a provider takes back all of that or none. */
+/**
+ * Removes a reply's reasoning as a whole, with every id and signature of the reply, because a provider accepts back
+ * either all of them or none.
+ */
 function withoutSigned(input: ViewInput): ViewInput {
   const goesBack = ({ position, signed }: ItemMeta): boolean => position >= input.signedFrom && (!signed || signed.model === input.model);
   const isKept = ({ meta, parts }: ViewEntry): boolean => goesBack(meta) || !parts.some(hasMetadata);
@@ -78,8 +81,9 @@ function withoutMetadata(part: Part): Part[] {
 }
 
 /**
- * A cut, a drop or a reset may leave a reply or a call in front, and some providers and chat templates refuse a conversation that the user
- * does not open. One that was opened by the assistant from its start is sent as it was recorded. Messages that are appended never change it.
+ * A cut, a drop or a reset may leave a reply or a call in front. Some providers and chat templates refuse a
+ * conversation that does not open with the user. A conversation that the assistant opened from its start is sent as
+ * recorded. Appended messages never change the result.
  */
 function openByUser(messages: readonly ViewMessage[]): readonly ViewMessage[] {
   const first = messages.findIndex(({ role }) => role !== "system");
@@ -87,7 +91,7 @@ function openByUser(messages: readonly ViewMessage[]): readonly ViewMessage[] {
   return messages.toSpliced(first, 0, { role: "user", parts: [{ type: "text", text: EARLIER }] });
 }
 
-/** The messages of the view, group by group; a group is one user message or one response with its results. */
+/** The messages of the view, group by group. A group is one user message, or one response with its results. */
 function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[] {
   const reducedAt = new Map(reduced.map((entry) => [entry.position, entry]));
   const partsOf: PartsOf = ({ meta, parts }) => {
@@ -108,7 +112,7 @@ function messagesOf({ entries, reduced, namesRecall }: ViewInput): ViewMessage[]
   return messages;
 }
 
-/** What is one message whatever follows it in its group; null: a response with calls, or results without one. */
+/** The role of an item that is one message whatever follows it in its group. Null for a response with calls, or results without one. */
 function plainRole(kind: ItemMeta["kind"], length: number): "user" | "system" | "assistant" | null {
   if (kind === "user" || kind === "system") return kind;
   return kind === "assistant" && length === 1 ? kind : null;
@@ -133,7 +137,10 @@ function reducePart(part: Part, { how, item, namesRecall }: Reducing): Part {
   }
 }
 
-/** Shown by its ends, `chars` characters of them together: several texts as one, where the first of them stood. `way`: see `wayBack`. */
+/**
+ * Shows only the ends of the item's text, `chars` characters together. Several text parts become one, in the place of
+ * the first. `way`: see `wayBack`.
+ */
 export function shortenParts(parts: readonly Part[], chars: number, way: string | null): readonly Part[] {
   const texts = parts.filter((part) => part.type === "text");
   const [first] = texts;
@@ -146,7 +153,7 @@ export function shortenParts(parts: readonly Part[], chars: number, way: string 
 
 function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], partsOf: PartsOf): void {
   const said = group.filter(({ meta }) => meta.kind !== "tool_result");
-  // Results whose call is not in their group have nothing to answer: they are left out of the copy, never of the record.
+  // Results whose call is not in their group have nothing to answer. They are left out of the view's copy; the record keeps them.
   if (said.length === 0) return;
   const parts: Part[] = [];
   for (const entry of said) parts.push(...partsOf(entry));
@@ -160,7 +167,7 @@ function addResponse(messages: ViewMessage[], group: readonly ViewEntry[], parts
   }
 }
 
-/** The last one, should there be several. A loop: every call of a view is looked up here. */
+/** The last result of the execution, if there are several. A loop, because every call of a view is looked up here. */
 function resultOf(execution: string, group: readonly ViewEntry[]): ViewEntry | null {
   for (let index = group.length - 1; index >= 0; index--) {
     const entry = group[index];

@@ -1,27 +1,30 @@
 /**
- * Lines of a conversation. Positions are given once and never again, so a branch is told by what it leaves out: the positions of
- * other lines. A session that was never rewound leaves out nothing, and pays nothing.
+ * Branches of a conversation. A position is given once and never reused, so a branch is defined by the positions that
+ * it leaves out: those of other branches. A session that was never rewound leaves out nothing.
  */
 import type { CoveredRange } from "./compaction-events";
 
-/** The line that goes on. */
+/** The current branch. */
 export interface BranchState {
-  /** From 1; the session's first is 1. */
+  /** The number of the branch. A session's first branch is 1. */
   readonly number: number;
-  /** Positions of other lines, in order, apart from one another. */
+  /** Positions of other branches, in order and not adjacent. */
   readonly elsewhere: readonly CoveredRange[];
-  /** Positions of cut-off replies that a retry took back on this line: on others that share them they are said still. In order, apart. */
+  /**
+   * Positions of cut-off replies that a retry took back on this branch, in order and not adjacent. Branches that share
+   * them still show them.
+   */
   readonly taken_back: readonly CoveredRange[];
-  /** How many there are. */
+  /** Number of branches in the session. */
   readonly count: number;
 }
 
 export const FIRST_BRANCH: BranchState = { number: 1, elsewhere: [], taken_back: [], count: 1 };
 
-/** So many lines of one session at most: each may add a range to what a read has to pass over. */
+/** Maximum number of branches in one session. Each may add a range that every read has to skip. */
 export const MAX_BRANCHES = 500;
 
-/** `ranges` and one more, in order and apart. */
+/** Adds a range. The result is in order, and adjacent ranges are merged. */
 export function withRange(ranges: readonly CoveredRange[], more: CoveredRange): readonly CoveredRange[] {
   if (more.from > more.to) return ranges;
   const merged: { from: number; to: number }[] = [];
@@ -46,11 +49,11 @@ export function rangesWithin(elsewhere: readonly CoveredRange[], range: CoveredR
   return from <= range.to ? [...found, { from, to: range.to }] : found;
 }
 
-/** Whether a position is in one of the ranges: of a branch's left-out ones, whether it is of another line. */
+/** Whether one of the ranges includes the position. With a branch's `elsewhere`: whether the position belongs to another branch. */
 export const isAmong = (ranges: readonly CoveredRange[], position: number): boolean =>
   ranges.some(({ from, to }) => position >= from && position <= to);
 
-/** Positions that follow one another, as ranges. */
+/** The positions as ranges. `positions` must be in order. */
 export function toRanges(positions: Iterable<number>): readonly CoveredRange[] {
   const ranges: { from: number; to: number }[] = [];
   for (const position of positions) {
@@ -61,7 +64,7 @@ export function toRanges(positions: Iterable<number>): readonly CoveredRange[] {
   return ranges;
 }
 
-/** The last position that two lines have in common; both left-out lists belong to a conversation of `last` positions. */
+/** The last position that two branches have in common, given what each leaves out. `last`: the last position of the conversation. */
 export function commonTo(one: readonly CoveredRange[], other: readonly CoveredRange[], last: number): number {
   const firstApart = [...one, ...other]
     .flatMap(({ from, to }) => [from, to + 1])

@@ -1,22 +1,22 @@
-/** What a session's model calls come to, all of them: turns, summaries, titles. A running sum in the state. */
+/** Running sums over all of a session's model calls: turns, summaries, titles, questions about summaries. */
 import type { CallOutcome } from "./events";
 import { type CallUsage, generatedOf, uncachedOf } from "./model-call";
 
-/** Tokens are those of the calls that reported them. */
+/** Token sums cover only the calls that reported usage. */
 export interface CallTotals {
   readonly calls: number;
-  /** Calls that ended without the model's own end: failures, stops, crashes. */
+  /** Calls that the model did not finish: failures, stops, crashes. */
   readonly failed: number;
   readonly input: number;
   readonly uncached: number;
   readonly cached: number;
   readonly cache_write: number;
-  /** Thinking included. */
+  /** Includes reasoning. */
   readonly output: number;
   readonly reasoning: number;
   /** US dollars of the calls whose cost is known. */
   readonly cost: number;
-  /** Calls whose cost is not. */
+  /** Calls whose cost is unknown. */
   readonly unpriced: number;
 }
 
@@ -33,10 +33,10 @@ export const NO_CALLS: CallTotals = {
   unpriced: 0,
 };
 
-/** Outcomes of a call that the provider brought to its end, whatever became of the answer. */
+/** Outcomes of calls that the provider finished, whether or not the answer was used. */
 export const FINISHED_OUTCOMES: readonly CallOutcome[] = ["stop", "length", "tool_calls", "content_filter", "other", "stale"];
 
-/** Sums of costs are kept to this part of a dollar: what floating point adds below it is nobody's. */
+/** Sums of costs are rounded to this fraction of a dollar, to remove floating-point noise. */
 const COST_UNITS = 1e12;
 export const roundCost = (dollars: number): number => Math.round(dollars * COST_UNITS) / COST_UNITS;
 

@@ -1,6 +1,6 @@
 /**
- * What may be asked of a session. Time, ids and token estimates travel in the command: `decide` has no clock, no
- * randomness and no estimator of its own.
+ * The commands that a session accepts. Time, ids and token estimates travel in the command, because `decide` has no
+ * clock, no randomness and no estimator.
  */
 import type {
   CompactionFailure,
@@ -22,15 +22,15 @@ import type { ToolRun } from "./tool-run";
 export type OnBusy = "queue" | "reject" | "interrupt";
 export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, "type">;
 
-/** What a turn that ends in the middle of a model call leaves behind: what it had said, and the call itself. Null: there is none. */
+/** What a turn leaves behind when it ends during a model call: the partial reply and the call. Null when there is none. */
 export interface CutShort {
   readonly partial: ItemDraft | null;
   readonly call: ModelCall | null;
-  /** Results for the calls of tools that were begun and whose end nobody will see; absent: there are none. */
+  /** Results for tool calls that were started and whose end will not be observed. Absent: there are none. */
   readonly lost?: readonly ToolRunDraft[];
 }
 
-/** The result of a call that ran here. */
+/** The result of a call that the server ran. */
 export interface ToolRunDraft {
   readonly execution: ExecutionId;
   readonly item: ResultDraft;
@@ -38,22 +38,22 @@ export interface ToolRunDraft {
   readonly ran: ToolRun;
 }
 
-/** A call as the model made it, and who is to run it. */
+/** A call as the model made it, and who must run it. */
 export interface CalledTool {
   readonly item: ItemDraft;
-  /** It runs here; absent: the client runs it. */
+  /** The server runs the call. Absent: the client runs it. */
   readonly server?: true;
   readonly needs_approval?: true;
 }
 
-/** A person's answer. */
+/** A person's answer to a request for approval. */
 export interface ApprovalDraft {
   readonly execution: ExecutionId;
-  /** What the model reads in place of a result; null: approved. */
+  /** What the model reads in place of a result. Null when the call is approved. */
   readonly denied: ResultDraft | null;
 }
 
-/** Which run of a turn a result belongs to: a result of another incarnation decides to nothing. */
+/** The run of a turn that a result belongs to. A result of another incarnation is rejected as stale. */
 export interface TurnRun {
   readonly turn: TurnId;
   readonly incarnation: string;
@@ -63,7 +63,10 @@ export type SessionCommand =
   | { readonly type: "OpenSession"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "ChangeSettings"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "SetPins"; readonly pins: readonly TextRef[] }
-  /** A call for a title, and what came of it: a title is set only where there is none. `tries`: how many were recorded before it. */
+  /**
+   * Records a call for a title, and its result. The title is set only where the session has none. `tries`: how many
+   * calls for a title were recorded before.
+   */
   | { readonly type: "RecordTitle"; readonly call: ModelCall; readonly title: TextRef | null; readonly tries: number }
   | { readonly type: "EraseSession" };
 
@@ -71,18 +74,18 @@ export type MessageCommand =
   | ({
       readonly type: "SubmitMessage";
       readonly message: QueuedMessage;
-      /** The message is an imported result (`run: false`), and the call that it answers. Absent: it is no result. */
+      /** Set when the message is an imported result (`run: false`): the call that it answers. Absent: the message is no result. */
       readonly answers?: { readonly call_id: string; readonly is_error: boolean };
       readonly onBusy: OnBusy;
       readonly incarnation: string;
-      /** Most messages that may wait. */
+      /** Maximum number of queued messages. */
       readonly queueLimit: number;
-      /** `CutShort`: of the running turn, should this message stop it. */
+      /** `CutShort`: what the running turn leaves behind, if this message stops it. */
     } & CutShort)
   | { readonly type: "CancelQueued"; readonly message: ItemId };
 
 export type TurnCommand =
-  /** Takes the head of the queue, if nothing runs: messages to append, then the next turn. */
+  /** Takes messages from the head of the queue, if no turn is open: appends those without a turn, then starts the next turn. */
   | { readonly type: "StartTurn"; readonly incarnation: string }
   | ({
       readonly type: "RecordAssistant";
@@ -91,12 +94,12 @@ export type TurnCommand =
       readonly calls: readonly CalledTool[];
       readonly finish: FinishReason;
     } & TurnRun)
-  /** A call that ended without ending the turn: it is made again, on a smaller view. */
+  /** Records a model call that failed or ended without ending the turn, which then makes another one. */
   | ({ readonly type: "RecordCall"; readonly call: ModelCall } & TurnRun)
   | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
-  /** Before a call of the turn takes effect outside. */
+  /** Written before the server starts a tool call, whose effects outside may then happen. */
   | ({ readonly type: "StartTool"; readonly execution: ExecutionId } & TurnRun)
-  /** A call that was about to run here is found to need a person's approval. */
+  /** Asks a person to approve a call that the server was about to run. */
   | ({ readonly type: "RequestApproval"; readonly execution: ExecutionId } & TurnRun)
   | ({ readonly type: "RecordToolRun"; readonly result: ToolRunDraft } & TurnRun)
   | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly ApprovalDraft[] }
@@ -105,29 +108,29 @@ export type TurnCommand =
       readonly failure: TurnFailure;
     } & TurnRun &
       CutShort)
-  /** `turn` null: whichever runs. */
+  /** `turn`: null stops whichever turn is open. */
   | ({ readonly type: "StopTurn"; readonly turn: TurnId | null; readonly reason: StopReason } & CutShort)
   | { readonly type: "RetryTurn"; readonly turn: TurnId; readonly incarnation: string }
-  /** The first thing a new incarnation says of a turn that an earlier one left open. */
+  /** The first command of a new incarnation for a turn that an earlier one left open. */
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 
-/** A result's item: what it is of comes from the call. */
+/** The item of a result. Its turn, tool and kind come from the call. */
 export type ResultDraft = Omit<ItemDraft, "turn" | "tool" | "kind">;
 
 /** A client's result, and the call that it names. */
 export interface ToolResultDraft extends CallRef {
   readonly item: ResultDraft;
   readonly is_error: boolean;
-  /** What the client says of how it went; absent: nothing. */
+  /** What the client reports about the execution. Absent: nothing. */
   readonly ran?: ToolRun;
 }
 
-/** What a compaction is going to cover, how, and what it was planned on. */
+/** The plan of a compaction, and the epoch that it was planned on. */
 export interface CompactionPlanRef extends SummaryPlan {
   readonly base_epoch: number;
 }
 
-/** An epoch change ready to be committed, if nothing moved since it was planned. */
+/** An epoch change that is ready to be committed, if the epoch has not moved since it was planned. */
 export interface EpochDraft {
   readonly base_epoch: number;
   readonly ops: readonly EpochOp[];
@@ -147,7 +150,7 @@ export type CompactionCommand =
       readonly plan: CompactionPlanRef;
       readonly expiresAt: number;
       readonly attemptLimit: number;
-      /** Inline work takes a running lease with a higher token (docs/design.md §5); null: a background worker's. */
+      /** Inline work takes over a running lease with a higher token (docs/design.md §5). Null for a background worker. */
       readonly inline: InlineWork | null;
     }
   | {
@@ -164,27 +167,30 @@ export type CompactionCommand =
       readonly token: number;
       readonly change: EpochDraft;
       readonly call: ModelCall | null;
-      /** The turn that waits for it, inside which it takes effect; null: only between turns. */
+      /** The turn that waits for the compaction and inside which it takes effect. Null: it takes effect only between turns. */
       readonly inside: TurnRun | null;
     }
   | {
       readonly type: "FailCompaction";
       readonly compaction: CompactionId;
-      /** Null: failed before or without a lease. */
+      /** Null when the compaction failed before or without a lease. */
       readonly token: number | null;
       readonly failure: CompactionFailure;
       readonly attemptLimit: number;
       readonly call: ModelCall | null;
-      /** What leaves the view when this was the last attempt; null: nothing can. */
+      /** What leaves the view if this was the last attempt. Null when nothing can. */
       readonly fallback: EpochDraft | null;
-      /** As with `RecordCompaction`: the turn inside which the fallback may take effect. */
+      /** The turn inside which the fallback may take effect, as in `RecordCompaction`. */
       readonly inside: TurnRun | null;
     }
-  /** A summariser's call whose result comes to nothing: it was made, so the ledger has it, once. `part`: how many of the fold were done. */
+  /**
+   * Records a summariser's call whose result is not used, so that the ledger has it exactly once. `part`: how many
+   * parts were done before it.
+   */
   | { readonly type: "RecordSpentCall"; readonly call: ModelCall; readonly part: number }
-  /** Inline work between a turn's model calls: no lease, the object itself is the only writer. */
+  /** Changes the view between a turn's model calls. It needs no lease, because the object is the only writer. */
   | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }
-  /** Takes the newest compaction that stands back; `compaction` is the new event's own id. */
+  /** Takes back the newest committed compaction. `compaction` is the id of the new event. */
   | {
       readonly type: "RevertCompaction";
       readonly compaction: CompactionId;
@@ -193,7 +199,7 @@ export type CompactionCommand =
     }
   | { readonly type: "ResetSummary"; readonly compaction: CompactionId; readonly change: EpochDraft };
 
-/** A new line that leaves the present one after position `to`, and what is said on it first. */
+/** Starts a new branch that leaves the current one after position `to`, and optionally its first turn. */
 export interface RewindHistory {
   readonly type: "RewindHistory";
   readonly to: number;
@@ -202,7 +208,7 @@ export interface RewindHistory {
   readonly then:
     | { readonly do: "nothing" }
     | { readonly do: "ask"; readonly message: QueuedMessage; readonly incarnation: string }
-    /** The message at `to` is answered again. `of`: the turn that answered it; null: none did. */
+    /** Answers the message at `to` again. `of`: the turn that answered it before; null when none did. */
     | {
         readonly do: "answer";
         readonly turn: TurnId;
@@ -212,18 +218,18 @@ export interface RewindHistory {
       };
 }
 
-/** Content that leaves the record, and every text that was made from it (`summary-sources`). */
+/** Removes an item's content from the record, and every text that was made from it (`summary-sources`). */
 export interface RedactMessage {
   readonly type: "RedactMessage";
   readonly item: ItemId;
   readonly position: number;
-  /** Raw weight of what stands in its place. */
+  /** Raw weight of the placeholder that is left. */
   readonly tokens: number;
-  /** Results of look-ups that quote it. */
+  /** Results of look-ups that quote the item. */
   readonly quotes: readonly RedactedItem[];
-  /** Summaries that were made from any of these and whose text is still there. */
+  /** Summaries that were made from any of these items and whose text still exists. */
   readonly texts: readonly OverlayId[];
-  /** A model made the session's title from it. */
+  /** Whether a model made the session's title from any of these items. */
   readonly isTitleMadeFrom: boolean;
 }
 
@@ -233,7 +239,7 @@ export type BranchCommand =
   | RewindHistory
   | { readonly type: "SwitchBranch"; readonly items: readonly ItemMeta[]; readonly line: BranchLine }
   | RedactMessage
-  /** The first thing said in a session that is going to share another one's past. */
+  /** The first command of a session that will share the past of another one. */
   | {
       readonly type: "BeginFork";
       readonly from: SessionId;
@@ -241,13 +247,13 @@ export type BranchCommand =
       readonly view: ForkedView;
       readonly line: ForkedLine;
     }
-  /** `aside`: something in the view stands for them. */
+  /** `aside`: an overlay in the view already covers the items, so they enter the record only. */
   | { readonly type: "CopyMessages"; readonly items: readonly ItemMeta[]; readonly aside: boolean }
   | { readonly type: "CompleteFork" };
 
-/** Of a draft: a compaction that stops before its commit. */
+/** Commands about a draft: a compaction that stops before its commit. */
 export type DraftCommand =
-  /** The summariser's result, kept instead of committed. */
+  /** Keeps the summariser's result as a draft instead of committing it. */
   | {
       readonly type: "RecordDraft";
       readonly compaction: CompactionId;
@@ -256,13 +262,13 @@ export type DraftCommand =
       readonly summary: TextRef;
       readonly call: ModelCall;
     }
-  /** `edits`: how often it had been edited when its editor read it. */
+  /** `edits`: how often the draft had been edited when its editor read it. */
   | { readonly type: "EditDraft"; readonly compaction: CompactionId; readonly edits: number; readonly summary: TextRef; readonly by: KeyId }
-  /** `edits`: of the text that `change` was drafted from. */
+  /** `edits`: how often the text that `change` was made from had been edited. */
   | { readonly type: "CommitDraft"; readonly compaction: CompactionId; readonly edits: number; readonly change: EpochDraft }
-  /** A question that was asked of a summary: the view has no part in it, and the ledger has its call. */
+  /** Records the model call of a question about a summary. It changes nothing in the view. */
   | { readonly type: "RecordAnswer"; readonly call: ModelCall }
-  /** Of a draft, or of one that is being made. */
+  /** Discards a draft, or a compaction that is still producing one. */
   | { readonly type: "DiscardDraft"; readonly compaction: CompactionId };
 
 /** `at`: epoch milliseconds. */

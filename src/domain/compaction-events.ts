@@ -1,12 +1,13 @@
-/** How the view of a conversation changes: the operations of an epoch change, and the life of a compaction. */
+/** How the model's view of a conversation changes: the operations of an epoch change, and the events of a compaction. */
 import type { Edited } from "./draft-events";
 import type { CompactionId, OverlayId } from "./ids";
 import type { ItemMeta, TextRef } from "./message";
 import type { CallUsage, FailureKind } from "./model-call";
 
 /**
- * Why the view changed. `threshold`: a share of the window was passed; `rent`: re-reading cost more than compacting would;
- * `inline`: the next call would not have fitted; `results`: old tool results are cleared before each call (OdinCode plan).
+ * Why the view changed. `threshold`: the request passed a share of the window. `rent`: re-reading cost more than
+ * compacting would. `inline`: the next call would not have fitted. `results`: the policy clears old tool results before
+ * each call.
  */
 export const COMPACTION_TRIGGERS = [
   "threshold",
@@ -21,26 +22,26 @@ export const COMPACTION_TRIGGERS = [
 ] as const;
 export type CompactionTrigger = (typeof COMPACTION_TRIGGERS)[number];
 
-/** How a summary is asked for: as a delimited transcript, or as the turn's own request up to the cut with one instruction more. */
+/** How a summary is requested: as a delimited transcript, or as the turn's own request up to the cut with one more instruction. */
 export type SummaryMode = "transcript" | "same_prefix";
 
-/** An item that is shown as less than it is, and what it then weighs (raw). */
+/** An item that the view shows shortened or replaced, and what it then weighs (raw tokens). */
 export interface Reduction {
   readonly position: number;
   readonly tokens: number;
 }
 
-/** What a summary or a marker covers: positions `from..to`, both included. */
+/** The positions `from..to` that a summary or a marker covers, both included. */
 export interface CoveredRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** What a summary was made from, whatever it stands for: every text that its requests held. */
+/** Everything that a summary was made from: each text that its requests held. This can be more than the range that it covers. */
 export interface SummarySources {
   /** Positions whose items were in the requests. */
   readonly ranges: readonly CoveredRange[];
-  /** Earlier summaries that were in the requests, or whose lists of files are carried on. */
+  /** Earlier summaries that were in the requests, or whose lists of files the new summary continues. */
   readonly overlays: readonly OverlayId[];
 }
 
@@ -50,88 +51,94 @@ export type EpochOp =
       readonly op: "summarize";
       readonly overlay: OverlayId;
       readonly replaces: readonly OverlayId[];
-      /** Positions up to `to` that stay visible; every other item up to there leaves the view. */
+      /** Positions up to `to` that stay visible. Every other item up to there leaves the view. */
       readonly keeps: readonly number[];
       readonly tokens: number;
       readonly bytes: number;
-      /** Items covered, those of replaced summaries included. */
+      /** Number of covered items, including those of replaced summaries. */
       readonly items: number;
-      /** `created_at` of the oldest item that stays verbatim (RFC-011 `compact_boundary_timestamp`). */
+      /** `at` of the oldest item that stays verbatim, in epoch milliseconds (the API's `compact_boundary_timestamp`, docs/policy.md). */
       readonly boundary_timestamp: number;
-      /** How many times the oldest words in it were summarised again; 0: straight from the messages. */
+      /** How often the oldest content of the summary was summarised again. 0: the summary was made straight from the messages. */
       readonly generation: number;
-      /** Null: a note that takes a summary's place, which no model wrote. */
+      /** Null for a note that takes a summary's place and that no model wrote. */
       readonly mode: SummaryMode | null;
-      /** Absent: an older build did not record it, and anything up to `to` may have been read. */
+      /** Absent: an older build did not record it, so the summary may have read anything up to `to`. */
       readonly read?: SummarySources;
     } & CoveredRange)
   | ({ readonly op: "drop"; readonly overlay: OverlayId; readonly replaces: readonly OverlayId[]; readonly items: number } & CoveredRange)
-  /** Results shown as a placeholder that names their execution (OdinCode plan). */
+  /** Shows results as a placeholder that names their execution. */
   | { readonly op: "clear_results"; readonly items: readonly Reduction[] }
-  /** Items shown by both their ends, `chars` characters together. */
+  /** Shows only both ends of items, `chars` characters together. */
   | { readonly op: "shorten"; readonly items: readonly Reduction[]; readonly chars: number }
   | { readonly op: "evict_media"; readonly items: readonly Reduction[] }
-  /** The view as it was before `compaction`, up to position `to`; what came later stays. */
+  /** Restores the view before `compaction`, up to position `to`. Later items stay. */
   | ({ readonly op: "revert"; readonly compaction: CompactionId; readonly to: number } & RestoredView)
-  /** Summaries go: what fits of the originals comes back, the rest is `dropped`. */
+  /** Removes the summaries. Originals that fit come back; the rest is covered by `dropped` overlays. */
   | ({ readonly op: "reset"; readonly to: number } & RestoredView);
 
-/** What stands again in place of what is taken back. */
+/** What the view shows again up to `to`, once a compaction or the summaries are taken back. */
 interface RestoredView {
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
   readonly reduced: readonly Reduced[];
 }
 
-/** A stand-in for positions that left the view. Originals stay in the log. */
+/** Stands in the view for positions that left it. The original items stay in the log. */
 export type Overlay = CoveredRange & {
   readonly id: OverlayId;
   readonly items: number;
   readonly tokens: number;
 } & ({ readonly kind: "summary"; readonly boundary_timestamp: number; readonly generation: number } | { readonly kind: "dropped" });
 
-/** An item that the view shows as less than it is. */
+/** An item that the view shows shortened or replaced, and how. */
 export type Reduced = Reduction & ({ readonly how: "cleared" | "evicted" } | { readonly how: "shortened"; readonly chars: number });
 
-/** What a count of tokens rests on. */
+/** What a token count is based on. */
 export interface Certainty {
-  /** `mixed`: the provider counted a part of it, the rest is estimated. */
+  /** `mixed`: the provider counted a part of it, and the rest is estimated. */
   readonly source: "reported" | "estimated" | "mixed";
-  /** How far off it may be, in tokens, either way. */
+  /** Maximum error in tokens, in either direction. */
   readonly error_bound: number;
 }
 
-/** What a change of the view did. Tokens are those of the next request, before and after; cost in the price unit of the model. */
+/** What a change of the view did. Tokens are those of the next request, before and after; costs are in the model's price unit. */
 export interface Receipt {
   readonly tokens_before: number;
   readonly tokens_after: number;
-  /** Absent: recorded before receipts said it. */
+  /** Absent: the receipt was recorded before this field existed. */
   readonly measured?: { readonly before: Certainty; readonly after: Certainty };
   readonly items_before: number;
   readonly items_after: number;
-  /** Who was asked for a summary, also where none could be had; null: nobody. */
+  /** The model that was asked for a summary, also when it delivered none. Null when no model was asked. */
   readonly model: string | null;
-  /** Of all calls of the compaction that reported it: parts of a fold, attempts that failed. Null: none did. */
+  /**
+   * Sum over the compaction's calls that reported usage, including parts of a chunked summary and failed attempts. Null
+   * when no call reported any.
+   */
   readonly usage: CallUsage | null;
-  /** How long those calls took together. */
+  /** Total duration of those calls in milliseconds. */
   readonly ms: number;
-  /** US dollars of those calls; null: unknown of one of them. Absent: recorded before receipts said it. */
+  /**
+   * Cost of those calls in US dollars. Null when the cost of any of them is unknown. Absent: the receipt was recorded
+   * before this field existed.
+   */
   readonly cost?: number | null;
-  /** Null: recorded before every change of the view said it. */
+  /** Null in receipts that were recorded before every change of the view had this field. */
   readonly economy: ReceiptEconomy | null;
-  /** Rungs of the ladder in the order taken, with what each was expected to gain: tokens of the next request, unpadded. */
+  /** Rungs of the ladder in the order taken, and the expected gain of each: tokens of the next request, unpadded. */
   readonly rungs: readonly { readonly rung: string; readonly gain: number; readonly reason: string }[];
   readonly mode: SummaryMode | null;
   readonly attempts: number;
-  /** Whether the breaker was open when the view changed: then no model is asked, unless by hand. */
+  /** Whether the breaker was open when the view changed. While it is open, a model is asked only by hand. */
   readonly breaker_open: boolean;
   /** Items that left the view without a summary. */
   readonly dropped_items: number;
-  /** Who wrote the summary's last words, where a draft of it was edited. Absent: the model wrote it as it stands. */
+  /** The last editor of the summary, if it was edited as a draft. Absent: the summary is as the model wrote it. */
   readonly edited?: Edited;
 }
 
-/** Re-reading one request before and after, and the expected price of the change itself. */
+/** The cost of reading one request before and after the change, and the expected price of the change itself. */
 export interface ReceiptEconomy {
   readonly read_cost_before: number;
   readonly read_cost_after: number;
@@ -140,34 +147,40 @@ export interface ReceiptEconomy {
   readonly cache_kept: number;
 }
 
-/** What a person asked of a compaction by hand. */
+/** The options of a compaction that a person requested. */
 export interface CompactionOptions {
-  /** Tokens to keep verbatim; null: as the policy says. */
+  /** Tokens to keep verbatim. Null: as the policy says. */
   readonly keep_recent: number | null;
-  /** Nothing after this position is compacted; null: as far as the kept tail. */
+  /** Nothing after this position is compacted. Null: the compaction reaches to the kept tail. */
   readonly up_to: number | null;
-  /** What the summary should look after. */
+  /** What the summary should pay attention to. */
   readonly instructions: TextRef | null;
-  /** It stops before the commit. Absent: it does not. */
+  /** The compaction stops before its commit, as a draft. Absent: it commits. */
   readonly draft?: true;
-  /** The summaries that stand are made anew from the record, and nothing else leaves the view. Absent: it compacts. */
+  /** The existing summaries are made again from the record, and nothing else leaves the view. Absent: an ordinary compaction. */
   readonly rebuild?: true;
-  /** Who writes it, in place of those that the policy names. Absent: as the policy says. */
+  /** The model that writes the summary, in place of the policy's. Absent: as the policy says. */
   readonly model?: string;
-  /** A policy as settings store it, whose rules for summaries hold for this one. Absent: the session's. */
+  /** A policy in its stored form, whose rules for summaries apply to this compaction. Absent: the session's policy. */
   readonly policy?: string;
 }
 
-/** Asked for in words of its own: no turn that runs out of room makes it its own, and what a turn needs ends it (docs/design.md §5). */
+/**
+ * Whether the compaction has requirements of its own (draft, rebuild, model or policy). No turn that needs room takes
+ * it over, and a compaction that a turn needs ends it (docs/design.md §5).
+ */
 export const standsApart = (options: CompactionOptions | null): boolean =>
   options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;
 
-/** What is to be summarised, and how: settled with the lease. */
+/** What is to be summarised, and how. The plan is fixed with the lease. */
 export interface SummaryPlan {
   readonly range: CoveredRange;
-  /** What goes into the prompt beside earlier summaries: positions. */
+  /** Positions whose items go into the prompt beside earlier summaries. */
   readonly source: CoveredRange;
-  /** From this position on all of the source is read, also what the summaries that are updated have read. Absent: only what none has. */
+  /**
+   * From this position on the whole source is read, including what the summaries to be updated have read. Absent: only
+   * what no summary has read.
+   */
   readonly reread_from?: number;
   readonly replaces: readonly OverlayId[];
   /** Positions within the range that stay visible. */
@@ -175,26 +188,32 @@ export interface SummaryPlan {
   /** Earlier summaries go into the prompt, to be updated. */
   readonly merge: boolean;
   readonly generation: number;
-  /** First position of a turn that the cut goes through; null: none, or one too short for a summary of its own. */
+  /**
+   * First position of a turn that the cut splits. Null when the cut splits none, or one whose compacted part is too
+   * short for a summary of its own.
+   */
   readonly split: number | null;
   readonly mode: SummaryMode;
 }
 
-/** Work that a turn waits for: what it is done for, whatever was asked for first, and the life of the object that does it. */
+/**
+ * Work that a turn waits for: the trigger that it is done for, regardless of the one first requested, and the
+ * incarnation of the object that does it.
+ */
 export interface InlineWork {
   readonly trigger: CompactionTrigger;
   readonly incarnation: string;
 }
 
-/** How far a fold has come: everything before `position`, and `chars` characters of the entry at it. */
+/** Progress of a chunked summary: everything before `position` is read, and `chars` characters of the entry at `position`. */
 export interface FoldedPart {
   readonly summary: TextRef;
-  /** `prefix`: the summary so far is of a split turn's beginning, and `history` holds what came before it. */
+  /** `prefix`: the summary so far is of the beginning of a split turn, and `history` holds the summary of what came before that turn. */
   readonly stage: "history" | "prefix";
   readonly history: TextRef | null;
   readonly position: number;
   readonly chars: number;
-  /** Calls made so far. */
+  /** Number of calls made so far. */
   readonly parts: number;
 }
 
@@ -206,7 +225,7 @@ export type CompactionEvent =
       readonly base_epoch: number;
       readonly options?: CompactionOptions;
     }
-  /** One part of a long source is summarised: its text is a body, and a retry goes on from `done`. */
+  /** One part of a long source is summarised. Its text is stored as a body, and a retry continues from `part`. */
   | {
       readonly type: "CompactionProgressed";
       readonly compaction: CompactionId;
@@ -217,12 +236,12 @@ export type CompactionEvent =
   | ({
       readonly type: "CompactionStarted";
       readonly compaction: CompactionId;
-      /** Fencing token: a higher one makes every lower one void. */
+      /** Fencing token: a higher one invalidates every lower one. */
       readonly token: number;
       readonly attempt: number;
       readonly expires_at: number;
       readonly base_epoch: number;
-      /** Absent: a background worker's, for what was asked. */
+      /** Absent: a background worker holds the lease, and works for the trigger of the request. */
       readonly inline?: InlineWork;
     } & SummaryPlan)
   | {
@@ -250,12 +269,15 @@ interface ViewChange {
 }
 
 /**
- * The oldest groups leave the view, and no summary takes their place: the user is told (FEAT-011). A note that takes the place of a
- * summary is made without a model, and says how many they were.
+ * Whether the oldest groups left the view without a summary: they were dropped, or a note covers them that was made as
+ * a fallback. The user is notified.
  */
 export const isTrim = ({ trigger, ops }: ViewChange): boolean => trigger === "fallback" || ops.some((op) => op.op === "drop");
 
-/** A model's summary took effect. What is done because none could be had is part of a failure. */
+/**
+ * Whether a summary took effect: a model's, or the note that `summary.form: note` asks for. A fallback is part of a
+ * failure and does not count.
+ */
 export const isSummarized = ({ trigger, ops }: ViewChange): boolean => trigger !== "fallback" && ops.some((op) => op.op === "summarize");
 
 /** Why a summary was not accepted: the model's failure, or a rule of `context/summary-check`. */
@@ -269,8 +291,8 @@ export type CompactionFailure =
   | "lease_expired"
   | "unknown_model"
   | "nothing_to_do"
-  /** The view changed under it: what it was planned on is no more. Counts as nobody's failure. */
+  /** The view changed, so the plan no longer applies. Does not count as a failure. */
   | "superseded"
-  /** A person wanted it no more. Counts as nobody's failure. */
+  /** A person discarded the compaction. Does not count as a failure. */
   | "discarded"
   | "internal";

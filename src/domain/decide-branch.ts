@@ -1,4 +1,4 @@
-/** Going back, going on elsewhere, and sharing a past: who may change which line of the conversation goes on. */
+/** Decides on rewinds, branch switches, redactions and forks. */
 import { assertNever } from "../lib/assert-never";
 import { err, ok } from "../lib/result";
 import { MAX_BRANCHES } from "./branch";
@@ -22,10 +22,10 @@ function decideSwitch({ items, line }: CommandOf<"SwitchBranch">, state: Session
   return busy ? err(busy) : ok([...superseded(state), ...voidCompaction(state), { type: "BranchSwitched", items, line }]);
 }
 
-/** Done again it does what is left: an earlier build followed no summary beyond its own range. */
+/** A repeated redaction does what is left to do. Earlier builds did not follow a summary beyond its own range. */
 function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFrom }: RedactMessage, state: SessionState): Decision {
   const all = [{ item, position, tokens }, ...quotes];
-  // What a turn under way has said is in its stream, and on its way to the model.
+  // Items of the open turn cannot be redacted: they are in its stream, and on their way to the model.
   const { turn, view } = state;
   const said = new Set(turn ? view.items.flatMap((shown) => (shown.turn === turn.id ? [shown.id] : [])) : []);
   if (turn && all.some((each) => said.has(each.item))) return err({ code: "turn_running", turn: turn.id });
@@ -38,7 +38,10 @@ function decideRedaction({ item, position, tokens, quotes, texts, isTitleMadeFro
   return ok([...voidCompaction(state), ...redacted, ...untitled]);
 }
 
-/** A turn that waits for tools is not busy: whoever goes on elsewhere supersedes it, as a new message does. */
+/**
+ * Why the branch cannot change now; null when it can. A turn that waits for tools is not busy: leaving the branch
+ * supersedes it, as a new message does.
+ */
 function busyWith({ turn, queue }: SessionState): Rejection | null {
   if (turn && turn.phase !== "awaiting_tools") return { code: "turn_running", turn: turn.id };
   return queue.length > 0 ? { code: "turn_running", turn: turn?.id ?? "" } : null;
@@ -66,7 +69,7 @@ function decideRewind(command: RewindHistory, state: SessionState): Decision {
   }
 }
 
-/** An event is written to the read model in one batch. */
+/** Maximum number of items per event, because the read model writes an event in one batch. */
 const ITEMS_PER_EVENT = 32;
 
 const isUnderWay = (fork: SessionState["fork"]): boolean => fork !== null && !fork.done;
@@ -75,7 +78,7 @@ function decideFork({ from, position, view, line }: CommandOf<"BeginFork">, { fo
   return fork || next_position > 1 ? err({ code: "session_exists" }) : ok([{ type: "SessionForked", from, position, view, line }]);
 }
 
-/** Pages come in order, and a page that comes twice is the same page. */
+/** Copies one page. Pages arrive in order; a page that arrives twice appends nothing the second time. */
 function decideCopy({ items: page, aside }: CommandOf<"CopyMessages">, { fork, next_position }: SessionState): Decision {
   if (!isUnderWay(fork)) return err({ code: "session_exists" });
   const items = page.filter(({ position }) => position >= next_position);

@@ -1,6 +1,6 @@
 /**
- * Who may change the view, and when. A summary is committed by compare-and-set on the base epoch, the covered
- * range, the replaced overlays and the lease's token: late, doubled or stale results decide to nothing.
+ * Decides which command may change the view, and when. A summary is committed by compare-and-set on the base epoch, the
+ * covered range, the replaced overlays and the lease's fencing token. Late, duplicate or stale results are rejected.
  */
 import { err, ok, type Result } from "../lib/result";
 import type { CommandOf, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
@@ -38,7 +38,10 @@ export function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigge
 
 export const finished = (call: ModelCall | null): Event[] => (call ? [{ type: "ModelCallFinished", ...call }] : []);
 
-/** One at a time, and one draft at a time. Asked for by the session itself a second one is the first; asked for by hand it is refused. */
+/**
+ * There is at most one compaction and one draft at a time. While one is under way, a request by hand is refused, and a
+ * request by the session itself changes nothing unless a turn needs room (`isInTheWay`).
+ */
 function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionState): Decision {
   const { requested, lease, draft } = state.compaction;
   const { compaction, trigger, options } = command;
@@ -50,11 +53,14 @@ function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionSt
   return ok([...ended, { type: "CompactionRequested", compaction, trigger, base_epoch, ...(options ? { options } : {}) }]);
 }
 
-/** A turn that has no room needs the view changed now, and by the policy: neither a draft nor a rebuild does that. */
+/**
+ * Whether a compaction under way must end for a turn that has no room. The turn needs the view changed now and by the
+ * policy, which neither a draft nor a rebuild does.
+ */
 export const isInTheWay = ({ options }: Pick<RequestedCompaction, "options">, trigger: CompactionTrigger): boolean =>
   standsApart(options) && trigger !== "threshold" && trigger !== "rent";
 
-/** Inline work goes first: a compaction under way was planned on the epoch that ends here. */
+/** Inline work ends a compaction under way, because that was planned on the epoch that ends here. */
 function decideChange(command: CommandOf<"ChangeEpoch">, state: SessionState): Decision {
   if (command.change.base_epoch !== state.view.epoch) return stale("epoch_moved");
   const { compaction, trigger, change } = command;
@@ -66,7 +72,7 @@ function decideRevert(command: CommandOf<"RevertCompaction">, state: SessionStat
   return newest === command.reverts ? decideTakingBack(command, state) : err({ code: "not_newest", newest });
 }
 
-/** Between turns: inside one, only what the turn itself waits for changes the epoch (docs/design.md §5). */
+/** Allowed only between turns: inside a turn, only work that the turn itself waits for changes the epoch (docs/design.md §5). */
 function decideTakingBack(command: CommandOf<"RevertCompaction"> | CommandOf<"ResetSummary">, state: SessionState): Decision {
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   return decideChange(
@@ -75,20 +81,20 @@ function decideTakingBack(command: CommandOf<"RevertCompaction"> | CommandOf<"Re
   );
 }
 
-/** A lease's call is recorded with its result, or here; of either there is one, however often the result is delivered. */
+/** A lease's call is recorded either with its result or here, exactly once, however often the result is delivered. */
 function decideSpent({ call, part }: CommandOf<"RecordSpentCall">, { compaction }: SessionState): Decision {
   const isUnsettled = compaction.unsettled.some((known) => known.token === call.lease && known.part === part);
   if (!isUnsettled) return stale("lease_lost");
   return ok([{ type: "ModelCallFinished", ...call, outcome: "stale" }]);
 }
 
-/** An expired lease counts as an attempt: a summariser that hangs for ever is a summariser that failed. */
+/** An expired lease counts as an attempt, because a summariser that never answers has failed. */
 function decideLease(command: CommandOf<"LeaseCompaction">, state: SessionState): Decision {
   const { requested, lease, next_token } = state.compaction;
   if (requested?.id !== command.compaction) return stale("compaction_over");
   const runs = lease !== null && lease.expires_at > command.at;
   if (runs && !command.inline) return err({ code: "lease_held", expires_at: lease.expires_at });
-  // A turn in need asks for its own.
+  // A turn that needs room requests a compaction of its own.
   if (command.inline && standsApart(requested.options)) return stale("compaction_over");
   if (requested.attempts >= command.attemptLimit) return stale("compaction_over");
   if (command.plan.base_epoch !== state.view.epoch) return stale("epoch_moved");
@@ -111,7 +117,7 @@ function failed(compaction: CompactionId, lease: CompactionLease, failure: "leas
   return { type: "CompactionFailed", compaction, token: lease.token, attempt: lease.attempt, failure, final: false };
 }
 
-/** What every word of a lease's holder must pass: the compaction goes on, and the token is the newest. */
+/** Why a command of a lease's holder is stale: its compaction is over, or its token is not the newest. Null when it is valid. */
 export function staleLease(
   command: { readonly compaction: CompactionId; readonly token: number },
   state: SessionState,
@@ -121,7 +127,7 @@ export function staleLease(
   return lease?.token === command.token ? null : "lease_lost";
 }
 
-/** A part of a fold changes nothing that is shown, so a running turn does not mind. */
+/** A part of a chunked summary changes nothing in the view, so it is accepted while a turn runs. */
 function decideProgress(command: CommandOf<"ProgressCompaction">, state: SessionState): Decision {
   const reason = staleLease(command, state);
   if (reason) return stale(reason);
@@ -133,7 +139,7 @@ function decideRecord(command: CommandOf<"RecordCompaction">, state: SessionStat
   const reason = staleLease(command, state);
   if (reason) return stale(reason);
   const { requested, lease } = state.compaction;
-  // What was asked for as a draft is a person's to commit (`decide-draft`).
+  // A compaction that was requested as a draft can only be committed by a person (`decide-draft`).
   if (!requested || !lease || requested.options?.draft) return stale("lease_lost");
   if (state.turn && !isInside(command.inside, state)) return stale("not_idle");
   if (command.change.base_epoch !== state.view.epoch || lease.base_epoch !== state.view.epoch) return stale("epoch_moved");
@@ -160,7 +166,7 @@ export function coversLeasedRange(change: EpochDraft, lease: SummaryPlan, state:
   });
 }
 
-/** The last failure ends the compaction and lets the oldest groups leave the view, in one step (FEAT-011, failure handling). */
+/** The last failed attempt ends the compaction and, in the same step, applies the fallback if there is one. */
 function decideFailure(command: CommandOf<"FailCompaction">, state: SessionState): Decision {
   const { requested, lease } = state.compaction;
   const { compaction, token, failure, fallback } = command;

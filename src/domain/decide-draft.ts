@@ -1,6 +1,7 @@
 /**
- * What may become of a draft. It is committed by the same compare-and-set as a worker's summary: base epoch, covered range and replaced
- * overlays as they were leased. Messages that are appended leave it as it is; what moves the epoch has ended it (`voidCompaction`).
+ * Decides on drafts. A draft is committed by the same compare-and-set as a worker's summary: base epoch, covered range
+ * and replaced overlays must be as leased. Appended messages do not affect a draft; every change of the epoch ends it
+ * (`voidCompaction`).
  */
 import { err, ok, type Result } from "../lib/result";
 import type { CommandOf, DraftCommand, EpochDraft } from "./commands";
@@ -19,12 +20,12 @@ export const draftDeciders: Deciders<DraftCommand["type"]> = {
   RecordAnswer: ({ call }) => ok(finished(call)),
 };
 
-/** It changes nothing that is shown, so a running turn does not mind. */
+/** A draft changes nothing in the view, so it is accepted while a turn runs. */
 function decideRecord(command: CommandOf<"RecordDraft">, state: SessionState): Decision {
   const reason = staleLease(command, state);
   if (reason) return err({ code: "stale", reason });
   const { requested, lease } = state.compaction;
-  // What was asked for without a draft is committed, or fails.
+  // A compaction that was not requested as a draft is committed, or fails.
   if (!requested?.options?.draft || !lease) return err({ code: "stale", reason: "lease_lost" });
   if (lease.base_epoch !== state.view.epoch) return err({ code: "stale", reason: "epoch_moved" });
   const { compaction, token, overlay, summary } = command;
@@ -35,7 +36,7 @@ function draftOf(id: CompactionId, { compaction: { draft } }: SessionState): Res
   return draft?.id === id ? ok(draft) : err({ code: "not_drafted", compaction: id });
 }
 
-/** Nobody overwrites what they have not read. */
+/** Refuses an edit of a version that the editor has not read. */
 function decideEdit({ compaction, edits, summary, by }: CommandOf<"EditDraft">, state: SessionState): Decision {
   const found = draftOf(compaction, state);
   if (!found.ok) return found;
@@ -43,7 +44,10 @@ function decideEdit({ compaction, edits, summary, by }: CommandOf<"EditDraft">, 
   return ok([{ type: "DraftEdited", compaction, summary, by }]);
 }
 
-/** By hand, so between turns. A compaction that was asked for meanwhile was planned on the epoch that ends here. */
+/**
+ * Committed by hand, so only between turns. It ends a compaction that was requested meanwhile, because that was planned
+ * on the epoch that ends here.
+ */
 function decideCommit({ compaction, edits, change }: CommandOf<"CommitDraft">, state: SessionState): Decision {
   const found = draftOf(compaction, state);
   if (!found.ok) return found;
@@ -59,7 +63,7 @@ function decideCommit({ compaction, edits, change }: CommandOf<"CommitDraft">, s
 const isOfDraft = ({ ops }: EpochDraft, { overlay }: OpenDraft): boolean =>
   ops.filter((op) => op.op === "summarize" && op.overlay === overlay).length === 1;
 
-/** The receipt says by whom it was edited, whoever drafted the change. */
+/** Adds the draft's last editor to the receipt. */
 const signed = (change: EpochDraft, { edited }: OpenDraft): EpochDraft =>
   edited ? { ...change, receipt: { ...change.receipt, edited } } : change;
 

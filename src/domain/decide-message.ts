@@ -1,4 +1,4 @@
-/** Messages in: appended at once, starting a turn, or waiting in the durable FIFO. */
+/** Decides on incoming messages: a message is appended at once, starts a turn, or waits in the durable FIFO queue. */
 import { err, ok } from "../lib/result";
 import type { CommandOf, MessageCommand } from "./commands";
 import { type Deciders, type Decision, endCutShort, enterConversation } from "./decision";
@@ -10,7 +10,7 @@ type Submit = CommandOf<"SubmitMessage">;
 
 export const messageDeciders: Deciders<MessageCommand["type"]> = { SubmitMessage: decideSubmit, CancelQueued: decideCancel };
 
-/** With a reply that waits go the results that wait for its calls: they would answer nothing. */
+/** Cancelling a queued reply also cancels the queued results of its calls, which would otherwise answer nothing. */
 function decideCancel(command: CommandOf<"CancelQueued">, state: SessionState): Decision {
   const waits = state.queue.find((entry) => entry.item.id === command.message);
   if (!waits) return err({ code: "message_not_queued", message: command.message });
@@ -20,8 +20,8 @@ function decideCancel(command: CommandOf<"CancelQueued">, state: SessionState): 
 }
 
 /**
- * Idle: the message enters the conversation now. Busy: by `on_busy`. A turn that waits for tool results is not
- * busy: a new message supersedes it (docs/design.md §5, rules of the protocol).
+ * In an idle session the message enters the conversation now. In a busy one, `on_busy` decides. A turn that waits for
+ * tool results is not busy: a new message supersedes it (docs/design.md §5, rules of the protocol).
  */
 function decideSubmit(command: Submit, state: SessionState): Decision {
   const { turn, queue } = state;
@@ -42,9 +42,9 @@ function decideSubmit(command: Submit, state: SessionState): Decision {
 }
 
 /**
- * The message, and if it is an imported result, the call that it answers: the first open one of that id where the message
- * is going to stand. Null: none is open there. What interrupts goes before all that waits, right behind the turn that it
- * stops, or that has just ended.
+ * The message, and for an imported result the call that it answers: the first open call with that id at the place where
+ * the message will enter. Null when no such call is open there. An interrupting message enters before all queued ones,
+ * directly after the turn that it stops or that has just ended.
  */
 function withCall({ message, answers, onBusy }: Submit, state: SessionState): QueuedMessage | null {
   if (!answers) return message;

@@ -1,4 +1,4 @@
-/** Calls of tools: the client's results, what runs here, and what a person must allow first. */
+/** Decides on tool calls: clients' results, calls that the server runs, and calls that a person must approve first. */
 import { err, ok } from "../lib/result";
 import type { CommandOf, TurnRun } from "./commands";
 import type { Decision } from "./decision";
@@ -16,7 +16,7 @@ export const toolDeciders = {
   ResolveApprovals: decideApprovals,
 };
 
-/** All results of a request are taken or none: one that answers no open call of the client's refuses the request. */
+/** A request's results are accepted together or not at all. One result that answers no open call of the client rejects the request. */
 function decideToolResults(command: CommandOf<"RecordToolResults">, state: SessionState): Decision {
   const { turn } = state;
   const { incarnation } = command;
@@ -34,7 +34,7 @@ function decideToolResults(command: CommandOf<"RecordToolResults">, state: Sessi
 
 type Found = { readonly ok: true; readonly turn: OpenTurn; readonly call: OpenCall } | { readonly ok: false; readonly error: Rejection };
 
-/** The call of this run that is to run here, and may. */
+/** Finds the open call that this run of the turn may run on the server. */
 function findOwnCall(run: TurnRun, execution: string, { turn }: SessionState): Found {
   if (turn?.id !== run.turn || turn.phase !== "running_tools") return { ok: false, error: { code: "stale", reason: "turn_over" } };
   if (turn.incarnation !== run.incarnation) return { ok: false, error: { code: "stale", reason: "other_incarnation" } };
@@ -42,7 +42,7 @@ function findOwnCall(run: TurnRun, execution: string, { turn }: SessionState): F
   return call ? { ok: true, turn, call } : { ok: false, error: { code: "stale", reason: "call_over" } };
 }
 
-/** At most once for an execution: what was started is not started again, whatever became of it. */
+/** Starts an execution at most once. A call that was started is not started again, whatever its outcome. */
 function decideStart(command: CommandOf<"StartTool">, state: SessionState): Decision {
   const found = findOwnCall(command, command.execution, state);
   if (!found.ok) return err(found.error);
@@ -51,7 +51,7 @@ function decideStart(command: CommandOf<"StartTool">, state: SessionState): Deci
   return ok([{ type: "ToolStarted", turn, execution, incarnation }]);
 }
 
-/** Never of a call that was begun, or that a person allowed. */
+/** Rejected for a call that was started or approved. */
 function decideRequest(command: CommandOf<"RequestApproval">, state: SessionState): Decision {
   const found = findOwnCall(command, command.execution, state);
   if (!found.ok) return err(found.error);
@@ -67,7 +67,7 @@ function decideToolRun(command: CommandOf<"RecordToolRun">, state: SessionState)
 
 const DENIED = { ms: null, exit_code: null, failure: "denied", artifacts: [] } as const;
 
-/** All answers of a request are taken or none. What is denied has its result at once. */
+/** A request's answers are accepted together or not at all. A denied call gets its result at once. */
 function decideApprovals(command: CommandOf<"ResolveApprovals">, state: SessionState): Decision {
   const { turn } = state;
   const { incarnation } = command;

@@ -1,4 +1,4 @@
-/** A turn's life: started, answered, waiting for tools, ended in one of four ways. */
+/** Decides on turns: a turn starts, is answered, waits for tools, and ends in one of four ways. */
 import { err, ok } from "../lib/result";
 import type { CommandOf, TurnCommand, TurnRun } from "./commands";
 import { toolDeciders } from "./decide-tools";
@@ -37,7 +37,7 @@ function startNext(command: CommandOf<"StartTurn">, state: SessionState): Event[
   return events;
 }
 
-/** Whether the run is over in which a model was asked. */
+/** Why the run in which the model was asked is over. Null when it goes on. */
 function staleRun(run: TurnRun, turn: OpenTurn | null, phases: readonly OpenTurn["phase"][] = ["generating"]): Rejection | null {
   if (turn?.id !== run.turn || !phases.includes(turn.phase)) return { code: "stale", reason: "turn_over" };
   return turn.incarnation === run.incarnation ? null : { code: "stale", reason: "other_incarnation" };
@@ -80,8 +80,9 @@ function decideRetry(command: CommandOf<"RetryTurn">, state: SessionState): Deci
 }
 
 /**
- * Nothing said yet: run again, so many times. Something said: keep it, marked, and let a person decide. Of a tool that was begun nobody knows
- * what it did: the model is told so, and the others run.
+ * Recovers a turn that an earlier incarnation left open. Without a partial reply it runs again, up to the attempt
+ * limit. With one, the reply is kept and marked as incomplete, and a person decides. A tool call that was started has
+ * an unknown outcome: the model reads that as its result. Other calls run.
  */
 function recover(command: CommandOf<"RecoverTurn">, state: SessionState): Event[] {
   const { turn } = state;

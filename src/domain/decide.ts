@@ -1,4 +1,4 @@
-/** `decide(command, state) → events | rejection`: pure and clockless. Nothing happened is `ok([])`. */
+/** `decide(command, state) → events | rejection`: pure, without a clock. `ok([])` means that the command changes nothing. */
 import { err, ok } from "../lib/result";
 import type { Command, CommandOf, CommandType, SessionCommand } from "./commands";
 import { branchDeciders } from "./decide-branch";
@@ -11,7 +11,7 @@ import type { Event, SessionSettings } from "./events";
 import { changesRequest } from "./evolve";
 import type { SessionState } from "./state";
 
-/** What is said in a session while it is being copied from another one. */
+/** The commands that a session accepts while it is being copied from another one. */
 const MAY_WHILE_FORKING: ReadonlySet<Command["type"]> = new Set(["OpenSession", "EraseSession", "CopyMessages", "CompleteFork"]);
 
 export function decide(command: Command, state: SessionState): Decision {
@@ -40,10 +40,10 @@ const deciders: Deciders<CommandType> = {
   ...draftDeciders,
 };
 
-/** Typed by the command's type, so that the compiler pairs each command with its own function. */
+/** The generic ties the command's type to its function, so that the compiler checks the pair. */
 const dispatch = <T extends CommandType>(type: T, command: CommandOf<T>, state: SessionState): Decision => deciders[type](command, state);
 
-/** The ledger has the call once; a title that somebody set meanwhile stands. */
+/** The ledger records the call once. A title that was set meanwhile stays. */
 function decideTitle(command: CommandOf<"RecordTitle">, { settings, title_tries }: SessionState): Decision {
   const { call, title, tries } = command;
   if (tries !== title_tries) return err({ code: "stale", reason: "title_recorded" });
@@ -51,7 +51,7 @@ function decideTitle(command: CommandOf<"RecordTitle">, { settings, title_tries 
   return ok(title && settings.title === null ? [called, { type: "SettingsChanged", changes: { title } }] : [called]);
 }
 
-/** What changes the request moves the epoch: a compaction under way was planned on another one. */
+/** A change that affects the next request moves the epoch, so it ends a compaction under way, which was planned on the old one. */
 function changeSettings(changes: Partial<SessionSettings>, state: SessionState): Event[] {
   const changed: Event = { type: "SettingsChanged", changes };
   return changesRequest(changes) ? [...voidCompaction(state), changed] : [changed];

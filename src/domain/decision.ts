@@ -1,4 +1,4 @@
-/** What the parts of `decide` share: the shape of a decision, and the events by which messages enter and turns end. */
+/** Shared by the parts of `decide`: the shape of a decision, and the events with which messages enter and turns end. */
 import type { Result } from "../lib/result";
 import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
 import type { Event, QueuedMessage } from "./events";
@@ -12,19 +12,25 @@ import { lostResults } from "./tool-result";
 
 export type Decision = Result<readonly Event[], Rejection>;
 
-/** One function for each command, by its type. */
+/** One function for each command type. */
 export type Deciders<T extends CommandType> = {
   readonly [Type in T]: (command: CommandOf<Type>, state: SessionState) => Decision;
 };
 
 export const place = (draft: ItemDraft, position: number): ItemMeta => ({ ...draft, position });
 
-/** The model call that a turn was cut short in, if one was under way: whoever ends a turn, the ledger has each call once. */
+/**
+ * The event for the model call that a turn was in, if one was under way. So the ledger has each call once, whichever
+ * command ends the turn.
+ */
 export function spentCall({ turn }: SessionState, call: ModelCall | null): Event[] {
   return turn?.phase === "generating" && call?.turn === turn.id ? [{ type: "ModelCallFinished", ...call }] : [];
 }
 
-/** The end of a turn, after the call that it was in the middle of and what that had said so far, or after the tools that were running. */
+/**
+ * The events that end a turn: first the unfinished model call and its partial reply, or the results of the tools that
+ * were running, then `end`.
+ */
 export function endCutShort(state: SessionState, { partial, call, lost = [] }: CutShort, end: Event): Event[] {
   const { turn } = state;
   if (turn?.phase === "running_tools") return [...lostResults(state, lost, turn.incarnation), end];
@@ -35,7 +41,7 @@ export function endCutShort(state: SessionState, { partial, call, lost = [] }: C
   return [...spentCall(state, call), ...said, end];
 }
 
-/** The events by which one message joins the conversation at `position`, its items one after the other. */
+/** The events with which one message enters the conversation: its items take consecutive positions from `at.position`. */
 export function enterConversation(message: QueuedMessage, at: { position: number; incarnation: string }): Event[] {
   const item = place(message.item, at.position);
   if (message.turn === null) {
@@ -45,7 +51,10 @@ export function enterConversation(message: QueuedMessage, at: { position: number
   return [{ type: "TurnStarted", turn: message.turn, incarnation: at.incarnation, attempt: 1, item, tools: message.tools, retry_of: null }];
 }
 
-/** The end of a compaction, and of a draft, whose epoch ends under it. `by`: what is done, which is not void. */
+/**
+ * The events that end a compaction and a draft whose epoch is about to end. `by`: the compaction that moves the epoch,
+ * which stays valid.
+ */
 export function voidCompaction({ compaction: { requested, lease, draft } }: SessionState, by: CompactionId | null = null): Event[] {
   return [
     ...(requested && requested.id !== by ? [endRequested(requested, lease, "superseded")] : []),

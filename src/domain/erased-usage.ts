@@ -1,14 +1,14 @@
 /**
- * What stays of a session's ledger when the session is erased: sums of its calls, without ids of turns and without text. An
- * invoice outlives the conversation that it is for.
+ * What remains of a session's ledger after its erasure: sums of its calls, without turn ids and without text. Invoices
+ * must outlive the conversation.
  */
 import { addToTotals, type CallTotals, type CountedCall, NO_CALLS } from "./call-totals";
 import type { CallPurpose } from "./model-call";
 
-/** Days begin and end at a quarter of an hour in every time zone, so that a sum belongs to one day of each. */
+/** Length of a slot: 15 minutes. Every time zone's days begin at a multiple of it, so each slot belongs to one day in each zone. */
 export const USAGE_SLOT_MS = 15 * 60_000;
 
-/** The calls of one model for one purpose that ended in the quarter of an hour from `at` (epoch milliseconds) on. */
+/** The calls of one model for one purpose that ended in the slot that starts at `at` (epoch milliseconds). */
 export interface ErasedUsage extends CallTotals {
   readonly at: number;
   readonly model: string;
@@ -21,7 +21,7 @@ interface LedgerCall extends CountedCall {
   readonly purpose: CallPurpose;
 }
 
-/** In order of the first call of each. */
+/** Sums per slot, model and purpose, in the order of each group's first call. */
 export function sumForErasure(calls: Iterable<LedgerCall>): readonly ErasedUsage[] {
   const sums = new Map<string, ErasedUsage>();
   for (const call of calls) {

@@ -1,12 +1,12 @@
 /**
- * Which bodies an event introduces: its content, which is stored beside the log (docs/design.md §1.2). Who hands events
- * on hands on these with them; what reads an event's content finds it there, and nowhere else.
+ * The bodies that an event introduces: its content, which is stored beside the log (docs/design.md §1.2). Code that
+ * passes events on must pass these bodies with them, because the content is nowhere else.
  */
 import { assertNever } from "../lib/assert-never";
 import type { Event } from "./events";
 import type { BodyId } from "./ids";
 
-/** In the order in which the event names them. A new event type is a type error here. */
+/** In the order in which the event names them. A new event type is a compile error here. */
 export function bodiesOf(event: Event): BodyId[] {
   switch (event.type) {
     case "SessionOpened":
@@ -47,7 +47,7 @@ export function bodiesOf(event: Event): BodyId[] {
     case "CompactionStarted":
     case "CompactionProgressed":
     case "CompactionFailed":
-    // What a draft says enters the conversation with its commit, under the overlay's id.
+    // A draft's text enters the conversation only with its commit, under the overlay's id.
     case "CompactionDrafted":
     case "DraftEdited":
       return [];

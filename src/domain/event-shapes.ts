@@ -1,8 +1,8 @@
 /**
- * The fields of each event, by their kinds: what is checked of an event that is read back from storage. One table, tied
- * to the union by its type, so that a field that is added, or changes its kind, does not compile until it is here.
- * Shallow on purpose: it is on the path of every wake, and what is inside was written by this code in one transaction
- * that the database guards; what it catches is a row of another build, or one that was damaged by hand.
+ * The kind of each field of each event, checked when an event is read back from storage. The table's type is derived
+ * from the union, so a field that is added or changes its kind does not compile until it is listed here. The check is
+ * shallow on purpose, because it runs on every wake, and nested values were written by this code in one transaction
+ * that the database guards. It catches rows of another build and rows that were damaged by hand.
  */
 import type { Event, EventType } from "./events";
 
@@ -15,7 +15,7 @@ type BaseKind<V> = V extends string
       : V extends readonly unknown[]
         ? "array"
         : "object";
-/** `?`: it may be null; `~`: it may be absent. */
+/** `?`: the field may be null. `~`: the field may be absent. */
 type Kind<V> = undefined extends V ? `${BaseKind<NonNullable<V>>}~` : null extends V ? `${BaseKind<NonNullable<V>>}?` : BaseKind<V>;
 type FieldsOf<T extends EventType> = Omit<Extract<Event, { type: T }>, "type">;
 type Shapes = { readonly [T in EventType]: { readonly [F in keyof FieldsOf<T>]-?: Kind<FieldsOf<T>[F]> } };
@@ -114,7 +114,7 @@ const toField = ([name, kind]: readonly [string, string]): Field => ({
   optional: kind.endsWith("~"),
 });
 
-/** As lists: they are gone through once an event. */
+/** The shapes as lists, because every event that is read iterates over them. */
 const fields: ReadonlyMap<string, readonly Field[]> = new Map(
   Object.entries(shapes).map(([type, shape]) => [type, Object.entries(shape).map(toField)]),
 );
@@ -123,7 +123,7 @@ const fields: ReadonlyMap<string, readonly Field[]> = new Map(
 export const knownEventTypes: ReadonlySet<string> = new Set(fields.keys());
 export const isEventType = (type: string): type is EventType => knownEventTypes.has(type);
 
-/** The first field that is missing or of another kind; null: the event is as its type says, as far as this looks. */
+/** The first field that is missing or of another kind. Null when the event matches its type, as far as this check looks. */
 export function findMalformedField(type: EventType, data: Readonly<Record<string, unknown>>): string | null {
   for (const field of fields.get(type) ?? []) if (!isOf(field, data[field.name])) return field.name;
   return null;

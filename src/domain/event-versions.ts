@@ -1,6 +1,7 @@
 /**
- * Stored events and their versions. A new shape of an event is a new version with an upcaster (`upcasters`) and a frozen
- * fixture in `test/fixtures`; a type that this build does not know makes the object refuse, never skip.
+ * Stored events and their versions. A new shape of an event is a new version with an upcaster (`upcasters`) and a
+ * frozen fixture in `test/fixtures`. An event type that this build does not know makes the object refuse; it is never
+ * skipped.
  */
 
 import { findMalformedField, isEventType } from "./event-shapes";
@@ -23,21 +24,21 @@ export interface StoredRow {
   readonly at: number;
   readonly type: string;
   readonly version: number;
-  /** The event's fields but its type, as JSON. */
+  /** The event's fields without its type, as JSON. */
   readonly data: string;
 }
 
-/** A log that a newer build wrote: the object must refuse, since skipping an event would invent a state. */
+/** A newer build wrote the log. The object must refuse, because skipping an event would produce a wrong state. */
 export class UnknownEventError extends Error {
   override readonly name = "UnknownEventError";
 }
 
-/** A row that is no event: damaged by hand, or written by a build that this one cannot read. The object refuses as well. */
+/** The row is no valid event: it was damaged by hand, or written by a build that this one cannot read. The object refuses as well. */
 export class MalformedEventError extends Error {
   override readonly name = "MalformedEventError";
 }
 
-/** Throws `UnknownEventError` and `MalformedEventError`; neither names content. */
+/** Throws `UnknownEventError` or `MalformedEventError`. Neither message contains content. */
 export function parseStoredEvent(row: StoredRow): StoredEvent {
   const { seq, at, type, version } = row;
   if (!isEventType(type)) throw new UnknownEventError(`event ${seq} has unknown type ${type}`);
@@ -59,14 +60,14 @@ function parseData({ seq, type, data }: StoredRow): Record<string, unknown> {
     const value: unknown = JSON.parse(data);
     if (isRecord(value)) return value;
   } catch {
-    // What it says instead is not repeated: it may be anything.
+    // The parser's message is not repeated, because it may quote content.
   }
   throw new MalformedEventError(`event ${seq} ${type} is no JSON object`);
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The one place where it is believed: type and version are known, and `findFault` found each field there and of its kind. */
+/** The only cast: type and version are known, and `findMalformedField` has checked each field's kind. */
 const toEvent = (checked: object): StoredEvent => checked as StoredEvent;
 
 export function toStoredRow(event: Event, seq: number, at: number): StoredRow {

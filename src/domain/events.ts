@@ -1,7 +1,7 @@
 /**
- * The session's facts, past tense. An event carries ids, kinds, sizes and numbers; text, arguments, results and
- * summaries live in bodies (docs/design.md §1.2), so that content can be erased while the log stays append-only.
- * Stored types are never renamed or removed; a new shape is a new version with an upcaster in `event-versions`.
+ * The session's events, named in the past tense. An event carries ids, kinds, sizes and numbers. Text, arguments,
+ * results and summaries live in bodies (docs/design.md §1.2), so that content can be erased while the log stays
+ * append-only. Stored types are never renamed or removed; a new shape is a new version with an upcaster in `upcasters`.
  */
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
@@ -12,46 +12,49 @@ import type { ToolRun } from "./tool-run";
 
 export interface SessionSettings {
   readonly model: string;
-  /** A preset's name, or a choice of one with changes, as JSON text (`context/policy`). */
+  /** A preset's name, or a preset with changes as JSON text (`context/policy`). */
   readonly policy: string;
   readonly system: TextRef | null;
   readonly tools: TextRef | null;
   readonly title: TextRef | null;
-  /** The client's own words, so content: a JSON object of strings. */
+  /** The client's metadata: a JSON object of strings. It is stored as a body, because it is content. */
   readonly metadata: TextRef | null;
-  /** Whether `memory_query` is offered where something is out of the view; absent: it is. */
+  /** Whether `memory_query` is offered when something is out of the view. Absent: it is. */
   readonly recall?: boolean;
-  /** The definition of `memory_query` names the session; absent: an older build's session, whose requests hold the definition without it. */
+  /**
+   * The definition of `memory_query` names the session. Absent: the session was opened by an older build, whose
+   * requests hold the definition without it.
+   */
   readonly recall_names_session?: true;
 }
 
-/** A message that waits for its turn in the session's durable FIFO. */
+/** A message that waits in the session's durable FIFO queue. */
 export interface QueuedMessage {
   readonly item: ItemDraft;
-  /** What an imported message holds after its first item: the calls of a reply. */
+  /** The items of an imported message after its first: the calls of a reply. */
   readonly rest: readonly ItemDraft[];
-  /** The turn it will start; null when it is only to be appended (`run: false`). */
+  /** The turn that the message will start. Null when it is only to be appended (`run: false`). */
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */
   readonly tools: TextRef | null;
 }
 
-/** A failure that a turn can end with: the model's, or our own refusal to send. */
+/** The failures that a turn can end with: the model's, and this backend's own. */
 export type TurnFailureKind = FailureKind | "cannot_fit" | "round_limit" | "storage_full" | "unknown_model" | "crashed" | "internal";
 
-/** Bytes of a request, and the most that one may have. */
+/** The size of a request or of its unremovable content (`floor`), and the maximum size of a request, in bytes. */
 export interface ByteFit {
   readonly floor: number;
   readonly limit: number;
 }
 
-/** Why an overflow was refused before sending: the floor, the limit, and what weighs most, in tokens. */
+/** Why a request was refused before it was sent: the floor, the limit and the largest items, in tokens. */
 export interface FitReport {
   readonly floor: number;
   readonly limit: number;
-  /** `bytes`: where they are the reason. */
+  /** `bytes`: set where bytes are the reason. */
   readonly biggest: readonly { readonly what: string; readonly tokens: number; readonly bytes?: number | undefined }[];
-  /** Bytes are the reason, of content that must stay; absent: tokens are. */
+  /** Set when the content that must stay has too many bytes. Absent: tokens are the reason. */
   readonly bytes?: ByteFit | undefined;
 }
 
@@ -59,15 +62,18 @@ export interface TurnFailure {
   readonly kind: TurnFailureKind;
   readonly status: number | null;
   readonly fit?: FitReport;
-  /** The request's body, which was not sent because it was larger than any may be; absent: that was not the reason. */
+  /** Set when the request's body was not sent because it exceeded the maximum size. Absent: that was not the reason. */
   readonly bytes?: ByteFit;
-  /** Tokens that the provider says would fit: of the request (`overflow`), of the reply (`output_cap`); absent: it did not say. */
+  /**
+   * Tokens that the provider says would fit: of the request (`overflow`) or of the reply (`output_cap`). Absent: the
+   * provider did not say.
+   */
   readonly limit?: number;
-  /** Milliseconds that the provider asked to wait when it was last asked; absent: it did not say. */
+  /** Milliseconds that the provider asked the caller to wait, on the last attempt. Absent: the provider did not say. */
   readonly retry_after_ms?: number;
 }
 
-/** How a model call ended. `stale`: a summary came too late, or for a view that is no more; it was paid for all the same. */
+/** How a model call ended. `stale`: a summary arrived too late, or for a view that has changed. The call still costs what it cost. */
 export type CallOutcome = FinishReason | TurnFailureKind | "stale";
 
 export type TurnStatus = "completed" | "failed" | "stopped" | "interrupted";
@@ -77,24 +83,27 @@ export interface LastTurn {
   readonly status: TurnStatus;
   readonly failure: TurnFailure | null;
   readonly stop_reason: StopReason | null;
-  /** What it was offered in place of the session's tools: a retry is offered the same. */
+  /** The tools that the turn was offered in place of the session's. A retry is offered the same. */
   readonly tools: TextRef | null;
 }
 
-/** The line that an event makes the present one, and what the model then reads of it. */
+/** The branch that an event makes the current one, and what the model then reads of it. */
 export interface BranchLine {
   readonly branch: number;
   readonly elsewhere: readonly CoveredRange[];
-  /** What a retry took back on it. Absent: written by an older build, which kept one list for all lines. */
+  /**
+   * Positions of cut-off replies that a retry took back on this branch. Absent: an older build wrote the event and kept
+   * one list for all branches.
+   */
   readonly taken_back?: readonly CoveredRange[];
-  /** Messages of people and models on it. */
+  /** Number of messages by people and models on the branch. */
   readonly messages: number;
   readonly last_turn: LastTurn | null;
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
-  /** Positions of the view as it was that stay; what comes back beside them travels in the event. */
+  /** Positions that stay from the previous view. Items that come back beside them travel in the event. */
   readonly keeps: readonly CoveredRange[];
-  /** The view is the beginning of what it was: what a provider signed in it goes back as before. */
+  /** Whether the view is a prefix of the previous one. If so, providers get back what they signed in it, as before. */
   readonly continues: boolean;
 }
 
@@ -102,7 +111,10 @@ export type SessionEvent =
   | { readonly type: "SessionOpened"; readonly tenant: TenantId; readonly session: SessionId; readonly settings: SessionSettings }
   | { readonly type: "SettingsChanged"; readonly changes: Partial<SessionSettings> }
   | { readonly type: "PinsSet"; readonly pins: readonly TextRef[] }
-  /** What follows of `from` was said there, up to its `position`. `view`: what already stood for the oldest of it; absent: nothing. `line`: which items; absent: all, and all are shown. */
+  /**
+   * Begins a fork of `from`: the items that follow are copied from it, up to `position`. `view`: the overlays and
+   * reductions that the fork starts with; absent: none. `line`: which items are copied and shown; absent: all of them.
+   */
   | {
       readonly type: "SessionForked";
       readonly from: SessionId;
@@ -110,12 +122,12 @@ export type SessionEvent =
       readonly view?: ForkedView;
       readonly line?: ForkedLine;
     }
-  /** All of it is copied: from here on the session is one like any other. */
+  /** Everything is copied. From here on the fork is an ordinary session. */
   | { readonly type: "ForkCompleted" }
   | { readonly type: "SessionErased" };
 
 export type MessageEvent =
-  /** `aside`: they enter the record and not the view, where something stands for them already (a fork). */
+  /** `aside`: the items enter the record only, because an overlay in the view already covers them (in a fork). */
   | {
       readonly type: "MessagesAppended";
       readonly items: readonly ItemMeta[];
@@ -124,29 +136,35 @@ export type MessageEvent =
     }
   | { readonly type: "MessageQueued"; readonly message: QueuedMessage; readonly front: boolean }
   | { readonly type: "QueuedMessageCancelled"; readonly message: ItemId; readonly turn: TurnId | null }
-  /** `texts`: every summary that was made from it, in the view or not; absent: an older build's, those whose range has its position. */
+  /**
+   * `texts`: every summary that was made from the item, in the view or not. Absent: an older build wrote the event, and
+   * it means the summaries whose range includes the position.
+   */
   | {
       readonly type: "MessageRedacted";
       readonly item: ItemId;
       readonly position: number;
       readonly texts?: readonly OverlayId[];
-      /** Raw weight of what stands in its place. Absent: an older build wrote it, and the item weighs what it was recorded with. */
+      /** Raw weight of the placeholder that is left. Absent: an older build wrote the event, and the item keeps its recorded weight. */
       readonly tokens?: number;
     }
-  /** A new line of the conversation, which leaves the present one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
+  /** Starts a new branch that leaves the current one after position `to`. `items`: what comes back into the view beside `line.keeps`. */
   | { readonly type: "HistoryRewound"; readonly to: number; readonly items: readonly ItemMeta[]; readonly line?: BranchLine }
-  /** A line that was left before goes on. */
+  /** Makes a branch that was left before the current one again. */
   | { readonly type: "BranchSwitched"; readonly items: readonly ItemMeta[]; readonly line: BranchLine };
 
-/** What stands in a fork for the oldest of what it shares. */
+/** What a fork's view shows in place of the oldest items that it shares. */
 export interface ForkedView {
   readonly overlays: readonly Overlay[];
   readonly reduced: readonly Reduced[];
-  /** What each summary among them was made from, as the copy counts; absent: an older build's, and anything up to its end. */
+  /**
+   * The positions that each of these summaries was made from, as the fork numbers them. Absent: an older build wrote
+   * the event, and any position up to the summary's end may have been read.
+   */
   readonly reads?: readonly { readonly overlay: OverlayId; readonly ranges: readonly CoveredRange[] }[];
 }
 
-/** As the source counts, when the copy began. */
+/** Positions as the source session numbered them when the copy began. */
 export interface ForkedLine {
   readonly elsewhere: readonly CoveredRange[];
   readonly shown: readonly CoveredRange[];
@@ -157,9 +175,9 @@ export type TurnEvent =
       readonly type: "TurnStarted";
       readonly turn: TurnId;
       readonly incarnation: string;
-      /** From 1; a turn run again after a crash keeps its id and counts up. */
+      /** Counts from 1. A turn that runs again after a crash keeps its id and has the next number. */
       readonly attempt: number;
-      /** The message that asks; null on a further attempt and on a retry, where it is already recorded. */
+      /** The message that starts the turn. Null on a further attempt and on a retry, where it is already recorded. */
       readonly item: ItemMeta | null;
       readonly tools: TextRef | null;
       readonly retry_of: TurnId | null;
@@ -176,25 +194,25 @@ export type TurnEvent =
       readonly estimate: number;
       readonly request_digest: string | null;
       readonly outcome: CallOutcome;
-      /** Milliseconds from the request to its end; 0: nobody saw the end. */
+      /** Milliseconds from the request to its end. 0 when the end was not observed. */
       readonly ms: number;
-      /** What this call paid to read again what a compaction would have removed (docs/policy.md, rent); absent: nothing. */
+      /** What this call paid to re-read tokens that a compaction would have removed (rent, docs/policy.md). Absent: nothing. */
       readonly rent?: number;
-      /** Fencing token of the compaction that it was made for; null: for none. */
+      /** Fencing token of the compaction that the call was made for. Null when it was made for none. */
       readonly lease: number | null;
-      /** What the registry said that the model's ratio starts with; absent: 1. */
+      /** The registry's initial value for the model's estimate ratio. Absent: 1. */
       readonly ratio?: number;
-      /** US dollars, by the prices of the moment; absent: unknown, which is never free. */
+      /** US dollars, by the prices at the time of the call. Absent: unknown, which must not be read as free. */
       readonly cost?: number;
-      /** What its request is rebuilt from; absent: no turn's call, or an older build's. */
+      /** What the request can be rebuilt from. Absent: the call was not a turn's, or an older build recorded it. */
       readonly asked?: AskedFor;
     }
   | { readonly type: "AssistantReplied"; readonly turn: TurnId; readonly item: ItemMeta }
-  /** `server`: it runs here; absent: the client owes its result. */
+  /** `server`: the server runs the call. Absent: the client must send its result. */
   | { readonly type: "ToolCalled"; readonly turn: TurnId; readonly item: ItemMeta; readonly server?: true }
-  /** Written before anything of it can take effect outside: what was started and has no result may have happened. */
+  /** Written before the call can take effect outside. A call that was started and has no result may have happened. */
   | { readonly type: "ToolStarted"; readonly turn: TurnId; readonly execution: ExecutionId; readonly incarnation: string }
-  /** `ran`: how it went; absent: nothing more is known than the result. */
+  /** `ran`: how the execution went. Absent: nothing is known beyond the result. */
   | {
       readonly type: "ToolResultRecorded";
       readonly turn: TurnId;
@@ -203,7 +221,7 @@ export type TurnEvent =
       readonly ran?: ToolRun;
     }
   | { readonly type: "ApprovalRequested"; readonly turn: TurnId; readonly execution: ExecutionId }
-  /** What was approved runs in this life of the object; what was not is followed by its result. */
+  /** An approved call runs in this incarnation of the object. A denied call is followed by its result. */
   | {
       readonly type: "ApprovalResolved";
       readonly turn: TurnId;
@@ -221,6 +239,6 @@ export type StopReason = "requested" | "interrupted_by_message" | "superseded" |
 export type Event = SessionEvent | MessageEvent | TurnEvent | CompactionEvent | DraftEvent;
 export type EventType = Event["type"];
 
-/** An event in its place in the log. `seq` counts from 1 without gaps; `at` is epoch milliseconds. */
+/** An event at its place in the log. `seq` counts from 1 without gaps; `at` is epoch milliseconds. */
 export type StoredEvent = { readonly seq: number; readonly at: number } & Event;
 export type EventOf<T extends EventType> = Extract<StoredEvent, { type: T }>;

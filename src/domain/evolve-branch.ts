@@ -1,4 +1,7 @@
-/** What becomes of the state where a conversation goes back, goes on on another line, or is a copy of another session's. */
+/**
+ * How the state changes when the conversation goes back, continues on another branch, loses a message, or starts as a
+ * copy of another session.
+ */
 import { isAmong, withRange } from "./branch";
 import type { Overlay } from "./compaction-events";
 import type { BranchLine, EventOf, ForkedView } from "./events";
@@ -6,7 +9,7 @@ import type { ItemMeta } from "./message";
 import type { SessionState, UsageAnchor, View } from "./state";
 import { toDropped, viewOf } from "./view";
 
-/** Another request from its start on: nothing was counted of it yet, and nothing paid. */
+/** Starts a new epoch, whose request differs from the previous one. Nothing of it is counted or paid for yet. */
 export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | null = null): SessionState => ({
   ...state,
   anchor,
@@ -17,7 +20,7 @@ export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | 
 export function applyRewind(state: SessionState, { items, line, to }: EventOf<"HistoryRewound">): SessionState {
   const count = state.branch.count + 1;
   if (line) return onLine({ ...state, branch: { ...state.branch, count } }, line, items);
-  // As an older build would have written it: everything that is left of the view travels in the event.
+  // Events of older builds have no `line`: everything that is left of the view travels in the event.
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: state.next_position - 1 });
   const left = { ...state, branch: { ...state.branch, number: count, elsewhere, count }, imported_calls: [] };
   return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
@@ -36,7 +39,10 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
   return newEpoch(withoutCommitted(next), view);
 }
 
-/** A summary that was made from it is gone with it: what it covered is out of the view without one, until the next compaction. */
+/**
+ * Removes every summary that was made from the redacted item. What such a summary covered stays out of the view without
+ * one, until the next compaction.
+ */
 export function applyRedaction(state: SessionState, { item, position, texts, tokens }: EventOf<"MessageRedacted">): SessionState {
   const isGone = ({ id, kind, from, to }: Overlay): boolean =>
     kind === "summary" && (texts ? texts.includes(id) : from <= position && position <= to);
@@ -65,7 +71,7 @@ export function redactedItem({ media: _, attached: __, signed: ___, ...item }: I
   return { ...item, tokens, rough: tokens };
 }
 
-/** What stood on the line that was left cannot be taken back any more. */
+/** Compactions that were committed on the branch that was left cannot be reverted any more. */
 const withoutCommitted = (state: SessionState): SessionState => ({
   ...state,
   compaction: { ...state.compaction, committed: [], changed_by: null, quiet_until: null },
@@ -80,7 +86,7 @@ export function applyFork(state: SessionState, { from, position, view, line }: E
   };
 }
 
-/** What was signed was signed in another session: none of it goes back. */
+/** Completes the copy. Metadata that providers signed belongs to the other session, so none of it is sent back. */
 export const applyForkCompletion = (state: SessionState): SessionState => {
   const view = viewOf({ ...state.view, signed_from: state.next_position });
   return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null }, imported_calls: [] }, view);

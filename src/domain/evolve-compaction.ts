@@ -1,4 +1,4 @@
-/** What compaction's events do to the state: the view changes only here, by overlays, never by rewriting an item. */
+/** How compaction events change the state. The view of older items changes only here: by overlays, never by rewriting an item. */
 import { assertNever } from "../lib/assert-never";
 import { closedBreaker, FAILURES_TO_OPEN, FRUITLESS_TO_OPEN, openBreaker } from "./breaker";
 import {
@@ -21,11 +21,11 @@ import { NOTHING_SPENT } from "./spent";
 import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
 import { viewOf } from "./view";
 
-/** Progress is a next request that is smaller by at least a tenth (docs/field.md: OpenHands). */
+/** A compaction made progress if the next request is smaller by at least a tenth (docs/field.md: OpenHands). */
 export const PROGRESS_RATIO = 0.9;
-/** A revert is forgotten when the view has grown by a fifth. */
+/** After a revert, the soft trigger waits until the view has grown by a fifth. */
 const GROWTH_RATIO = 1.2;
-/** How fast a session learns how long its summaries are (docs/policy.md: the simulator's constants). */
+/** How fast a session learns the length of its summaries (docs/policy.md: the simulator's constants). */
 const LEARNING_RATE = 0.2;
 
 export const compactionEvolvers: Evolvers<CompactionEvent["type"]> = {
@@ -51,7 +51,7 @@ function requestCompaction(state: SessionState, event: EventOf<"CompactionReques
     lease: null,
   });
 }
-/** A result that comes later than so many further leases is counted by nobody. */
+/** Maximum number of leases whose calls are tracked. A result that arrives after this many further leases is not recorded in the ledger. */
 const MAX_UNSETTLED = 16;
 
 function startCompaction(state: SessionState, event: EventOf<"CompactionStarted">): SessionState {
@@ -70,7 +70,10 @@ function startCompaction(state: SessionState, event: EventOf<"CompactionStarted"
   });
 }
 
-/** What was read so far is a beginning of this plan too: messages that came since may only be added at its end. */
+/**
+ * Whether what was read so far is also the beginning of the new plan. Messages that arrived since may only extend the
+ * source at its end.
+ */
 const isSameFold = (done: FoldedPart, before: SummaryPlan, now: SummaryPlan): boolean =>
   now.mode === "transcript" &&
   now.merge === before.merge &&
@@ -90,15 +93,15 @@ function progress(state: SessionState, { part, expires_at }: EventOf<"Compaction
   });
 }
 
-/** A compaction whose view moved under it, that had nothing to do, or that was wanted no more is nobody's failure. */
+/** Failures that do not count against the breaker: the view changed, there was nothing to do, or a person discarded the compaction. */
 const NOBODYS: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
 
 function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">): SessionState {
   const { compaction } = state;
-  // A draft's end is not that of what is under way meanwhile.
+  // The draft ends. A compaction that is under way meanwhile goes on.
   if (compaction.draft?.id === event.compaction) return withCompaction(state, { draft: null });
   if (!event.final) {
-    // Who gives a lease back makes no more calls under it.
+    // A worker that gives its lease back makes no more calls under it.
     const unsettled = event.failure === "aborted" ? unsettledExcept(event.token, state) : compaction.unsettled;
     return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
   }
@@ -110,12 +113,12 @@ function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">)
   return withCompaction(state, { lease: null, requested: null, failures, breaker, failed_after });
 }
 
-/** A call that we broke off ourselves, because its turn was stopped, is no attempt. */
+/** A call that was aborted on this side, for example because its turn was stopped, does not count as an attempt. */
 function attemptsAfter(requested: CompactionState["requested"], { failure }: EventOf<"CompactionFailed">): CompactionState["requested"] {
   return requested && failure === "aborted" ? { ...requested, attempts: Math.max(0, requested.attempts - 1) } : requested;
 }
 
-/** Whatever compaction was under way was planned on the old epoch: it is void. */
+/** Applies an epoch change. It ends any compaction under way, because that was planned on the old epoch. */
 function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): SessionState {
   const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
   const view = viewOf(shown);
@@ -126,19 +129,22 @@ function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): Sessi
     rent: 0,
     changed_by: event.compaction,
     committed: committedAfter(state, event),
-    // A note that takes a summary's place teaches nothing of how long summaries are.
+    // A note that was made as a fallback says nothing about the length of summaries.
     ...(isSummarized(event) ? judge(state, event, view) : {}),
     ...(event.ops.some((op) => op.op === "revert") ? { quiet_until: Math.ceil(view.tokens * GROWTH_RATIO) } : {}),
   };
   return withCompaction({ ...state, view, anchor: anchorAfter(state, event) }, compaction);
 }
 
-/** Where the running turn's own items begin; between turns, where the next one's will: within a turn, no provider lets its thinking be torn off. */
+/**
+ * The first position whose signed metadata stays: where the open turn's items begin, or the next position between
+ * turns. Providers refuse a tool loop whose reasoning is removed.
+ */
 function openTurnFrom({ turn, view, next_position }: SessionState): number {
   return (turn && view.items.find((item) => item.turn === turn.id)?.position) ?? next_position;
 }
 
-/** A view that is as it was before a compaction has been counted; any other has not. */
+/** The provider's count is valid again only if a revert restores the view that was counted. */
 function anchorAfter({ compaction }: SessionState, { ops, epoch }: EventOf<"EpochChanged">): UsageAnchor | null {
   const reverted = ops.find((op) => op.op === "revert");
   const before = compaction.committed.find(({ id }) => id === reverted?.compaction)?.anchor;
@@ -156,18 +162,19 @@ function committedAfter(
   return event.compaction ? [...committed, { id: event.compaction, anchor: counted }].slice(-REVERTIBLE) : committed;
 }
 
-/** A summary was accepted: what it says of the breaker, and of the length of the next one. */
+/** What an accepted summary changes: the breaker, and the expected length of the next summary. */
 function judge(state: SessionState, event: EventOf<"EpochChanged">, view: View): Partial<CompactionState> {
   const { compaction } = state;
   const { tokens_before, tokens_after, edited } = event.receipt;
-  // Made anew from the record: nothing was to be gained.
+  // A rebuild makes the same summaries again from the record, so its gain says nothing about progress.
   if (isRebuild(state, event)) return { failures: 0 };
   const fruitless = tokens_after > tokens_before * PROGRESS_RATIO ? compaction.fruitless + 1 : 0;
   const breaker = fruitless >= FRUITLESS_TO_OPEN ? openBreaker(compaction.breaker, view.tokens) : null;
   const source = state.view.items.filter((item) => event.ops.some((op) => op.op === "summarize" && isRead(op, item)));
   const read = source.reduce((sum, item) => sum + item.tokens, 0);
   const written = event.ops.reduce((sum, op) => sum + (op.op === "summarize" ? op.tokens : 0), 0);
-  // Of what was trimmed before, or summarised, the view has no weight: such a source teaches nothing; nor do a person's words.
+  // The view has no weight for content that was trimmed or summarised before, so such a source teaches nothing. Nor does text that a person
+  // edited.
   const fresh = !edited && event.ops.every((op) => op.op !== "summarize" || (op.generation === 0 && op.replaces.length === 0));
   const known = compaction.summary_share;
   const share = fresh && read > 0 ? Math.min(1, written / read) : known;
@@ -178,7 +185,7 @@ function judge(state: SessionState, event: EventOf<"EpochChanged">, view: View):
 const isRebuild = ({ compaction: { requested, draft } }: SessionState, { compaction }: EventOf<"EpochChanged">): boolean =>
   [requested, draft].some((known) => known?.id === compaction && known?.options?.rebuild === true);
 
-/** A system message that stays in the view is not read by the summary. */
+/** Whether the summary reads the item. A system message that stays in the view is not read. */
 const isRead = (op: CoveredRange & { readonly keeps: readonly number[] }, { kind, position }: ItemMeta): boolean =>
   isWithin(op, position) && !(kind === "system" && op.keeps.includes(position));
 
@@ -196,7 +203,7 @@ function applyOp(view: View, op: EpochOp): View {
       return cover(view, {
         overlay: { id: op.overlay, kind: "dropped", from: op.from, to: op.to, items: op.items, tokens: 0 },
         replaces: op.replaces,
-        // What lies before `from` stays: the message that asked, while the rounds after it leave the view.
+        // Items before `from` stay: the message that opened the turn, while later rounds leave the view.
         shows: (position) => !isWithin(op, position),
       });
     case "clear_results":
@@ -220,7 +227,7 @@ function applyOp(view: View, op: EpochOp): View {
 
 const byPosition = (a: ItemMeta, b: ItemMeta): number => a.position - b.position;
 
-/** The last word on a position holds: a result that was shortened may be cleared later. */
+/** Replaces earlier entries of the same positions: a result that was shortened may be cleared later. */
 function reduce(view: View, items: readonly Reduction[], toReduced: (item: Reduction) => Reduced): View {
   const now = new Set(items.map((item) => item.position));
   const others = view.reduced.filter((entry) => !now.has(entry.position));

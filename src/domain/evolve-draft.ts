@@ -1,4 +1,4 @@
-/** What a draft's events do to the state. The view is none of it: that changes with the commit (`evolve-compaction`). */
+/** How a draft's events change the state. They never change the view: that happens at the commit (`evolve-compaction`). */
 import type { DraftEvent } from "./draft-events";
 import type { EventOf } from "./events";
 import type { Evolvers } from "./evolver";
@@ -14,7 +14,7 @@ export const draftEvolvers: Evolvers<DraftEvent["type"]> = {
   },
 };
 
-/** It is nobody's work any more: what is asked for next need not wait for a person. */
+/** Moves the finished summary out of the requested compaction, so that the next compaction need not wait for a person. */
 function draft(compaction: CompactionState, event: EventOf<"CompactionDrafted">): CompactionState {
   const { requested, lease } = compaction;
   if (!requested || !lease) return compaction;

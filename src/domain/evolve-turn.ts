@@ -1,4 +1,4 @@
-/** What a turn's events do to the state. */
+/** How a turn's events change the state. */
 import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
@@ -37,7 +37,7 @@ export const turnEvolvers: Evolvers<TurnEvent["type"]> = {
 };
 
 function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionState {
-  // A further attempt goes on where the last one was: calls that were not begun are still to run.
+  // A further attempt continues where the last one was: calls that were not started are still to run.
   const again = event.attempt > 1 ? state.turn : null;
   const turn: OpenTurn = {
     id: event.turn,
@@ -55,7 +55,7 @@ function startTurn(state: SessionState, event: EventOf<"TurnStarted">): SessionS
   return asked ? appendItems(started, [asked]) : started;
 }
 
-/** A retry answers again: what the failed attempt had begun to say stays in the record and leaves the view. */
+/** A retry answers again. The partial reply of the failed attempt stays in the record and leaves the view. */
 function withoutCutOffReply(state: SessionState): SessionState {
   const { items } = state.view;
   const gone = cutOffReply(items);
@@ -64,7 +64,7 @@ function withoutCutOffReply(state: SessionState): SessionState {
   return { ...state, branch: { ...state.branch, taken_back }, view };
 }
 
-/** What a retry takes back: the unfinished words at the end of the view. */
+/** What a retry takes back: the incomplete items at the end of the view. */
 export function cutOffReply(items: readonly ItemMeta[]): readonly ItemMeta[] {
   const finished = items.findLastIndex((item) => !item.incomplete);
   return items.slice(finished + 1);
@@ -74,7 +74,7 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
   const { usage, lease } = event;
   if (lease !== null) return finishCall(withSpent(withoutUnsettled(state, lease), event), { ...event, lease: null });
   const turn = state.turn && event.purpose === "turn" ? { ...state.turn, rounds: state.turn.rounds + 1 } : state.turn;
-  // The rent of a call that was asked in another epoch is that epoch's.
+  // Rent belongs to the epoch that the call was made in, so that of an earlier epoch does not count here.
   const ours = event.epoch === state.view.epoch;
   const compaction = event.rent && ours ? { ...state.compaction, rent: state.compaction.rent + event.rent } : state.compaction;
   const totals = addToTotals(state.totals, event);
@@ -98,13 +98,14 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
   };
 }
 
-/** So many counts in a row that agree with one another are believed, however small they are. */
+/** This many consecutive counts that agree are believed, however small they are. */
 const BELIEVED_AFTER = 3;
 
 /**
- * A count that is far below the estimate may be a part of it, or the estimate may be wrong, as of an image that weighs little. A whole count
- * grows by each reply, which is in the next request: one that does so again and again is taken for whole. It teaches no ratio, since what
- * it is so far from may be the one image.
+ * Handles a count that is far below the estimate. Either the count is partial, or the estimate is wrong, for example
+ * for an image that weighs little. A complete count grows with each reply, because the next request holds it. A count
+ * that grows so several times in a row is taken as complete. It teaches no ratio, because a single image may explain
+ * the difference.
  */
 function doubt(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): Pick<SessionState, "anchor" | "doubted"> {
   const { model, epoch } = event;
@@ -119,7 +120,7 @@ function doubt(state: SessionState, event: EventOf<"ModelCallFinished">, usage: 
   };
 }
 
-/** Whatever came of it, one that ended is not asked for again. */
+/** A call that ended otherwise than by a crash is not repeated, whatever its outcome. */
 const triesAfter = ({ title_tries }: SessionState, { outcome }: EventOf<"ModelCallFinished">): number =>
   outcome === "crashed" ? title_tries + 1 : MAX_TITLE_TRIES;
 
@@ -128,7 +129,7 @@ const withoutUnsettled = (state: SessionState, lease: number): SessionState => (
   compaction: { ...state.compaction, unsettled: unsettledExcept(lease, state) },
 });
 
-/** A call of the compaction under way, also one that comes late: of a lease that was lost. */
+/** Adds a call to the cost of its compaction or draft, including a late call of a lease that was lost. */
 function withSpent(state: SessionState, event: EventOf<"ModelCallFinished">): SessionState {
   const { requested, draft } = state.compaction;
   if (event.lease === null) return state;
@@ -145,7 +146,7 @@ function anchorOf(state: SessionState, event: EventOf<"ModelCallFinished">, usag
     model: event.model,
     up_to: event.up_to,
     input: usage.input,
-    // Reasoning is sent again only where the provider signed it (`withReply`); some providers count it beside the output, not in it.
+    // Reasoning is sent again only where the provider signed it (`withReply`). Some providers count it beside the output, not in it.
     output: usage.reasoning <= usage.output ? usage.output - usage.reasoning : usage.output,
     ...(usage.reasoning > 0 ? { thinking: usage.reasoning } : {}),
     reply_to: event.up_to,
@@ -154,7 +155,7 @@ function anchorOf(state: SessionState, event: EventOf<"ModelCallFinished">, usag
   };
 }
 
-/** The reply's items are what the anchor's `output` has counted; where it is 0 they are not counted, and so they are estimated. */
+/** Extends the anchor over the reply's items, which its `output` counts. Where `output` is 0, they stay uncounted and are estimated. */
 function withReply(state: SessionState, { position, signed }: ItemMeta): SessionState {
   const { anchor } = state;
   if (!anchor || anchor.output === 0 || anchor.reply_to !== position - 1) return state;
@@ -178,7 +179,7 @@ function openCall(state: SessionState, event: EventOf<"ToolCalled">): SessionSta
 
 const withCalls = (turn: OpenTurn, open_calls: readonly OpenCall[]): OpenTurn => ({ ...turn, open_calls, phase: phaseOf(open_calls) });
 
-/** `incarnation`: who goes on with the turn; null: as before. */
+/** `incarnation`: the incarnation that continues the turn. Null: unchanged. */
 function changeCall(
   state: SessionState,
   { execution, incarnation }: { readonly execution: string; readonly incarnation: string | null },

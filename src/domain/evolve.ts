@@ -1,4 +1,4 @@
-/** `evolve(state, event) → state`: pure, total over every known event. An unknown event never gets here (`event-versions`). */
+/** `evolve(state, event) → state`: pure, and defined for every known event. Unknown events are rejected before (`event-versions`). */
 import { appendAside, appendItems } from "./append-items";
 import { closedBreaker } from "./breaker";
 import type { EventOf, EventType, MessageEvent, SessionEvent, SessionSettings, StoredEvent } from "./events";
@@ -54,10 +54,10 @@ const evolvers: Evolvers<EventType> = {
   ...draftEvolvers,
 };
 
-/** Typed by the event's type, so that the compiler pairs each event with its own function. */
+/** The generic ties the event's type to its function, so that the compiler checks the pair. */
 const dispatch = <T extends EventType>(state: SessionState, type: T, event: EventOf<T>): SessionState => evolvers[type](state, event);
 
-/** Whether the next request is another one for it than the provider has counted. */
+/** Whether the change makes the next request one that the provider has not counted. */
 export const changesRequest = (changes: { readonly [K in "model" | "system" | "tools" | "policy"]?: unknown }): boolean =>
   changes.model !== undefined || changes.system !== undefined || changes.tools !== undefined || changes.policy !== undefined;
 
@@ -68,7 +68,7 @@ function changeSettings(state: SessionState, changes: Partial<SessionSettings>):
   return newHead({ ...state, settings, compaction: { ...state.compaction, ...reopened } });
 }
 
-/** Another epoch whose view shows the same: what the provider has counted of that still holds, whatever stands in front of it. */
+/** Starts a new epoch that changes only what stands before the view. The provider's count of the view itself stays valid. */
 function newHead(state: SessionState): SessionState {
   const { anchor, view } = state;
   const next = newEpoch(state, view);

@@ -1,12 +1,12 @@
 /**
- * A call as an execution (OdinCode plan): what became of it, told alike by the session's object and by the read model. An imported call is
- * one too: somebody else made it, and what became of it is unknown unless its result was imported.
+ * A tool call as an execution: its status, determined in the same way by the session's object and by the read model. An
+ * imported call is an execution too. Another system made it, so its status is `unknown` unless its result was imported.
  */
 import type { ToolFailure } from "./tool-run";
 
 /**
- * `open`: nothing of it was begun. `unknown`: it was begun, here or elsewhere, and nobody saw its end. `cancelled`: its turn ended before
- * it was begun.
+ * `open`: not started. `unknown`: started here or elsewhere, with an end that was not observed. `cancelled`: its turn
+ * ended before it was started.
  */
 export const EXECUTION_STATUSES = [
   "open",
@@ -23,7 +23,7 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 /** Who runs a call. */
 export type RunsAt = "client" | "server";
 
-/** What a call is once it is recorded. */
+/** The status of a call when it is recorded. */
 export const statusOfCall = (turn: string | null): ExecutionStatus => (turn === null ? "unknown" : "open");
 
 export function statusOfResult(is_error: boolean, failure: ToolFailure | null): ExecutionStatus {
@@ -32,14 +32,14 @@ export function statusOfResult(is_error: boolean, failure: ToolFailure | null): 
   return is_error ? "failed" : "succeeded";
 }
 
-/** Null: it is not over, or nobody knows. */
+/** Whether the execution succeeded. Null when it is not over, or its outcome is unknown. */
 export function successOf(status: ExecutionStatus): boolean | null {
   if (status === "succeeded") return true;
   return status === "failed" || status === "denied" ? false : null;
 }
 
-/** Of the output of what failed, the beginning: UTF-16 units. */
+/** Maximum length of a failure's message, taken from the start of its output, in UTF-16 units. */
 export const ERROR_MESSAGE_CHARS = 2_000;
 
-/** Whether the output says what went wrong. */
+/** Whether the output contains an error message. */
 export const hasErrorMessage = (status: ExecutionStatus): boolean => status === "failed" || status === "denied";

@@ -1,6 +1,6 @@
 /**
- * Typed ids: `<prefix>_<ULID>`. The server makes every one of them; an id from a provider or a client
- * (a tool call's `call_id`, say) is data, may repeat, and never becomes a key.
+ * Typed ids: `<prefix>_<ULID>`. The server generates all of them. An id from a provider or a client (for example a tool
+ * call's `call_id`) is data: it may repeat, and never becomes a key.
  */
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -13,7 +13,7 @@ export type ExecutionId = Branded<"execution">;
 export type CompactionId = Branded<"compaction">;
 export type OverlayId = Branded<"overlay">;
 export type KeyId = Branded<"key">;
-/** Names one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
+/** The id of one content body of a session: an item's id, an overlay's id, or a `bod_` id of its own. */
 export type BodyId = Branded<"body"> | ItemId | OverlayId;
 
 export interface IdKinds {
@@ -30,14 +30,14 @@ export interface IdKinds {
 
 export type IdPrefix = keyof IdKinds;
 
-/** Makes a fresh, sortable id. A port: `domain` itself has no randomness and no clock. */
+/** Generates a fresh, sortable id. This is a port, because `domain` has no randomness and no clock. */
 export type NewId = <P extends IdPrefix>(prefix: P) => IdKinds[P];
 
 /** Crockford base32 of a ULID: 26 characters, the first at most 7. */
 const ULID = "[0-7][0-9A-HJKMNP-TV-Z]{25}";
 const patterns = new Map<IdPrefix, RegExp>();
 
-/** The pattern of an id with this prefix, anchored; also what the OpenAPI document shows. */
+/** The anchored pattern of an id with this prefix. The OpenAPI document shows the same pattern. */
 export function idPattern(prefix: IdPrefix): RegExp {
   const known = patterns.get(prefix);
   if (known) return known;

@@ -2,7 +2,7 @@ import { assertNever } from "../lib/assert-never";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 
-/** The items that enter the conversation by an event. A new event type is a type error here. */
+/** The items that an event adds to the conversation. A new event type is a compile error here. */
 export function itemsOf(event: Event): readonly ItemMeta[] {
   switch (event.type) {
     case "MessagesAppended":
@@ -22,7 +22,7 @@ export function itemsOf(event: Event): readonly ItemMeta[] {
     case "MessageQueued":
     case "QueuedMessageCancelled":
     case "MessageRedacted":
-    // Both show items that entered long ago.
+    // These two show items that were added by earlier events.
     case "HistoryRewound":
     case "BranchSwitched":
     case "ModelCallFinished":

@@ -1,10 +1,10 @@
 /**
- * What a conversation is made of. An *item* is one message, one tool call or one tool result; its numbers and
- * ids (`ItemMeta`) live in events and state, its content (`Part[]`) in a body of the same id.
+ * The parts of a conversation. An *item* is one message, one tool call or one tool result. Its numbers and ids
+ * (`ItemMeta`) live in events and state; its content (`Part[]`) lives in a body with the same id.
  */
 import type { BodyId, ExecutionId, ItemId, TurnId } from "./ids";
 
-/** Opaque data that a provider wants back byte for byte (item ids, thought signatures), by provider name. */
+/** Opaque data that a provider expects back byte for byte (item ids, thought signatures), by provider name. */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
 
 interface TextPart {
@@ -17,7 +17,7 @@ export interface ReasoningPart {
   readonly text: string;
   readonly provider_metadata?: ProviderMetadata;
 }
-/** An image or a file is held by reference, never as base64 in the log. */
+/** An image or a file, held by reference: the log never holds base64. */
 export interface MediaPart {
   readonly type: "image" | "file";
   readonly url: string;
@@ -26,18 +26,19 @@ export interface MediaPart {
   readonly provider_metadata?: ProviderMetadata;
 }
 /**
- * Longest `call_id`, in UTF-16 units. Events and the state carry it, so it is bounded; far above the 64 of most
- * providers, because some gateways put a thought signature into it, and a cut one would not be taken back.
+ * Maximum length of a `call_id`, in UTF-16 units. Events and the state carry it, so it must be bounded. The limit is
+ * far above the 64 of most providers, because some gateways put a thought signature into it, and would not accept a
+ * shortened one back.
  */
 export const MAX_CALL_ID_UNITS = 4_096;
-/** Longest name of a called tool. Offered ones have at most 64; a model that makes one up may be off, not without end. */
+/** Maximum length of a called tool's name, in UTF-16 units. Offered tools have at most 64; a model may invent a longer name. */
 export const MAX_TOOL_NAME_UNITS = 256;
 /**
- * Longest thought signature of a call, in UTF-16 units. It is opaque and must come back byte for byte, so that none is
- * ever cut; the known ones are far shorter.
+ * Maximum length of a call's thought signature, in UTF-16 units. A signature is opaque and must go back byte for byte,
+ * so it is never cut. The known ones are far shorter.
  */
 export const MAX_SIGNATURE_UNITS = 100_000;
-/** Tool calls of one reply, at most: each is an event, and as many results fit one request. */
+/** Maximum number of tool calls in one reply. Each call is an event, and one request must hold as many results. */
 export const MAX_REPLY_CALLS = 128;
 
 export interface ToolCallPart {
@@ -49,7 +50,10 @@ export interface ToolCallPart {
   readonly provider_metadata?: ProviderMetadata;
 }
 
-/** Gemini's signature of the thinking before a call, in the AI SDK's own shape; it must come back with the call. */
+/**
+ * Gemini's signature of the reasoning before a call, in the AI SDK's shape. It must be sent back with the call. Null
+ * when there is none.
+ */
 export function thoughtSignature({ provider_metadata }: ToolCallPart): string | null {
   const google = provider_metadata?.google;
   if (typeof google !== "object" || google === null || !("thoughtSignature" in google)) return null;
@@ -60,16 +64,16 @@ export interface ToolResultPart {
   readonly type: "tool_result";
   readonly call_id: string;
   readonly name: string;
-  /** The output as recorded, cut at the policy's limit with a marker (RFC-011 §1). */
+  /** The output as recorded, cut at the policy's limit with a marker. */
   readonly output: string;
   readonly is_error: boolean;
 }
 export type Part = TextPart | ReasoningPart | MediaPart | ToolCallPart | ToolResultPart;
 
-/** What one item is: a message and its role, a call or a result. */
+/** The kind of an item: a message with its role, a call or a result. */
 export type ItemKind = "system" | "user" | "assistant" | "tool_call" | "tool_result";
 
-/** A recorded call's own ids: `execution` is ours and unique, `call_id` is the provider's and may repeat. */
+/** The ids of a recorded call: `execution` is generated here and unique; `call_id` is the provider's and may repeat. */
 export interface ToolRef {
   readonly execution: ExecutionId;
   readonly call_id: string;
@@ -77,83 +81,89 @@ export interface ToolRef {
   readonly is_error?: boolean;
 }
 
-/** It came with metadata of its provider, which goes back with it while no boundary lies between, and to this model only. */
+/**
+ * The item came with metadata of its provider. The metadata is sent back with it to this model only, until a change of
+ * the view drops it.
+ */
 export interface Signed {
   readonly model: string;
-  /** Estimated tokens of the thinking that goes back, raw: not part of the item's own. */
+  /** Raw estimate of the reasoning tokens that are sent back. The item's own `tokens` do not include them. */
   readonly tokens: number;
 }
 
-/** An image or a file of an item, as far as it decides what a model is sent of it. */
+/** The facts about an image or a file that decide what a model is sent of it. */
 export interface MediaMeta {
   readonly type: MediaPart["type"];
   readonly media_type: string;
-  /** The scheme of its address, as in `https:`; null: it has no address that can be read. */
+  /** The scheme of its URL, such as `https:`. Null when the URL cannot be parsed. */
   readonly scheme: string | null;
-  /** Estimated tokens, raw, of the words that name it to a model that is not sent it. */
+  /** Raw estimate, in tokens, of the text that names the file to a model that is not sent it. */
   readonly words: number;
 }
 
-/** An item as the log and the state know it: no content. */
+/** An item as the log and the state hold it, without content. */
 export interface ItemMeta {
   readonly id: ItemId;
   readonly kind: ItemKind;
-  /** Its place in the conversation as people see it, from 1. Not the event's seq. */
+  /** The item's place in the conversation as people see it, from 1. Not the event's seq. */
   readonly position: number;
   readonly turn: TurnId | null;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** UTF-8 size of its content. */
+  /** Size of the content in UTF-8 bytes. */
   readonly bytes: number;
-  /** Estimated tokens, raw (neither scaled nor padded), by `context/tokens`. */
+  /** Estimated tokens by `context/tokens`, raw: neither scaled nor padded. */
   readonly tokens: number;
-  /** The same by RFC-011's `TokenEstimator`, characters over 4: only its own preset reads it. Absent: as `tokens`. */
+  /**
+   * Estimated tokens by the `chars_4` estimator: characters over 4. Only policies with that estimator read it. Absent:
+   * the same as `tokens`.
+   */
   readonly rough?: number;
-  /** Images and files in it; absent: none. */
+  /** Number of images and files in the item. Absent: none. */
   readonly media?: number;
-  /** The same, one by one; absent: none, or recorded before they were told apart: each weighs as an image. */
+  /** The item's images and files one by one. Absent: none, or an older build recorded the item and each counts as an image. */
   readonly attached?: readonly MediaMeta[];
   readonly tool?: ToolRef;
-  /** Absent: nothing of it is a provider's own. */
+  /** Absent: no part of the item carries provider metadata. */
   readonly signed?: Signed;
-  /** The reply was cut off: stopped, failed or interrupted in the middle. */
+  /** The reply was cut off: stopped, failed or interrupted before its end. */
   readonly incomplete?: true;
-  /** Imported as part of the same message as the item before it. What a turn produced has the turn in common instead. */
+  /** The item was imported as part of the same message as the item before it. Items that a turn produced share its `turn` instead. */
   readonly continues?: true;
 }
 
-/** An item before it has a position: what commands carry. */
+/** An item before it has a position, as commands carry it. */
 export type ItemDraft = Omit<ItemMeta, "position">;
 
-/** A stored text: where it is, and what it weighs. */
+/** A stored text: its body and its size. */
 export interface TextRef {
   readonly body: BodyId;
   readonly bytes: number;
-  /** Estimated, raw. */
+  /** Raw estimate. */
   readonly tokens: number;
 }
 
-/** Who runs a tool that the client does not: an HTTP tool or an MCP server that the tenant registered, or this code itself. */
+/** Who runs a tool that the client does not run: an HTTP tool or an MCP server that the tenant registered, or this backend itself. */
 export type ServerTool =
   | { readonly by: "http"; readonly tool: string }
   | { readonly by: "mcp"; readonly server: string; readonly tool: string }
   | { readonly by: "builtin" };
 
-/** What a tool does to a file, and which of its arguments names it (Opal compaction, file-op tracking). */
+/** What a tool does to a file, and which of its arguments names the file. */
 export interface FileMapping {
   readonly op: "read" | "write" | "edit";
   readonly path: string;
 }
 
-/** A tool offered to the model. `parameters` is a JSON Schema. Of the rest the model is told nothing. */
+/** A tool offered to the model. `parameters` is a JSON Schema. The model is sent only the name, the description and the parameters. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Absent: the client runs it. */
   readonly runs?: ServerTool;
-  /** A person must allow each call of it before it runs. */
+  /** A person must approve each call before it runs. */
   readonly needs_approval?: true;
-  /** Absent: guessed by the tool's name. */
+  /** Absent: inferred from the tool's name. */
   readonly files?: FileMapping;
 }

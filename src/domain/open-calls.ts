@@ -1,6 +1,6 @@
 /**
- * Calls whose results are still owed: which one a result answers, and which of the imported ones a result may answer yet.
- * An imported call is open until its result is imported; anything else that enters the conversation, or a turn that
+ * Calls that wait for results: which call a result answers, and which imported calls a result may still answer. An
+ * imported call is open until its result is imported. Anything else that enters the conversation, or a turn that
  * starts, leaves it unanswered for good, as a new message does to a turn that waits for tools (docs/design.md §5).
  */
 import type { QueuedMessage } from "./events";
@@ -8,7 +8,7 @@ import type { ExecutionId } from "./ids";
 import type { ItemDraft } from "./message";
 import type { OpenCall, SessionState } from "./state";
 
-/** By our execution id, or by the provider's call id, of which the first open one is meant: it may repeat. */
+/** Names a call by our execution id or by the provider's call id. A call id may repeat; it then means the first open call with it. */
 export interface CallRef {
   readonly execution: ExecutionId | null;
   readonly call_id: string | null;
@@ -17,13 +17,13 @@ export interface CallRef {
 export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall | null =>
   open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
 
-/** One message's items in order, the first of which begins it. */
+/** One message's items in order. The first begins the message. */
 export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly ItemDraft[] => [
   item,
   ...rest.map((next) => ({ ...next, continues: true as const })),
 ];
 
-/** The imported calls that are open once `items` have entered without a turn. */
+/** The imported calls that are open after `items` entered the conversation without a turn. */
 export function openAfter(open: readonly OpenCall[], items: readonly ItemDraft[]): readonly OpenCall[] {
   let left = [...open];
   for (const { kind, tool, continues } of items) {
@@ -37,6 +37,6 @@ export function openAfter(open: readonly OpenCall[], items: readonly ItemDraft[]
   return left;
 }
 
-/** The imported calls that are open for whoever comes after all that waits in the queue. */
+/** The imported calls that will be open for a message behind everything that is queued. */
 export const openBehindQueue = ({ imported_calls, queue }: SessionState): readonly OpenCall[] =>
   queue.reduce((open, waiting) => openAfter(open, itemsOfMessage(waiting)), imported_calls);

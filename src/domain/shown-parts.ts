@@ -1,10 +1,11 @@
 /**
- * An item's parts as clients and the read model get them. What only its provider can read (ids, signatures, sealed thinking) stays in the
- * session's object: it is of no use to anybody else, may weigh more than the words, and a client's own copy is never sent back.
+ * An item's parts as clients and the read model get them. Data that only its provider can read (ids, signatures,
+ * encrypted reasoning) stays in the session's object: others cannot use it, it may be larger than the text, and a
+ * client's copy is never sent back to a provider.
  */
 import type { Part } from "./message";
 
-/** Without metadata, and without the parts that have nothing else. */
+/** Removes provider metadata, and the parts that hold nothing else. */
 export const toShownParts = (parts: readonly Part[]): readonly Part[] => (parts.some(isMarked) ? parts.flatMap(shown) : parts);
 
 const isMarked = (part: Part): boolean => "provider_metadata" in part;

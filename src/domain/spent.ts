@@ -1,15 +1,15 @@
-/** What the calls of one compaction come to: parts of a fold, both stages of a split turn, attempts that failed. */
+/** The total cost of one compaction's model calls: parts of a chunked summary, both summaries of a split turn, failed attempts. */
 import { roundCost } from "./call-totals";
 import { type CallUsage, plusUsage } from "./model-call";
 
 export interface Spent {
-  /** Who was asked, the last time; null: nobody yet. */
+  /** The model that was asked last. Null when none was asked yet. */
   readonly model: string | null;
-  /** Of the calls that reported it; null: none did. */
+  /** Sum over the calls that reported usage. Null when none did. */
   readonly usage: CallUsage | null;
-  /** How long the calls took together. */
+  /** Total duration of the calls in milliseconds. */
   readonly ms: number;
-  /** US dollars of all calls; null: of one of them it is unknown. */
+  /** US dollars of all calls. Null when the cost of any of them is unknown. */
   readonly cost: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The session's state: a fold over its events, of the size of the view, not of the history. Whatever is older
- * lives in tables of the object. Plain JSON, so that a snapshot is `JSON.stringify`.
+ * The session's state, computed by `evolve` from its events. Its size follows the model's view, not the history: older
+ * content lives in tables of the Durable Object. It is plain JSON, so a snapshot is `JSON.stringify` of it.
  */
 import { type BranchState, FIRST_BRANCH } from "./branch";
 import { type BreakerState, closedBreaker } from "./breaker";
@@ -13,27 +13,27 @@ import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
 import type { Spent } from "./spent";
 
-/** Snapshots carry this and are ignored when it differs: raise it with any change of shape or meaning below. */
+/** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
 export const STATE_VERSION = 19;
 
 export interface OpenCall {
   readonly execution: ExecutionId;
   readonly call_id: string;
   readonly name: string;
-  /** It runs here; absent: the client owes its result. */
+  /** The server runs the call. Absent: the client must send its result. */
   readonly server?: true;
-  /** It waits for a person; absent: it need not, or no longer. */
+  /** The call waits for a person's approval. Absent: it needs none, or it was answered. */
   readonly approval?: "pending";
-  /** A person allowed it. */
+  /** A person approved the call. */
   readonly allowed?: true;
-  /** It was begun, in the turn's present life: what it does outside may have happened. */
+  /** The server has started the call in the turn's current incarnation, so its effects outside may have happened. */
   readonly started?: true;
 }
 
-/** `running_tools`: a call runs here, or is about to. `awaiting_tools`: nothing runs; results or approvals are owed. */
+/** `running_tools`: the server runs a call or is about to. `awaiting_tools`: it runs none; results or approvals are missing. */
 export type TurnPhase = "generating" | "running_tools" | "awaiting_tools";
 
-/** A call that runs here without waiting for anybody. */
+/** Whether the server runs the call without waiting for an approval. */
 export const runsHere = (call: OpenCall): boolean => call.server === true && call.approval === undefined;
 
 export function phaseOf(open: readonly OpenCall[]): TurnPhase {
@@ -41,7 +41,7 @@ export function phaseOf(open: readonly OpenCall[]): TurnPhase {
   return open.some(runsHere) ? "running_tools" : "awaiting_tools";
 }
 
-/** Whether something is going on by itself: it needs this life of the object. */
+/** Whether the turn goes on without further input, so that an incarnation of the object must work on it. */
 export const isRunning = (turn: Pick<OpenTurn, "phase"> | null): boolean => turn !== null && turn.phase !== "awaiting_tools";
 
 export interface OpenTurn {
@@ -52,55 +52,55 @@ export interface OpenTurn {
   readonly phase: TurnPhase;
   readonly open_calls: readonly OpenCall[];
   readonly tools: TextRef | null;
-  /** Model calls finished in this turn. */
+  /** Number of model calls that finished in this turn. */
   readonly rounds: number;
 }
 
-/** What the model reads: overlays for what is older, then items verbatim, in order of position. */
+/** What the model reads: overlays in place of older items, then items verbatim, in order of position. */
 export interface View {
   readonly epoch: number;
-  /** In the order of their ends, one within another first (`viewOf`): the last summary is the newest. */
+  /** Ordered by where each overlay ends, a nested one before the one around it (`viewOf`). The last summary is the newest. */
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
-  /** Items that it shows as less than they are, by position. */
+  /** Items that the view shows shortened or replaced, in order of position. */
   readonly reduced: readonly Reduced[];
-  /** From this position on, providers get back what they signed: a change of the view drops it from all turns that are over. */
+  /** Providers get back what they signed from this position on. A change of the view moves it past all turns that are over. */
   readonly signed_from: number;
-  /** Raw estimate of overlays and items as they are shown, and of what stands for results that are missing: a running sum. */
+  /** Raw estimate, in tokens, of what is shown: overlays, items, placeholders for missing results. A running sum. */
   readonly tokens: number;
-  /** The same by RFC-011's estimator, characters over 4. */
+  /** The weight of the view by the `chars_4` estimator: characters over 4 (docs/policy.md). */
   readonly rough: number;
-  /** Raw estimate of its system messages: a running sum, too. */
+  /** Raw estimate of the view's system messages, in tokens. A running sum. */
   readonly system: number;
-  /** How many items hold images or files, which weigh less for some models. */
+  /** Number of items that hold images or files. Some models are sent less of those, so they weigh less. */
   readonly media: number;
 }
 
-/** The provider's own count of one request: `input` tokens for everything up to `up_to`, `output` for the reply. */
+/** The provider's count of one request: `input` tokens for everything up to position `up_to`, `output` tokens for the reply. */
 export interface UsageAnchor {
-  /** The epoch that it was sent in. */
+  /** The epoch in which the request was sent. */
   readonly epoch: number;
-  /** The epoch whose view still holds what was counted, item for item: the same, or one that changed only what stands in front. */
+  /** The epoch whose view still holds the counted items: `epoch`, or a later one that changed only what stands before them. */
   readonly holds_in: number;
   readonly model: string;
   readonly up_to: number;
   readonly input: number;
   readonly output: number;
-  /** Thinking that `output` leaves out: counted with the reply if it goes back to the provider. Absent: none. */
+  /** Reasoning tokens beside `output`. They count with the reply only if its reasoning is sent back. Absent: none. */
   readonly thinking?: number;
-  /** Last position of the reply that `output` counted. */
+  /** Last position of the reply that `output` counts. */
   readonly reply_to: number;
-  /** Raw estimate of its system prompt, tools and pins: their weight is part of `input`. */
+  /** Raw estimate of the request's system prompt, tools and pins, which `input` includes. */
   readonly fixed: number;
-  /** When the call ended: a provider's cache forgets. */
+  /** Epoch milliseconds at which the call ended. The provider's prompt cache expires some time after it. */
   readonly at: number;
 }
 
-/** Counts in a row that are too small to be believed one by one. */
+/** Consecutive counts that are too small to be believed one by one. */
 interface DoubtedCount {
   readonly model: string;
   readonly epoch: number;
-  /** What the last one said of the request and its reply together. */
+  /** Input and output tokens of the last doubted count together. */
   readonly tokens: number;
   readonly times: number;
 }
@@ -110,11 +110,11 @@ export interface CompactionLease extends SummaryPlan {
   readonly attempt: number;
   readonly expires_at: number;
   readonly base_epoch: number;
-  /** Null: a background worker holds it. */
+  /** Null when a background worker holds the lease. */
   readonly inline: InlineWork | null;
 }
 
-/** What a lease's work is done for: what a turn took over is the turn's. */
+/** The trigger that the work under a lease is recorded with. If a turn took it over, the turn's trigger. */
 export const triggerOfWork = (requested: Pick<RequestedCompaction, "trigger">, lease: CompactionLease | null): CompactionTrigger =>
   lease?.inline?.trigger ?? requested.trigger;
 
@@ -124,65 +124,65 @@ export interface RequestedCompaction {
   readonly at: number;
   readonly attempts: number;
   readonly options: CompactionOptions | null;
-  /** What a fold has done so far: kept over a retry that is planned alike. */
+  /** Progress of a summary that is made in several parts. A retry with the same plan continues from it. */
   readonly folded: FoldedPart | null;
-  /** The plan that it was done for. */
+  /** The plan that `folded` was made under. */
   readonly folded_for: SummaryPlan | null;
-  /** Leases from this token on are its own. */
+  /** The first fencing token of this compaction: its leases have this token or a higher one. */
   readonly first_token: number;
-  /** What those leases' calls have cost, as far as they are in the ledger. */
+  /** Usage, cost and time of this compaction's model calls that are in the ledger. */
   readonly spent: Spent;
 }
 
-/** One call at a time is made under a lease: the next part of a fold is asked for when the one before it is done. */
+/** A lease makes one model call at a time: each part of a chunked summary waits for the previous part. */
 interface UnsettledCall {
   readonly token: number;
-  /** How many parts of the fold were done before it. */
+  /** Number of parts that were done before this call. */
   readonly part: number;
 }
 
 export interface CompactionState extends BreakerState {
   readonly requested: RequestedCompaction | null;
   readonly lease: CompactionLease | null;
-  /** The one that waits for its commit; null: none does. Whatever moves the epoch ends it. */
+  /** The draft that waits for its commit. Null when there is none. Every change of the epoch ends it. */
   readonly draft: OpenDraft | null;
   readonly next_token: number;
-  /** The newest leases whose model call is not in the ledger yet: it is under way, late or lost. */
+  /** The newest leases whose model call is not in the ledger yet, because it is running, late or lost. */
   readonly unsettled: readonly UnsettledCall[];
-  /** The last turn that had ended when one failed for good: it is not asked for again before another has. */
+  /** The last ended turn when a compaction failed for good. The session requests no other one until a further turn has ended. */
   readonly failed_after: TurnId | null;
-  /** After a revert: the soft trigger waits until the view weighs this much (raw); null: it does not wait. */
+  /** After a revert, the soft trigger waits until the view weighs this many raw tokens. Null when it does not wait. */
   readonly quiet_until: number | null;
-  /** What the calls of this epoch paid to read again what a compaction would have removed (docs/policy.md). */
+  /** What the calls of this epoch paid to re-read tokens that a compaction would have removed (rent, docs/policy.md). */
   readonly rent: number;
-  /** Tokens of a summary over those of its source, learned; null: nothing was learned yet. */
+  /** Learned ratio of a summary's tokens to its source's. Null until one was learned. */
   readonly summary_share: number | null;
-  /** The newest change of the view that has a row of its own: a compaction, a trim, what took one back. */
+  /** The newest change of the view that has a row of its own in the read model: a compaction, a trim, or a revert or reset. */
   readonly changed_by: CompactionId | null;
-  /** Compactions that stand, oldest first, the newest of which can be reverted; at most `REVERTIBLE`. */
+  /** Committed compactions that were not reverted, oldest first, at most `REVERTIBLE`. Only the newest can be reverted. */
   readonly committed: readonly CommittedCompaction[];
 }
 
 interface CommittedCompaction {
   readonly id: CompactionId;
-  /** What the provider had counted of the view as it was before: it holds again when the compaction is taken back. */
+  /** The provider's count of the view before the compaction. It is valid again once the compaction is reverted. */
   readonly anchor: UsageAnchor | null;
 }
 
-/** So many compactions of a session can be taken back, one after the other. */
+/** Maximum number of a session's compactions that can be reverted, one after the other. */
 export const REVERTIBLE = 32;
 
 interface ForkSource {
   readonly from: SessionId;
-  /** The last position that is copied. */
+  /** The last position to be copied. */
   readonly at: number;
-  /** All of it is copied: before that nothing is said in it. */
+  /** Whether everything is copied. Until then the session accepts no messages. */
   readonly done: boolean;
-  /** Of what; null: it is done. */
+  /** The items to copy. Null when the copy is done. */
   readonly line: ForkedLine | null;
 }
 
-/** A model, as far as it decides which images and files it is sent. */
+/** The facts about a model that decide which images and files it is sent. */
 export interface MediaReader {
   readonly provider: string;
   readonly capabilities?: { readonly images: boolean; readonly files: boolean };
@@ -196,7 +196,7 @@ export interface SessionState {
   readonly pins: readonly TextRef[];
   readonly seq: number;
   readonly next_position: number;
-  /** Messages of people and models; calls and results do not count. */
+  /** Number of messages by people and models on the current branch, without calls and results. */
   readonly messages: number;
   readonly opened_at: number;
   readonly updated_at: number;
@@ -206,20 +206,20 @@ export interface SessionState {
   /** Imported calls whose results may still be imported (`open-calls`). Empty while a turn is open. */
   readonly imported_calls: readonly OpenCall[];
   readonly branch: BranchState;
-  /** Whose past it shares; null: it began by itself. */
+  /** The session that this one was forked from. Null when it is no fork. */
   readonly fork: ForkSource | null;
   readonly view: View;
   readonly anchor: UsageAnchor | null;
-  /** Null: the last count was believed. */
+  /** Null when the provider's last count was believed. */
   readonly doubted: DoubtedCount | null;
   readonly compaction: CompactionState;
-  /** What was learned of each model, the one that was asked last in front (`learned-ratio`). */
+  /** What was learned about each model, the most recently asked first (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];
   readonly redacted: readonly ItemId[];
   readonly totals: CallTotals;
-  /** Who is to read the next request: only in a measure, never stored. Absent: a model that is sent every image and file. */
+  /** The model that will read the next request. Only in measurements, never stored. Absent: a model that is sent all media. */
   readonly reader?: MediaReader;
-  /** How often a title was asked for, as far as the ledger says; `MAX_TITLE_TRIES` once one was answered, or failed. */
+  /** Number of calls for a title in the ledger. `MAX_TITLE_TRIES` once a call ended otherwise than by a crash. */
   readonly title_tries: number;
 }
 
@@ -263,7 +263,7 @@ export const initialState: SessionState = {
   title_tries: 0,
 };
 
-/** Raw estimate of everything that a request holds whatever is compacted: system prompt, tools, pins. */
+/** Raw estimate of what no compaction removes: system prompt, tools, pins, and `memory_query` where it is offered. */
 export function fixedTokens(state: SessionState): number {
   const tools = offeredTools(state);
   const pins = state.pins.reduce((sum, pin) => sum + pin.tokens, 0);
@@ -271,30 +271,30 @@ export function fixedTokens(state: SessionState): number {
   return (state.settings.system?.tokens ?? 0) + (tools?.tokens ?? 0) + pins + recall;
 }
 
-/** What the definition of `memory_query` weighs in a request (`context/recall-tool`), raw, and what it weighs more with the session's id in it. */
+/** Raw weight of the definition of `memory_query` in a request (`context/recall-tool`), and what the session's id adds to it. */
 export const RECALL_TOOL_TOKENS = 128;
 export const SESSION_ID_TOKENS = 28;
 
-/** What the definition of `memory_query` weighs in this session's requests, once it is offered. */
+/** Raw weight of the definition of `memory_query` in this session's requests, if it is offered. */
 export const recallToolTokens = ({ settings }: Pick<SessionState, "settings">): number =>
   RECALL_TOOL_TOKENS + (settings.recall_names_session ? SESSION_ID_TOKENS : 0);
 
-/** Something is out of the model's view, or shown as less than it is: it may look it up. It changes with the epoch only. */
+/** Whether `memory_query` is offered: the policy allows it and something is out of view or shortened. Changes only with the epoch. */
 export const isRecallOffered = ({ settings, view }: Pick<SessionState, "settings" | "view">): boolean =>
   settings.recall !== false && (view.overlays.length > 0 || view.reduced.length > 0);
 
-/** A title is asked for once, and once more if the object died over the first call. */
+/** A title is requested once, and once more if the object crashed during the first call. */
 export const MAX_TITLE_TRIES = 2;
 
-/** The unsettled calls of every lease but one. */
+/** The unsettled calls of all leases except `lease`. */
 export const unsettledExcept = (lease: number | null, { compaction }: SessionState): readonly UnsettledCall[] =>
   compaction.unsettled.filter(({ token }) => token !== lease);
 
-/** A question is being answered, or would be by a retry of the last turn. */
+/** Whether a question still awaits its answer: a turn is open, or the last one did not complete and could be retried. */
 export const isAnswerOwed = ({ turn, last_turn }: Pick<SessionState, "turn" | "last_turn">): boolean =>
   turn !== null || (last_turn !== null && last_turn.status !== "completed");
 
-/** The tools of the next request: the turn's own or the session's; between turns, those that the last turn was offered. */
+/** The tools of the next request: the turn's own or the session's. Between turns, the tools that the last turn was offered. */
 export function offeredTools({ turn, last_turn, settings }: SessionState): TextRef | null {
   return (turn ? turn.tools : last_turn?.tools) ?? settings.tools;
 }

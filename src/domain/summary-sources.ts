@@ -1,13 +1,14 @@
 /**
- * What a text was made from, through whatever was made in between: a summary of a summary holds the words of both, and an answer of a look-up
- * those that it quotes. A redaction follows this; what a text stands for is another matter.
+ * What a text was made from, directly or through texts in between: a summary of a summary contains content of both, and
+ * a look-up's answer contains what it quotes. Redaction follows these sources. They differ from the range that a
+ * summary covers.
  */
 import { isAmong, toRanges, withRange } from "./branch";
 import type { CoveredRange, SummaryMode, SummaryPlan, SummarySources } from "./compaction-events";
 import type { OverlayId } from "./ids";
 import type { View } from "./state";
 
-/** A summary that was once committed, or that a fork began with. */
+/** A summary that was once committed, or that a fork started with. */
 export interface CommittedSummary extends CoveredRange {
   readonly id: OverlayId;
   /** Absent: an older build did not record it. */
@@ -17,13 +18,16 @@ export interface CommittedSummary extends CoveredRange {
 /** The answer of a look-up. */
 export interface Quotation {
   readonly position: number;
-  /** Absent: an older build did not record it, and it may quote anything before it. */
+  /** Absent: an older build did not record it, so the answer may quote anything before it. */
   readonly read?: readonly CoveredRange[];
 }
 
 type Reading = Pick<SummaryPlan, "range" | "source" | "replaces" | "merge"> & { readonly mode: SummaryMode | null };
 
-/** As the summary is committed: in the view that it was leased on. By the turn's own prefix all of the request is read, pins aside. */
+/**
+ * The sources of a summary at its commit, in the view that it was leased on. In `same_prefix` mode the model read the
+ * whole request up to the cut; pins are left out.
+ */
 export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items" | "overlays">): SummarySources {
   const { range, source, replaces, merge, mode } = plan;
   const summaries = overlays.flatMap(({ id, kind }) => (kind === "summary" ? [id] : []));
@@ -31,12 +35,15 @@ export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items"
   const readsAll = mode === "same_prefix" || merge;
   return {
     ranges: [source, ...shown].reduce(withRange, [range]),
-    // The lists of files go on from the summaries that are replaced, also where one is made anew from the record.
+    // A new summary continues the file lists of those that it replaces, even when it is made anew from the record.
     overlays: summaries.filter((id) => readsAll || replaces.includes(id)),
   };
 }
 
-/** The positions that each was made from. `made`: in the order in which they were committed; an older build's may have read anything up to its end. */
+/**
+ * The positions that each summary was made from. `made`: in order of commit. A summary of an older build may have read
+ * anything up to its end.
+ */
 export function readingsOf(made: readonly CommittedSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
   const readings = new Map<OverlayId, readonly CoveredRange[]>();
   for (const { id, from, to, read } of made) {
@@ -47,7 +54,7 @@ export function readingsOf(made: readonly CommittedSummary[]): ReadonlyMap<Overl
   return readings;
 }
 
-/** The positions of look-ups that quote one of these, or one another. `quotations`: in order of position. */
+/** The positions of look-ups that quote one of `positions`, directly or through another look-up. `quotations`: in order of position. */
 export function quotationsOf(positions: readonly number[], quotations: readonly Quotation[]): readonly number[] {
   const burnt = new Set(positions);
   const found: number[] = [];

@@ -1,10 +1,10 @@
-/** The results of calls as they enter the conversation. */
+/** Tool results as they enter the conversation. */
 import type { ResultDraft, ToolRunDraft } from "./commands";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 import type { OpenCall, OpenTurn, SessionState } from "./state";
 
-/** The result of `call` as it enters the conversation. */
+/** The item that holds the result of `call`. */
 export function resultItem(draft: ResultDraft, of: { turn: OpenTurn; call: OpenCall; is_error: boolean; position: number }): ItemMeta {
   const { execution, call_id, name } = of.call;
   const tool = { execution, call_id, name, is_error: of.is_error };
@@ -19,7 +19,7 @@ export function toolRan(
   return { type: "ToolResultRecorded", turn: turn.id, item, incarnation, ran };
 }
 
-/** The results of calls whose end nobody will see: of those that were begun and are open still. */
+/** Results for calls that were started, are still open, and whose end will not be observed. */
 export function lostResults(state: SessionState, lost: readonly ToolRunDraft[], incarnation: string): Event[] {
   const { turn } = state;
   if (!turn) return [];

@@ -1,10 +1,10 @@
-/** How a call of a tool went, beyond what the model reads of it: the facts of an execution (OdinCode plan). */
+/** How a tool call went, beyond what the model reads of it. */
 import type { CoveredRange } from "./compaction-events";
 import type { BodyId } from "./ids";
 
 /**
- * Why a call failed. `unknown_outcome`: it was begun and its end was never seen, so that nobody knows what it did. `refused_address`:
- * it would have gone to where tools may not reach. `not_configured`: the tool, its server or its credential is gone.
+ * Why a call failed. `unknown_outcome`: it was started and its end was not observed. `refused_address`: its target is
+ * an address that tools may not reach. `not_configured`: the tool, its server or its credential was removed.
  */
 export const TOOL_FAILURES = [
   "tool_error",
@@ -22,24 +22,24 @@ export const TOOL_FAILURES = [
 ] as const;
 export type ToolFailure = (typeof TOOL_FAILURES)[number];
 
-/** Beside one output: they are named in one event, which is one row. */
+/** Maximum number of artifacts beside one output. One event, which is one row, names them all. */
 export const MAX_ARTIFACTS = 16;
 
-/** Something a call brought beside its output: its standard error, an image. `type` is whoever ran it's own word. */
+/** Additional output of a call, for example its standard error or an image. `type` is chosen by the tool or client that ran the call. */
 export interface Artifact {
   readonly type: string;
-  /** Its content, as JSON text. */
+  /** The artifact's content, as JSON text. */
   readonly body: BodyId;
-  /** UTF-8 size of that. */
+  /** Size of that text in UTF-8 bytes. */
   readonly bytes: number;
 }
 
 export interface ToolRun {
-  /** From its start to its end, in milliseconds; null: nobody measured it. */
+  /** Duration in milliseconds. Null when it was not measured. */
   readonly ms: number | null;
-  /** Of a process, where it was one. */
+  /** Exit code, if the tool was a process. Else null. */
   readonly exit_code: number | null;
-  /** Null: it succeeded, or failed as whoever ran it says, with no more known. */
+  /** Null when the call succeeded, or failed without a known reason. */
   readonly failure: ToolFailure | null;
   readonly artifacts: readonly Artifact[];
   /** The positions that a look-up's answer quotes. Absent: the call is no look-up, or an older build recorded it. */

@@ -1,11 +1,11 @@
 /**
- * Old shapes of stored events, brought up one version at a time. Each has a frozen fixture in `test/fixtures`. Input is
- * JSON as it was stored; what is not of the old shape passes through and is judged where it is used.
+ * Converts old shapes of stored events, one version at a time. Each has a frozen fixture in `test/fixtures`. The input
+ * is JSON as it was stored; data that does not have the old shape passes through and is validated where it is used.
  */
 type Fields = Record<string, unknown>;
 type Upcaster = (data: Fields) => Fields;
 
-/** A summary was always of everything up to its end, from a transcript (until 2026-11-21). */
+/** In version 1 a summary always covered everything up to its end, and was made from a transcript (until 2026-11-21). */
 const startedV1: Upcaster = (data) => ({
   ...data,
   source: data.range,
@@ -16,7 +16,7 @@ const startedV1: Upcaster = (data) => ({
   mode: "transcript",
 });
 
-/** Characters and tokens of a shortened result, before the operation said so itself. */
+/** Characters and tokens of a shortened result, before the operation recorded them. */
 const SHORTENED = 1_000;
 
 function opV1(op: Fields): Fields {
@@ -36,16 +36,16 @@ const epochV1: Upcaster = (data) => ({
   receipt: { ...(isFields(data.receipt) ? data.receipt : {}), ...receiptV1 },
 });
 
-/** A note in the place of a summary that could not be had was recorded as if a model had written it (until 2026-11-22). */
+/** In version 2 a note in place of a failed summary was recorded as if a model had written it (until 2026-11-22). */
 const epochV2: Upcaster = (data) => {
   if (data.trigger !== "fallback" || !Array.isArray(data.ops)) return data;
   const ops = data.ops.filter(isFields).map((op) => (op.op === "summarize" ? { ...op, mode: null } : op));
   return { ...data, ops, receipt: { ...(isFields(data.receipt) ? data.receipt : {}), mode: null } };
 };
 
-/** Keyed `Type@from`: turns version `from` into `from + 1`. */
+/** Keyed by `Type@from`: each upcaster converts version `from` to `from + 1`. */
 export const upcasters: Readonly<Record<string, Upcaster>> = {
-  /** Calls and results may be imported, several items a message: an older build would read them as loose ones. */
+  /** In version 2 calls and results may be imported, several items in one message. An older build would read them as separate messages. */
   "MessagesAppended@1": (data) => data,
   "MessageQueued@1": (data) => ({ ...data, message: { ...(isFields(data.message) ? data.message : {}), rest: [] } }),
   "ModelCallFinished@1": (data) => ({ ...data, lease: null }),

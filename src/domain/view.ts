@@ -1,17 +1,17 @@
-/** The view as a value: every change of what it shows keeps the running sums of its weight. */
+/** The view as an immutable value. Every change of the view keeps its running sums up to date. */
 import type { Overlay, Reduced } from "./compaction-events";
 import type { ItemMeta } from "./message";
 import type { View } from "./state";
 
-/** What stands in the view for the result of a call that was never answered (`view`, NO_RESULT), with its frame. */
+/** Raw weight of the placeholder for the result of a call that was never answered (`context/view`, NO_RESULT), with its frame. */
 export const NO_RESULT_TOKENS = 24;
 
-/** Raw weight of the items that are shown as less than they are, by position. */
+/** Raw weight, by position, of the items that the view shows shortened or replaced. */
 export function reducedWeights(reduced: readonly Reduced[]): ReadonlyMap<number, number> {
   return new Map(reduced.map(({ position, tokens }) => [position, tokens]));
 }
 
-/** Calls less results: a result's call is in the view wherever the result is. */
+/** Number of calls without a result. The difference is exact, because every result in the view has its call there too. */
 export const missingResults = (items: readonly ItemMeta[]): number =>
   items.reduce((missing, { kind }) => missing + (kind === "tool_call" ? 1 : kind === "tool_result" ? -1 : 0), 0);
 
@@ -21,7 +21,10 @@ export interface Run {
   readonly to: number;
 }
 
-/** Which positions of `range` no standing summary has read: what is shown still, and what was only trimmed. In order; what lies between is not looked at. */
+/**
+ * The positions of `range` that no committed summary has read: items that are shown, and items that were trimmed. The
+ * runs are in order; adjacent ones are merged.
+ */
 export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">, range: Run): readonly Run[] {
   const trimmed = overlays.flatMap((overlay): Run[] => (overlay.kind === "dropped" ? [overlay] : []));
   const pieces = [...items.map(({ position }): Run => ({ from: position, to: position })), ...trimmed]
@@ -37,7 +40,10 @@ export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">
   return runs;
 }
 
-/** A view of exactly this, weighed anew and its overlays in order: for an epoch change, which touches all of it anyway. */
+/**
+ * Builds a view, with its overlays in order and its sums computed anew. Costs the whole view, so it is for epoch
+ * changes, which touch all of it anyway.
+ */
 export function viewOf(parts: Omit<View, Sums>): View {
   const weights = reducedWeights(parts.reduced);
   const overlays = inOrder(parts.overlays);
@@ -50,42 +56,48 @@ export function viewOf(parts: Omit<View, Sums>): View {
   return { ...parts, overlays, ...sums };
 }
 
-/** How overlays are ordered: by where they end, and what lies within another first. */
+/** Orders overlays by where they end; a nested overlay comes before the one around it. */
 const compareOverlays = (one: Run, other: Run): number => one.to - other.to || other.from - one.from;
 
 /**
- * A summary's range may begin before the end of an earlier one, which left a message standing there, or around a message that was
- * trimmed since. The ends of summaries only grow: the last in this order is the newest.
+ * A summary's range may begin before the end of an earlier one that left a message in the view, or include a range that
+ * was trimmed since. The ends of summaries only grow, so the last in this order is the newest.
  */
 const inOrder = (overlays: readonly Overlay[]): readonly Overlay[] => [...overlays].sort(compareOverlays);
 
-/** The overlay by which `position` has left the view: the innermost, as what is trimmed inside a summary's range was not read by it. */
+/**
+ * The innermost overlay that covers `position`, because a summary has not read what was trimmed inside its range. Null
+ * when the position is not covered.
+ */
 export const overlayAt = ({ overlays }: Pick<View, "overlays">, position: number): Overlay | null =>
   overlays.find(({ from, to }) => from <= position && position <= to) ?? null;
 
-/** Nothing stands for what it covers any more. */
+/** The overlay with its summary removed: nothing stands for what it covers. */
 export const toDropped = ({ id, from, to, items }: Overlay): Overlay => ({ id, kind: "dropped", from, to, items, tokens: 0 });
 
 export const overlayTokens = (overlays: readonly Overlay[]): number => overlays.reduce((sum, overlay) => sum + overlay.tokens, 0);
 
-/** What the view sends of an item beside its own content: thinking that its provider signed. */
+/** Raw tokens that the view sends of an item beside its content: reasoning that its provider signed. */
 export const signedTokens = (
   { signed_from }: Pick<View, "signed_from">,
   { position, signed }: Pick<ItemMeta, "position" | "signed">,
 ): number => (signed && position >= signed_from ? signed.tokens : 0);
 
-/** The view with `items` at its end. It costs what they cost, however long the view is: an import of a long record appends as often as it has messages. */
+/**
+ * The view with `items` at its end. The cost depends on `items` alone, not on the length of the view, because the
+ * import of a long record appends once for each message.
+ */
 export function appendToView(view: View, items: readonly ItemMeta[]): View {
   const sums = plusItems(view, items, () => null);
   const known = grown.get(view);
-  // Whoever appended to this view before has taken the place behind it.
+  // If another view was already appended to this one, that view owns the space after it in the shared array.
   const isNewest = known !== undefined && known.length === known.all.length;
   const all = isNewest ? known.all : [...view.items];
   for (const item of items) all.push(item);
   return growingView({ ...sums, epoch: view.epoch, overlays: view.overlays, reduced: view.reduced, signed_from: view.signed_from }, all);
 }
 
-/** Items that views have in common which came about by appending: each shows the first `length` of them, and only the newest adds to them. */
+/** Items shared by views that were made by appending. Each view shows the first `length` of them; only the newest may add to the array. */
 interface Grown {
   readonly all: ItemMeta[];
   readonly length: number;
@@ -93,7 +105,7 @@ interface Grown {
 
 const grown = new WeakMap<View, Grown>();
 
-/** A view whose items are copied out when they are read, once. */
+/** A view that copies its items out of the shared array once, when they are first read. */
 function growingView({ epoch, overlays, reduced, signed_from, ...sums }: Omit<View, "items">, all: ItemMeta[]): View {
   const { length } = all;
   let items: readonly ItemMeta[] | null = null;
@@ -112,10 +124,10 @@ function growingView({ epoch, overlays, reduced, signed_from, ...sums }: Omit<Vi
   return view;
 }
 
-/** What a view knows of its items without looking at them again. */
+/** The running sums that a view keeps of its items. */
 type Sums = "tokens" | "rough" | "media" | "system";
 
-/** `reduced`: what an item weighs that is shown as less than it is; null: it is shown as it is. */
+/** `reduced`: an item's weight if the view shows it shortened or replaced. Null: the view shows it whole. */
 function plusItems(
   view: Pick<View, Sums | "signed_from">,
   items: readonly ItemMeta[],

@@ -1,4 +1,4 @@
-/** Days: those on which something was said, as terms, and those that a question names, in words or figures. All in UTC. */
+/** Days as search terms: the day on which a message was said, and the days that a question names in words or figures. All in UTC. */
 import { toUtcDay } from "../../lib/utc-time";
 
 const MONTHS: readonly string[] = [
@@ -18,7 +18,7 @@ const MONTHS: readonly string[] = [
 const monthOf = new Map(MONTHS.flatMap((names, index) => names.split(" ").map((name): [string, number] => [name, index + 1])));
 
 const two = (value: number): string => String(value).padStart(2, "0");
-/** Marks that no word has. */
+/** Terms with marks that no word contains. */
 const dayTerm = (month: number, day: number): string => `¤d${two(month)}${two(day)}`;
 const monthTerm = (month: number): string => `¤m${two(month)}`;
 const yearMonthTerm = (year: number, month: number): string => `¤y${year}${two(month)}`;
@@ -32,7 +32,7 @@ const ISO = /\b(\d{4})-(\d{2})(?:-(\d{2}))?\b/g;
 const CJK_DAY = /(?:(\d{4})年)?(\d{1,2})月(?:(\d{1,2})[日号])?/g;
 const WORD = /[\p{L}\p{M}]+|\d+/gu;
 
-/** Terms of the days and months that `question` names. */
+/** The terms of the days and months that `question` names. */
 export function askedDays(question: string): string[] {
   const text = question.normalize("NFKC").toLowerCase();
   const found = [...text.matchAll(ISO), ...text.matchAll(CJK_DAY)].flatMap(([, year, month, day]) =>
@@ -47,7 +47,7 @@ function termsOf(month: number, day: number | null, year: number | null): string
   return day !== null && day >= 1 && day <= 31 ? [dayTerm(month, day), ...rest] : rest;
 }
 
-/** "3 May 2026", "May 3rd", "am 3. Mai", "el 3 de mayo": the figures near a month's name. */
+/** Finds the figures near a month's name: "3 May 2026", "May 3rd", "am 3. Mai", "el 3 de mayo". */
 function namedDays(words: readonly string[]): string[] {
   return words.flatMap((word, index) => {
     const month = monthOf.get(word);
@@ -55,7 +55,7 @@ function namedDays(words: readonly string[]): string[] {
     const near = words.slice(Math.max(0, index - 2), index + 4).map((each) => (/^\d+$/.test(each) ? Number(each) : 0));
     const day = near.find((value) => value >= 1 && value <= 31) ?? null;
     const year = near.find((value) => value >= 1_900 && value <= 2_200) ?? null;
-    // "may" and "mars" are words, too: alone they name nothing.
+    // "may" and "mars" are also ordinary words, so alone they name no month.
     return day === null && year === null && word.length < 5 ? [] : termsOf(month, day, year);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * English forms that no rule of a stemmer brings together: a question asks "When did she buy it", and the answer says "bought".
- * Each line of the table: the word, then its other forms.
+ * Irregular English forms and synonyms that no stemmer unites: a question asks "When did she buy it", and the answer
+ * says "bought". Each entry of the table: the word, then its other forms.
  */
 const TABLE = `
 be was were been is are am;become became;begin began begun;bite bit bitten;blow blew blown;break broke broken;bring brought;build built;
@@ -26,5 +26,5 @@ const lemmas: ReadonlyMap<string, string> = new Map(
     }),
 );
 
-/** The word that `word` is a form of; itself where the table has none. */
+/** The word that `word` is a form of. `word` itself if the table has none. */
 export const lemmaOf = (word: string): string => lemmas.get(word) ?? word;

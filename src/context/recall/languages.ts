@@ -1,4 +1,4 @@
-/** Which language a text is in, as far as its stems need to know: by script, then by the little words. A wrong guess costs no exact word. */
+/** Guesses the language of a text for stemming, by script and then by stop words. A wrong guess never loses an exact match. */
 import { stemmer as dutch } from "@orama/stemmers/dutch";
 import { stemmer as english } from "@orama/stemmers/english";
 import { stemmer as french } from "@orama/stemmers/french";
@@ -22,22 +22,22 @@ const stemmers: Readonly<Record<Language, (word: string) => string>> = {
   ru: russian,
 };
 
-/** So many words tell. */
+/** Maximum number of words that are examined. */
 const SAMPLE = 200;
-/** A text without one little word is a list, code or data; up to this long it may as well be a short line in any language. */
+/** A longer text without a stop word is a list, code or data. A text up to this many words may be a short line in any language. */
 const SHORT = 12;
 const CYRILLIC = /^\p{sc=Cyrillic}/u;
 const LATIN = /^\p{sc=Latin}/u;
-/** Stems of words seen before, by language: most words of a conversation come again. */
+/** Maximum number of cached stems. Most words of a conversation repeat. */
 const MOST_STEMS = 20_000;
 const known = new Map<string, string>();
 
-/** Those that fit best; several where nothing decides between them. */
+/** The languages that fit best. Several when they tie. */
 export function guessLanguages(words: readonly Word[]): readonly Language[] {
   const scores = new Map<Language, number>();
   let seen = 0;
   for (const { kind, text } of words) {
-    // One letter is what an apostrophe left over, in several languages.
+    // A single letter is often what an apostrophe left over, in several languages.
     if (kind !== "word" || text.length < 2 || ++seen > SAMPLE) continue;
     for (const language of LATIN_LANGUAGES) if (STOP_WORDS[language].has(text)) scores.set(language, (scores.get(language) ?? 0) + 1);
   }
@@ -50,7 +50,10 @@ export function isStopWord(word: string, languages: readonly Language[]): boolea
   return languages.some((language) => STOP_WORDS[language].has(word)) || (CYRILLIC.test(word) && STOP_WORDS.ru.has(word));
 }
 
-/** Folded stems of one word in those languages, each once. Other scripts than Latin and Cyrillic have none but the word itself. */
+/**
+ * Folded stems of a word in the given languages, without duplicates. Scripts other than Latin and Cyrillic have no
+ * stems, only the folded word.
+ */
 export function stemsOf(word: string, languages: readonly Language[]): readonly string[] {
   if (CYRILLIC.test(word)) return [stemIn("ru", word)];
   if (!LATIN.test(word)) return [foldWord(word)];

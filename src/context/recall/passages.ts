@@ -1,24 +1,24 @@
 /**
- * What of an item can be looked up, as text, and that text in passages: each is found by itself, so that one line in the middle of a long
- * result is not drowned by the rest.
+ * Extracts an item's searchable text and splits it into passages. Each passage is found by itself, so that one line in
+ * the middle of a long result is not drowned out by the rest.
  */
 import type { Part } from "../../domain/message";
 import { assertNever } from "../../lib/assert-never";
 
-/** UTF-16 units. Most messages of people are one passage. */
+/** Maximum UTF-16 units of a passage. Most user messages are one passage. */
 const LONGEST = 1_200;
-/** Passages of one item, at most: what comes after is still there to be read by its position. */
+/** Maximum number of passages of one item. Text after them can still be read by its position. */
 export const MOST_PASSAGES = 4_096;
 /** A passage ends after its last line or sentence, if that leaves at least half of it. */
 const ENDS = /[\n.!?。！？][^\n.!?。！？]*$/u;
 
 export interface Passage {
   readonly text: string;
-  /** Where it begins in the item's text, in UTF-16 units. */
+  /** Where the passage begins in the item's text, in UTF-16 units. */
   readonly from: number;
 }
 
-/** A call is its name and its arguments, a result its output; images and files are their names. */
+/** A call yields its name and arguments, a result its output, an image or file its name. */
 export function toRecallText(parts: readonly Part[]): string {
   return parts
     .map(partText)

@@ -1,23 +1,23 @@
-/** A question as the index is asked it: few terms, the little words left out, each way of writing a word in one unit. */
+/** Turns a question into a query of the index: few distinct terms, without stop words. */
 import { askedDays } from "./dates";
 import { guessLanguages, isStopWord } from "./languages";
 import { isFunctionPair, type Language } from "./stop-words";
 import { exactOf, stemTerms } from "./terms";
 import { foldWord, splitWords, toTerm, type Word } from "./words";
 
-/** UTF-16 units of a question that are read, and terms that are asked for: what is longer is no question. */
+/** Maximum UTF-16 units of a question that are read, and maximum number of terms. */
 const READ_UNITS = 4_000;
 const MOST_TERMS = 40;
 
 export interface RecallQuery {
   readonly exact: readonly string[];
   readonly stems: readonly string[];
-  /** Words as they are found in a text, folded: for snippets, and for words that stand together. */
+  /** Words as they occur in a text, folded: for snippets, and to find words that stand together. */
   readonly words: readonly string[];
   readonly languages: readonly Language[];
-  /** Of the question, in UTF-16 units. */
+  /** Length of the question in UTF-16 units. */
   readonly length: number;
-  /** What an answer will have in it, as far as the question says. */
+  /** The kind of value that the question asks for, if it shows one. */
   readonly wants: "time" | "number" | null;
 }
 
@@ -26,7 +26,7 @@ const ASKS_TIME =
 const ASKS_NUMBER =
   /\b(?:how (?:many|much|long|old|often)|wie ?viele?|wie (?:lange|alt|oft)|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel|сколько)\b|多少|几个|いくつ|いくら|何人/iu;
 
-/** Without a single term in it: there is nothing to look for. */
+/** The query of a question. If it contains no terms, there is nothing to search for. */
 export function toQuery(question: string): RecallQuery {
   const text = question.slice(0, READ_UNITS);
   const words = splitWords(text);
@@ -41,7 +41,7 @@ export function toQuery(question: string): RecallQuery {
 
 const unique = (terms: readonly string[]): readonly string[] => [...new Set(terms)].slice(0, MOST_TERMS);
 
-/** A letter by itself is mostly what an apostrophe left over. */
+/** A single letter is mostly what an apostrophe left over. */
 const tells = ({ kind, text }: Word, languages: readonly Language[]): boolean =>
   kind !== "word" || !(isStopWord(text, languages) || /^[a-z]$/.test(text));
 

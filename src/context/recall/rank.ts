@@ -1,12 +1,12 @@
 /**
- * Which messages come first. The index scores passages by their words alone; a conversation has more to go by: a question and its answer
- * stand side by side, and what is asked in one breath is mostly said in one.
+ * Ranks messages. The index scores each passage by its words alone. A conversation offers more: a question and its
+ * answer are neighbours, and a sentence's words tend to appear together.
  */
 import type { ItemKind } from "../../domain/message";
 import { type RecallQuery, toQuery } from "./query";
 import type { TermMatch } from "./snippet";
 
-/** A passage that the index found. `score`: above 0, the higher the better. */
+/** A passage that the index found. `score`: above 0, higher is better. */
 export interface PassageCandidate {
   readonly position: number;
   readonly passage: number;
@@ -14,21 +14,21 @@ export interface PassageCandidate {
 }
 
 export interface Ranked extends PassageCandidate {
-  /** What its own words give it; 0: it is there for a neighbour's. */
+  /** The score of the message's own words. 0 when it ranks only because of its neighbours. */
   readonly own: number;
 }
 
-/** What a message has of the scores around it: an answer of its question more than the other way round; and of the talk about it. */
+/** The share of its neighbours' scores that a message gets. An answer gets more from its question than the reverse. */
 const SHARES: readonly (readonly [distance: number, share: number])[] = [
   [-1, 0.35],
   [1, 0.25],
   [-2, 0.1],
   [2, 0.08],
 ];
-/** More than one passage of an item speaks for it: each further one counts so much. */
+/** Weight of each further passage of an item. */
 const FURTHER_PASSAGE = 0.1;
 
-/** Best first, and of equals the newer one; one entry for each position, with its best passage. */
+/** Best first, the newer of equals first. One entry for each position, with its best passage. */
 export function rankPositions(candidates: readonly PassageCandidate[], isWanted: (position: number) => boolean): Ranked[] {
   const best = bestPassages(candidates.filter(({ position }) => isWanted(position)));
   const scoreOf = (position: number): number => best.get(position)?.score ?? 0;
@@ -45,7 +45,10 @@ export function rankPositions(candidates: readonly PassageCandidate[], isWanted:
 
 export const byScore = (a: PassageCandidate, b: PassageCandidate): number => b.score - a.score || b.position - a.position;
 
-/** What a call or a result stands beside is seldom about it; people's messages answer each other. */
+/**
+ * Whether the item may rank by its neighbours' scores. Messages of people answer each other; a call or a result is
+ * seldom about its neighbours.
+ */
 export const inheritsIn = ({ own }: Ranked, kind: ItemKind): boolean => own > 0 || (kind !== "tool_call" && kind !== "tool_result");
 
 function bestPassages(candidates: readonly PassageCandidate[]): Map<number, PassageCandidate> {
@@ -58,24 +61,27 @@ function bestPassages(candidates: readonly PassageCandidate[]): Map<number, Pass
   return best;
 }
 
-/** UTF-16 units between two matches that still stand together. */
+/** Maximum UTF-16 units between two matches that still count as adjacent. */
 const TOGETHER = 3;
 const PAIR_BONUS = 0.12;
 const MOST_PAIRS = 3;
 const KIND_BONUS = 0.1;
-/** Of somebody else's same question: it holds no answer, though one may stand beside it. */
+/** Factor for another message that asks the same question. It holds no answer, though its neighbour may. */
 const SAME_QUESTION = 0.4;
-/** So many of its words are the question's own; what else there is may be another name. */
+/** Minimum share of the message's words that are also the question's. The others may be another name. */
 const SAME_SHARE = 0.7;
 const QUESTION_END = /[?？]\W*$|吗\W*$|か。?$/u;
 
-/** Of an answer to "when": a day, a time, or words for one. */
+/** Signs of an answer to "when": a day, a time, or words for one. */
 const TIMES =
   /\d|yesterday|tomorrow|today|tonight|\b(?:last|next|this|ago|since|until)\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day|gestern|morgen|heute|letzte|nächste|woche|hier|demain|ayer|mañana|昨|明日|今日|先週|来週|上周|下周|去年|星期|вчера|завтра/i;
 const NUMBERS =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b|[一二三四五六七八九十两]/i;
 
-/** By how much a passage's own words raise its score: the question's words side by side, and what such a question asks for. */
+/**
+ * The factor by which a passage's own words raise its score: for the question's words side by side, and for the kind of
+ * value that the question asks for.
+ */
 export function boostOf({ text, matches }: { readonly text: string; readonly matches: readonly TermMatch[] }, query: RecallQuery): number {
   if (text.length <= query.length * 2 && QUESTION_END.test(text) && asksTheSame(text, query)) return SAME_QUESTION;
   const wanted = query.wants === "time" ? TIMES : query.wants === "number" ? NUMBERS : null;

@@ -1,4 +1,4 @@
-/** What was found, as text that a model reads: a line for each message, best first, within a bound of tokens. */
+/** Renders the hits as text for a model: one line for each message, best first, within a bound of tokens. */
 import type { ItemMeta } from "../../domain/message";
 import { assertNever } from "../../lib/assert-never";
 import { toUtcMinute } from "../../lib/utc-time";
@@ -6,7 +6,7 @@ import { estimateTokens } from "../tokens";
 
 type Labelled = Pick<ItemMeta, "position" | "kind" | "tool" | "at">;
 
-/** Who said it, or what it is of. */
+/** The item's position, and its role or the tool that it belongs to. */
 export function labelOf({ position, kind, tool }: Labelled): string {
   switch (kind) {
     case "system":
@@ -22,17 +22,17 @@ export function labelOf({ position, kind, tool }: Labelled): string {
   }
 }
 
-/** UTF-16 units that a snippet may have, by the place of its message among the hits: the first ones tell most. */
+/** Maximum UTF-16 units of a snippet, by its message's rank among the hits. The first hits are the most useful. */
 const SNIPPETS = [
   { before: 3, units: 600 },
   { before: 10, units: 320 },
 ] as const;
 const LATER = 200;
 export const NEIGHBOUR_UNITS = 140;
-/** Hits whose neighbours are shown. */
+/** Number of hits whose neighbours are shown. */
 export const WITH_NEIGHBOURS = 3;
 
-/** Tokens of a unit of plain English, about; what is denser, as Chinese or JSON, gets fewer units for as many tokens. */
+/** Approximate tokens per UTF-16 unit of plain English. Denser text, such as Chinese or JSON, gets fewer units for the same tokens. */
 const USUAL_DENSITY = 0.3;
 const SAMPLE_UNITS = 200;
 
@@ -44,7 +44,7 @@ export function fitted(units: number, text: string): number {
   return density > USUAL_DENSITY ? Math.ceil((units * USUAL_DENSITY) / density) : units;
 }
 
-/** A line for the time, where it is another than that of the line before: the day only when that changes. */
+/** A line with the time, if it differs from the previous line's. It states the day only when that changes. */
 export function timeBetween(before: number | null, at: number): string[] {
   const minute = toUtcMinute(at);
   const known = before === null ? "" : toUtcMinute(before);

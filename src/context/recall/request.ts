@@ -1,4 +1,4 @@
-/** What a look-up was asked for: arguments as a model or a client writes them, judged before anything is read. */
+/** Parses a look-up's arguments as a model or a client writes them, before anything is read. */
 import { type ExecutionId, parseId, type SessionId } from "../../domain/ids";
 import { err, ok, type Result } from "../../lib/result";
 
@@ -11,10 +11,10 @@ export type RecallRequest =
   | { readonly kind: "words"; readonly query: string; readonly range: PositionRange | null }
   | { readonly kind: "execution"; readonly execution: ExecutionId; readonly offset: number }
   | { readonly kind: "range"; readonly range: PositionRange; readonly offset: number }
-  /** The newest that left the view. */
+  /** The newest items that left the view. */
   | { readonly kind: "newest" };
 
-/** `field`: the argument that is at fault. */
+/** `field`: the invalid argument. */
 export interface RecallFault {
   readonly field: string;
   readonly detail: string;
@@ -22,7 +22,7 @@ export interface RecallFault {
 
 export type RecallArguments = Readonly<Record<string, unknown>>;
 
-/** The session whose record it is, and its last position. */
+/** The session whose record is searched, and its last position. */
 export interface RecallScope {
   readonly session: SessionId | null;
   readonly last: number;
@@ -31,7 +31,7 @@ export interface RecallScope {
 type Parsed<T> = Result<T, RecallFault>;
 const fault = (field: string, detail: string): Result<never, RecallFault> => err({ field, detail });
 
-/** Empty strings and position 0 are how models leave an argument out. */
+/** Models leave an argument out by sending an empty string or position 0, so both count as absent. */
 export function parseRecall(given: RecallArguments, scope: RecallScope): Parsed<RecallRequest> {
   const wrong = findWrongType(given) ?? findForeign(given, scope);
   if (wrong) return err(wrong);
@@ -64,7 +64,7 @@ function findWrongType(given: RecallArguments): RecallFault | null {
   return null;
 }
 
-/** Fails closed: another session's record is not looked into, whoever asks. */
+/** Rejects every other session's id, so that no caller can search another session's record. */
 function findForeign(given: RecallArguments, { session }: RecallScope): RecallFault | null {
   const asked = textOf(given.session_id);
   return asked === null || asked === session

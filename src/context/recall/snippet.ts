@@ -1,4 +1,4 @@
-/** Where a text says what was asked for, and the piece of it that shows most of that. */
+/** Finds the query's terms in a text, and selects the piece of the text that shows most of them. */
 import { stemsOf } from "./languages";
 import type { RecallQuery } from "./query";
 import { foldWord } from "./words";
@@ -12,12 +12,12 @@ export interface TermMatch {
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-/** Of one term; more tell nothing new. */
+/** Maximum matches of one term. More add nothing. */
 const MOST_MATCHES = 20;
 /** UTF-16 units shown before the first match. */
 const LEAD = 40;
 
-/** In order of place. */
+/** The matches, in order of their offset. */
 export function findTermMatches(text: string, query: RecallQuery): TermMatch[] {
   const [words, stems] = [new Set([...query.words, ...query.exact]), new Set(query.stems)];
   const found: TermMatch[] = [];
@@ -51,7 +51,10 @@ function occurrences(text: string, term: string): TermMatch[] {
   return found;
 }
 
-/** At most `units` of `text` and an ellipsis at each end that was cut, on one line: the part with the most different terms in it. */
+/**
+ * The part of `text` with the most different terms, on one line: at most `units` UTF-16 units, and an ellipsis at each
+ * end that was cut.
+ */
 export function toSnippet(text: string, matches: readonly TermMatch[], units: number): string {
   if (text.length <= units) return oneLine(text);
   const from = Math.min(startOf(text, bestWindow(matches, units)), text.length - units);
@@ -60,7 +63,7 @@ export function toSnippet(text: string, matches: readonly TermMatch[], units: nu
   return `${from > 0 ? "…" : ""}${oneLine(piece)}${to < text.length ? "…" : ""}`;
 }
 
-/** Offset of the first match of the window that holds most. */
+/** The offset of the first match of the window that holds the most different terms. */
 function bestWindow(matches: readonly TermMatch[], units: number): number {
   let best = { terms: 0, at: 0 };
   for (const [index, first] of matches.entries()) {
@@ -74,7 +77,7 @@ function bestWindow(matches: readonly TermMatch[], units: number): number {
   return best.at;
 }
 
-/** A little before the match, at the beginning of a word where there are spaces. */
+/** A little before the match, at the start of a word where the text has spaces. */
 function startOf(text: string, match: number): number {
   if (match <= LEAD) return 0;
   const space = text.indexOf(" ", match - LEAD);

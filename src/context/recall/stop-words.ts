@@ -1,6 +1,6 @@
 /**
- * Words that say little of what a text is about, by language: they tell which language it is, and a question is asked without them.
- * Lower case, as they are written.
+ * Stop words by language: frequent words that say little about a text's topic. They show which language a text is in,
+ * and are left out of questions and of the index's stems. Lower case and not folded, as `splitWords` returns words.
  */
 export const LATIN_LANGUAGES = ["en", "de", "fr", "es", "pt", "it", "nl"] as const;
 type LatinLanguage = (typeof LATIN_LANGUAGES)[number];
@@ -66,7 +66,7 @@ export const STOP_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   ),
 };
 
-/** Han and kana that ask or join: a pair with one of them says how a thing is asked for, seldom what. */
+/** Han and kana characters that ask or join. A pair with one of them shows how something is asked, seldom what. */
 const CJK_FUNCTION = new Set("的了吗呢吧啊么什哪谁怎是在我你您他她它们这那个和与也都就还请很着过被把を はがのにへとでもやかねよだ");
 /** Pairs of kana that end or join a clause. */
 const KANA_PAIRS = new Set(
@@ -77,6 +77,6 @@ const KANA_PAIRS = new Set(
 
 const isHiragana = (text: string): boolean => /^\p{sc=Hiragana}+$/u.test(text);
 
-/** Whether a question is better asked without this pair of characters. */
+/** Whether a question is better searched without this pair of characters. */
 export const isFunctionPair = (pair: string): boolean =>
   isHiragana(pair) || KANA_PAIRS.has(pair) || [...pair].some((character) => CJK_FUNCTION.has(character));

@@ -1,6 +1,7 @@
 /**
- * What the index holds of a passage. `exact`: words as they are written, folded; identifiers whole; single characters of Chinese,
- * Japanese, Thai and their like; the day. `stems`: what finds a word in another form; pairs of characters where no spaces are written.
+ * The terms that the index holds of a passage. `exact`: folded words as written, whole identifiers, single characters
+ * of scripts without spaces (Chinese, Japanese, Thai and others), and the day. `stems`: terms that find other forms of
+ * a word, and pairs of characters for scripts without spaces.
  */
 import { dayTerms } from "./dates";
 import { guessLanguages, isStopWord, stemsOf } from "./languages";
@@ -12,7 +13,7 @@ interface Terms {
   readonly stems: readonly string[];
 }
 
-/** `at`: when it was said, epoch milliseconds. */
+/** `at`: when the message was said, in epoch milliseconds. */
 export function toTerms(text: string, at: number): Terms {
   const words = splitWords(text);
   const languages = guessLanguages(words);
@@ -41,13 +42,13 @@ export function exactOf({ kind, text }: Word): readonly string[] {
   }
 }
 
-/** Long words of one family begin alike where no stemmer brings them together: allergic and allergies, Zahnarzt and Zahnarzttermin. */
+/** Related long words begin alike where no stemmer unites them: allergic and allergies, Zahnarzt and Zahnarzttermin. */
 const BEGINNING = 6;
 const beginningOf = (word: string): readonly string[] => (word.length > BEGINNING ? [`${word.slice(0, BEGINNING)}${OPEN_END}`] : []);
-/** A mark that no word has. */
+/** A mark that no word contains. */
 const OPEN_END = "¬";
 
-/** A compound has no stem of its own: it is found whole, and by its words. */
+/** A compound has no stem of its own. It is found whole, and by its words. */
 export function stemTerms({ kind, text }: Word, languages: readonly Language[]): readonly string[] {
   switch (kind) {
     case "cjk":

@@ -1,13 +1,16 @@
-/** Text as a search reads it: words, and what programmers and machines write, in any script. */
+/** Splits text for search: words of any script, and the identifiers that programmers and machines write. */
 
-/** `compound`: several words joined by signs, as a path, an address, a date or an identifier. `cjk`, `clusters`: written without spaces. */
+/**
+ * `compound`: several words joined by signs, such as a path, an address, a date or an identifier. `cjk`, `clusters`:
+ * text in scripts without spaces.
+ */
 export type Word =
   | { readonly kind: "word" | "number" | "symbol" | "compound"; readonly text: string }
   | { readonly kind: "cjk" | "clusters"; readonly text: string };
 
-/** A term is no longer: the beginning names what is longer well enough. */
+/** Maximum length of a term. The beginning of a longer one identifies it well enough. */
 const MAX_TERM_UNITS = 64;
-/** Stands for the signs that join a compound: the index splits at every sign of ASCII. */
+/** Replaces the signs that join a compound, because the index splits at every ASCII sign. */
 const JOINT = "·";
 
 const TOKEN = /[\p{L}\p{N}\p{M}]+(?:(?:[._@:/\\#+-]+|(?<=\d),(?=\d))[\p{L}\p{N}\p{M}]+)*|\p{Extended_Pictographic}/gu;
@@ -18,12 +21,12 @@ const IS_CJK = new RegExp(`^[${CJK}]`, "u");
 const IS_CLUSTERS = new RegExp(`^[${CLUSTERS}]`, "u");
 const JOINERS = /[._@:/\\#+,-]+/u;
 const JOINER = /[._@:/\\#+,-]/;
-/** `camelCase`, `HTTPServer`: where a word ends within a word. */
+/** Word boundaries inside a word, as in `camelCase` and `HTTPServer`. */
 const HUMPS = /(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const ASCII_WORD = /^[a-z]+$/;
 const FOLDED_LETTERS = /[\u00c0-\u024f]|[\u0300-\u036f]|[\u0370-\u04ff]|[\u1e00-\u1fff]/;
 
-/** Without case and without marks on letters of Latin, Greek and Cyrillic; marks of other scripts are part of the word. */
+/** Removes case, and marks on Latin, Greek and Cyrillic letters. Marks of other scripts are part of the word. */
 export function foldWord(text: string): string {
   const lower = text.toLowerCase();
   if (!FOLDED_LETTERS.test(lower)) return lower;
@@ -38,7 +41,7 @@ export function foldWord(text: string): string {
 
 export const toTerm = (text: string): string => (text.length > MAX_TERM_UNITS ? text.slice(0, MAX_TERM_UNITS) : text);
 
-/** In the order of the text, lower case and not folded; a compound before the words that it is made of. */
+/** The words in the order of the text, lower case and not folded. A compound comes before the words that it consists of. */
 export function splitWords(text: string): Word[] {
   const found: Word[] = [];
   for (const [token] of text.normalize("NFKC").matchAll(TOKEN)) addToken(found, token);
@@ -72,10 +75,10 @@ function kindOf(text: string): "word" | "number" | "symbol" {
   return /^\p{L}/u.test(text) ? "word" : "symbol";
 }
 
-/** A character with the marks that belong to it. */
+/** Characters with the marks that belong to them. */
 export const clustersOf = (text: string): string[] => text.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
 
-/** Overlapping pairs; what is one character long has none. */
+/** Overlapping pairs. A single unit has none. */
 export function pairsOf(units: readonly string[]): string[] {
   return units.slice(1).map((unit, index) => (units[index] ?? "") + unit);
 }
