@@ -211,8 +211,8 @@ export const branches: readonly Mutant[] = [
     name: "the answer of a look-up outlives what it quotes",
     breaks: "I31: what was redacted is nowhere",
     file: "src/session/calls/redact-call.ts",
-    find: "answers.filter((answer) => quoting.has(answer.position))",
-    replace: "answers.filter((answer) => !quoting.has(answer.position))",
+    find: "readItemsAt(sql, [...quoting])",
+    replace: "readItemsAt(sql, [])",
     tests: SOURCES,
   },
   {
