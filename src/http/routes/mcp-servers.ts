@@ -1,4 +1,4 @@
-/** A tenant's remote MCP servers: put, which asks them what they have, read, listed, asked again, removed. */
+/** A tenant's remote MCP servers: put (which asks the server for its tools), read, listed, refreshed, removed. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { McpServer } from "../../app/tool-entry";
 import { urlFault } from "../../lib/public-address";
