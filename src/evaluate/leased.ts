@@ -49,7 +49,7 @@ export function lease(rung: SummarizeRung, { compaction, ports: { session, polic
     inline: null,
   });
   const held = session.state.compaction.lease;
-  if (!held) throw new Error("a lease was not given");
+  if (!held) throw new Error("The session holds no lease after LeaseCompaction.");
   return { rung, summarized, token: held.token };
 }
 

@@ -55,7 +55,7 @@ export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
 /** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */
 export function principalOf(c: Context<HttpEnv>): Principal {
   const principal = c.get("principal");
-  if (!principal) throw new Error("A route that needs a principal was reached without one");
+  if (!principal) throw new Error("A route that requires a principal was reached without one");
   return principal;
 }
 

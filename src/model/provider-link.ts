@@ -85,7 +85,7 @@ export class ProviderLink {
           this.#bytes += value.byteLength;
           if (this.#bytes <= MAX_EVENT_BYTES) return controller.enqueue(value);
           this.close();
-          controller.error(new TypeError("An event of the stream has no end."));
+          controller.error(new TypeError("An event of the stream exceeds the size limit."));
         },
         cancel: () => this.close(),
       },
@@ -101,6 +101,6 @@ export interface BuiltRequest {
 }
 
 export function readBuiltRequest(input: RequestInfo | URL, init: RequestInit | undefined): BuiltRequest {
-  if (typeof init?.body !== "string") throw new TypeError("The request of a model call is text.");
+  if (typeof init?.body !== "string") throw new TypeError("The body of a model request must be a string.");
   return { url: input instanceof Request ? input.url : String(input), headers: new Headers(init.headers), body: init.body };
 }

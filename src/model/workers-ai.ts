@@ -30,7 +30,7 @@ export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
     // The binding needs no key.
     authorize: async () => null,
     async send(built, signal) {
-      if (!ai) throw new TypeError("The binding AI is missing.");
+      if (!ai) throw new TypeError("The AI binding is missing.");
       const answer = await runInputs(ai, built, signal);
       if (answer instanceof Response) return answer;
       return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer);
