@@ -41,7 +41,7 @@ export interface EvaluatedPage {
   readonly bodies: readonly { readonly id: string; readonly text: string }[];
 }
 
-/** After each so many items, content that no view shows is released. */
+/** Number of items after which the content that no view shows is released. */
 const ITEMS_BETWEEN_CLEANINGS = 512;
 
 export class LogEvaluation {

@@ -1,5 +1,5 @@
 /**
- * A session that lives its log again under another policy, with the real commands, events and state. Only the weight of its
+ * A session that plays its log again under another policy, with the real commands, events and state. Only the weight of its
  * content is known, so the provider's tokens are the recorded estimates times the ratio that the calls reported.
  */
 import { ratioOf } from "../context/budget";

@@ -19,9 +19,9 @@ import type { TransformPair } from "./bound-stream";
 export interface HttpConfig {
   /** Bearer token of the admin routes. Null: those routes refuse every request. */
   readonly adminKey: string | null;
-  /** For development: a tenant's base URL may be http and local. */
+  /** True in development: a tenant's base URL may be http and local. */
   readonly allowPrivateModelUrls: boolean;
-  /** For development: a tool's URL may be http and local. */
+  /** True in development: a tool's URL may be http and local. */
   readonly allowPrivateToolUrls: boolean;
   /** The policy of a session when neither its client nor its tenant names one. */
   readonly defaultPolicy: PolicyChoice;

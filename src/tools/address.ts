@@ -7,7 +7,7 @@ import type { ResolveName } from "./resolve-name";
 
 export interface AddressRules {
   readonly resolve: ResolveName;
-  /** For development: allows http and private addresses too. */
+  /** True in development: allows http and private addresses too. */
   readonly allowPrivate: boolean;
 }
 

@@ -29,7 +29,7 @@ interface RawTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** Never throws. */
+/** Lists the tools. Never throws: failures are values. */
 export async function listMcpTools({ server, secret, signal }: ListRequest, deps: McpDeps): Promise<Result<McpListing, McpFailure>> {
   const { url, timeout_ms, allowed_tools } = server;
   const listed = await withMcpSession(

@@ -27,7 +27,7 @@ type RecordType = keyof typeof TYPES;
 
 interface Answer {
   readonly addresses: readonly string[];
-  /** Seconds. */
+  /** In seconds. */
   readonly ttl: number;
 }
 

@@ -1,4 +1,4 @@
-/** A tenant's credentials for its providers: put, listed by name, removed, and never shown. */
+/** Puts, lists by name and removes a tenant's credentials for its providers; the admin's route seals them anew. A credential is never shown. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
 import { principalOf } from "../auth";

@@ -1,4 +1,4 @@
-/** A tenant's keys. */
+/** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
