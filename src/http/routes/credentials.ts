@@ -1,4 +1,7 @@
-/** Puts, lists by name and removes a tenant's credentials for its providers; the admin's route seals them anew. A credential is never shown. */
+/**
+ * Puts, lists by name and removes a tenant's credentials for its providers; the admin's route seals them anew. A credential is
+ * never shown.
+ */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
 import { principalOf } from "../auth";
