@@ -1,4 +1,4 @@
-/** Sums over calls: what they read and wrote, what that costs, and how far off it may be. */
+/** Sums over calls: the tokens that they read and wrote, their cost, and how far off the cost may be. */
 import { PADDING } from "../context/budget";
 import type { Prices } from "../context/economy";
 import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "./costs";
@@ -17,7 +17,7 @@ export class CallSums {
     this.#prices = prices;
   }
 
-  /** `known`: the share of its input that the provider itself has counted, 0 to 1. */
+  /** `known` is the share of the call's input that the provider itself counted, from 0 to 1. */
   called(spent: TokenCounts, known: number): void {
     this.calls += 1;
     this.peak = Math.max(this.peak, spent.input);
@@ -26,7 +26,7 @@ export class CallSums {
     this.#reported += known;
   }
 
-  /** Of a summary that nobody wrote all is estimated. */
+  /** Adds a summary that no model wrote, so that all of it is estimated. */
   summarized(spent: TokenCounts): void {
     this.#summaries = plus(this.#summaries, spent);
     this.#uncertain += relativeCost(spent, this.#prices);

@@ -1,11 +1,11 @@
-/** What carrying a plan out came to. */
+/** The result of carrying out a plan. */
 import { NO_TOKENS, type TokenCounts } from "./costs";
 
 export interface Carried {
   readonly spent: TokenCounts;
-  /** Calls of a summariser. */
+  /** Number of calls of a summariser. */
   readonly calls: number;
-  /** Attempts that came to nothing. */
+  /** Number of failed attempts. */
   readonly failures: number;
   /** How the view changed. `drop`: messages left it without a summary. */
   readonly change: "summary" | "drop" | "other" | "none";

@@ -1,4 +1,4 @@
-/** Carries a plan out on a played session: real leases and commits, and a summary of which only the length is real. */
+/** Carries out a plan on a played session. Leases and commits are real; of a summary only the length is. */
 import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
 import { planChosenNote } from "../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../context/plan";
@@ -9,7 +9,7 @@ import { SummaryAttempts } from "./summary-attempts";
 import { partsOf, type SummaryPorts, summarySource, transcriptCost } from "./summary-cost";
 
 interface Workshop extends SummaryPorts {
-  /** Null: every summary is as long as is expected, and none fails. */
+  /** Null when every summary has its expected length and none fails. */
   readonly summariser: Summariser | null;
 }
 
@@ -29,7 +29,7 @@ export function carryOut(plan: CompactPlan, { summariser, ...ports }: Workshop):
   return summariser ? new SummaryAttempts(summariser, work).run(rung) : summariseIdeally(rung, work);
 }
 
-/** A note's counts, and a few files. */
+/** Estimated tokens of a note: its counts and a few files. */
 const NOTE_TOKENS = 80;
 
 function takeNote(rung: SummarizeRung, work: Work): Carried {

@@ -1,10 +1,10 @@
-/** What calls cost: prices per token, relative to plain input (docs/policy.md). */
+/** The cost of calls: prices per token, relative to plain input (docs/policy.md). */
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
 
 export const PRICES: Prices = UNKNOWN_PRICES;
 
 export interface TokenCounts {
-  /** All of the prompt, cached tokens included. */
+  /** The whole prompt, cached tokens included. */
   readonly input: number;
   readonly cached: number;
   readonly output: number;
@@ -18,9 +18,9 @@ export const plus = (left: TokenCounts, right: TokenCounts): TokenCounts => ({
   output: left.output + right.output,
 });
 
-/** What is not cached is written to the cache: where that has a price of its own, it is paid. */
+/** Input that is not cached is written to the cache, at the cache's own price where it has one. */
 export const relativeCost = ({ input, cached, output }: TokenCounts, prices: Prices = PRICES): number =>
   (input - cached) * prices.cache_write + cached * prices.cached + output * prices.output;
 
-/** A transcript is read once: nobody writes it to a cache. */
+/** A transcript is read only once, so it is not written to a cache. */
 export const costOfReading = (spent: TokenCounts, prices: Prices): number => relativeCost(spent, { ...prices, cache_write: prices.input });

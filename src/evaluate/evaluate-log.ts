@@ -1,6 +1,7 @@
 /**
- * `POST /v1/policies/evaluate`: two policies over one session's log, page by page, with nothing asked of a model and nothing
- * changed. A page is let go of when its events have happened; what stays is the size of the views, and a few numbers for each item.
+ * Implements `POST /v1/policies/evaluate`: plays two policies over one session's log, page by page, without calling a model
+ * or changing anything. A page is released once its events have been played. What stays in memory has the size of the views,
+ * and a few numbers for each item.
  */
 import { type ModelLimits, ratioOf } from "../context/budget";
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
@@ -29,7 +30,7 @@ export interface EvaluationInput {
   readonly current: EvaluatedPolicy;
   readonly proposed: EvaluatedPolicy;
   readonly limits: ModelLimits;
-  /** Messages that the session has, and how many of them, the newest, are evaluated at most. */
+  /** `messages` is the number of messages in the session. At most the newest `last` of them are evaluated. */
   readonly messages: number;
   readonly last: number;
   readonly summaries: RecordedSummaries;
@@ -40,7 +41,7 @@ export interface EvaluatedPage {
   readonly bodies: readonly { readonly id: string; readonly text: string }[];
 }
 
-/** Content that is let go of together. */
+/** Number of items after which the content that no view shows is released. */
 const ITEMS_BETWEEN_CLEANINGS = 512;
 
 export class LogEvaluation {
@@ -78,7 +79,7 @@ export class LogEvaluation {
       this.#everything.goOn(this.#record.tokensOn(this.#recorded.state.branch.elsewhere));
   }
 
-  /** The evaluation begins with the first thing said that is new enough, between two turns. */
+  /** Begins the evaluation at the first item that is new enough, between two turns. */
   #begin(event: StoredEvent): void {
     if (this.#runs) return;
     const { state } = this.#recorded;
@@ -92,7 +93,8 @@ export class LogEvaluation {
 
   #enter(event: StoredEvent, meta: ItemMeta, parts: readonly Part[]): void {
     const words = identifiersOf(parts);
-    // What was imported nobody answered here; what a tool brought nobody had to know.
+    // Only what was said in a turn counts as coming back to an identifier: imported messages were not answered here, and a
+    // tool's result needs no memory.
     const isSaid = event.type === "TurnStarted" || event.type === "AssistantReplied" || event.type === "ToolCalled";
     if (isSaid) for (const run of this.#bothRuns()) run.said(meta, words);
     this.#mentions.learn(meta.position, words);
@@ -112,7 +114,7 @@ export class LogEvaluation {
     this.#record.keepOnly(shown);
   }
 
-  /** Null: nothing was ever said. */
+  /** Null when nothing was ever said in the session. */
   finish(): Evaluation | null {
     const runs = this.#runs;
     if (!runs) return null;
@@ -135,7 +137,7 @@ export class LogEvaluation {
   }
 }
 
-/** The session as it begins: its settings, pins and what it has learned of its model, and nothing in its view. */
+/** The state in which the evaluated part begins: the session's settings, pins and learned ratios, with nothing in its view. */
 const openingOf = (state: SessionState): SessionState => ({
   ...initialState,
   lifecycle: state.lifecycle,
@@ -149,5 +151,5 @@ const openingOf = (state: SessionState): SessionState => ({
   ratios: state.ratios,
 });
 
-/** Empty: the content is not there any more. */
+/** Empty when the content no longer exists. */
 const partsOf = (text: string | undefined): readonly Part[] => (text === undefined ? [] : (JSON.parse(text) as Part[]));

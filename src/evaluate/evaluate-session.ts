@@ -1,4 +1,4 @@
-/** A session's log is read in pages and let go of: the session goes on meanwhile, and what it says after the first look is not evaluated. */
+/** Evaluates a policy on a session's log. The log is read in pages that are not kept, and the session goes on meanwhile. */
 
 import type { WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
@@ -13,28 +13,28 @@ import { type EvaluationInput, LogEvaluation } from "./evaluate-log";
 import type { Evaluation } from "./evaluation";
 import { RecordedSummaries } from "./recorded-summaries";
 
-/** What a session is asked: nothing that changes it. */
+/** The calls that an evaluation makes to a session. None of them changes it. */
 type ReadApi = Pick<WholeSessionApi, "compactions" | "exportLog">;
 
 interface EvaluationPorts {
-  /** Asks the session, with a fresh stub. */
+  /** Calls the session through a fresh stub. */
   readonly ask: <T>(work: (api: ReadApi, caller: Caller) => Promise<Outcome<T>>) => Promise<Outcome<T>>;
 }
 
-/** What of a session's description counts. */
+/** The fields of a session's description that an evaluation needs. */
 type Described = Pick<SessionDescription, "id" | "policy" | "effective_policy" | "message_count">;
 
 export interface EvaluationAsked {
   readonly description: Described;
   readonly policy: PolicyChoice;
   readonly model: ModelSpec;
-  /** Absent: the model's. */
+  /** Absent: the model's window. */
   readonly window?: number | null;
   readonly prices?: Prices;
   readonly last: number;
 }
 
-/** As the session's policy would be if it were patched with it. */
+/** The policy that the session would have if it were patched with `named`. */
 export const proposedChoice = ({ policy }: Pick<SessionDescription, "policy">, named: PolicyChoice): PolicyChoice =>
   chainChoices(policy, named);
 
@@ -60,7 +60,7 @@ function toInput({ description, policy, model, window, prices, last }: Evaluatio
   };
 }
 
-/** Rows and events of one page, at most: the session's answer is bounded in bytes before that. */
+/** Maximum number of rows or events in one page. The session's answer is also bounded in bytes. */
 const PAGE = 1_000;
 
 async function readSummaries({ ask }: EvaluationPorts): Promise<Outcome<RecordedSummaries>> {

@@ -1,4 +1,4 @@
-/** What the same calls would have cost with all of the history sent each time, by the same cache: what policies are measured by. */
+/** What the same calls would have cost with the whole history sent each time, by the same cache. Policies are measured by it. */
 import { CACHE_TTL_MS, type Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import { cutOffReply } from "../domain/evolve-turn";
@@ -10,7 +10,7 @@ import { cachedOf } from "./prompt-cache";
 
 export class Everything {
   readonly #sums: CallSums;
-  /** Raw tokens of all that was said and stands. */
+  /** Raw tokens of everything said on the present branch, without what a retry took back. */
   #said = 0;
   #before = 0;
   #readAt = 0;
@@ -20,7 +20,7 @@ export class Everything {
     this.#sums = new CallSums(prices);
   }
 
-  /** `state`: as it really was before the event. */
+  /** `state` is the session's real state before the event. */
   take(event: StoredEvent, state: SessionState, perToken: number): void {
     if (event.type === "TurnStarted") {
       this.#turns += event.attempt === 1 ? 1 : 0;
@@ -42,7 +42,7 @@ export class Everything {
     this.#sums.called({ input, cached, output }, perToken === null ? 0 : Math.max(0, 1 - Math.abs(raw - estimate) / raw));
   }
 
-  /** The conversation goes on on another line, of so many tokens. */
+  /** The conversation goes on on another branch, which holds `said` tokens. */
   goOn(said: number): void {
     this.#said = said;
   }

@@ -1,4 +1,4 @@
-/** One compaction of a played session under way: its lease, the change that a summary makes, and its commit. */
+/** A compaction of a played session under way: its lease, the change that its summary makes, and its commit. */
 
 import { draftFromSummary, type SummaryText } from "../context/epoch-draft";
 import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
@@ -34,7 +34,7 @@ export const planOf = ({ range, source, replaces, keeps, merge, generation, spli
   mode,
 });
 
-/** What else the same change rewrites. */
+/** The other rungs of the plan, which the same change carries out. */
 export const besideSummary = ({ rungs }: CompactPlan): readonly Rung[] => rungs.filter((step) => step.rung !== "summarize");
 
 export function lease(rung: SummarizeRung, { compaction, ports: { session, policy } }: Work): Lease {
@@ -49,11 +49,11 @@ export function lease(rung: SummarizeRung, { compaction, ports: { session, polic
     inline: null,
   });
   const held = session.state.compaction.lease;
-  if (!held) throw new Error("a lease was not given");
+  if (!held) throw new Error("The session holds no lease after LeaseCompaction.");
   return { rung, summarized, token: held.token };
 }
 
-/** What every change of the view is drafted from. */
+/** The input from which every change of the view is drafted. */
 export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "plan" | "ports">) => ({
   state: session.state,
   limits,
@@ -83,6 +83,6 @@ export function commit(change: EpochDraft, { token }: Lease, { compaction, ports
   session.execute({ at: session.now, type: "RecordCompaction", compaction, token, change, call: null, inside });
 }
 
-/** The turn that waits for it. */
+/** The turn that waits for the compaction; null when none does. */
 export const insideOf = (turn: Work["ports"]["session"]["state"]["turn"]): TurnRun | null =>
   turn ? { turn: turn.id, incarnation: turn.incarnation } : null;

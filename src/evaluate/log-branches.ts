@@ -1,4 +1,4 @@
-/** A conversation that goes back, or on on another line: what the view of another policy then shows of it. */
+/** Events by which a conversation goes back or switches to another branch, changed to what another policy's view then shows. */
 import { isAmong, rangesWithin, withRange } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { StoredEvent } from "../domain/events";
@@ -7,7 +7,10 @@ import type { LogRecord } from "./log-record";
 
 type LineEvent = StoredEvent & { readonly type: "HistoryRewound" | "BranchSwitched" };
 
-/** What stands for positions of that line alone stays; everything else of it comes back, and the policy may compact it again. */
+/**
+ * Keeps the overlays that cover only positions of the resulting branch. Everything else of that branch comes back into the
+ * view, and the policy may compact it again.
+ */
 export function onOwnLine(event: LineEvent, state: SessionState, record: LogRecord): LineEvent {
   const { view, branch, next_position } = state;
   const from = event.type === "HistoryRewound" ? event.to + 1 : next_position;

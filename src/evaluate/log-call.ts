@@ -1,17 +1,17 @@
-/** A recorded call of a turn, as far as another policy's run can use it. */
+/** A recorded call of a turn, as the run of another policy can use it. */
 import { FINISHED_OUTCOMES } from "../domain/call-totals";
 import type { StoredEvent } from "../domain/events";
 import { generatedOf, isCount } from "../domain/model-call";
 
 export type CallEvent = StoredEvent & { readonly type: "ModelCallFinished" };
 
-/** Whether a model answered, wholly or in part: what ended without a word and without a report cost nothing that is known. */
+/** True when a model answered, wholly or in part. A call that ended without text and without a report has no known cost. */
 export const isAnswered = ({ usage, outcome }: CallEvent): boolean => usage !== null || FINISHED_OUTCOMES.includes(outcome);
 
 export interface Counted {
-  /** The provider's tokens for one estimated, as its report has it; null: it reported no count. */
+  /** The provider's tokens per estimated token, by its report; null when it reported no valid count. */
   readonly perToken: number | null;
-  /** Raw estimate of what it counted. */
+  /** The raw estimate of what the provider counted. */
   readonly estimate: number;
   readonly output: number;
 }

@@ -1,22 +1,22 @@
-/** A session's own record as it is gone through: what each item weighs, and the content that a policy may still ask for. */
+/** A session's record while its log is played: what each item weighs, and the content that a policy may still read. */
 import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { ItemId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
 import type { Weighed } from "./measures";
 
-/** In a transcript a result shows both its ends, of so many characters together (`context/prompts`). */
+/** A transcript shows both ends of a long result, together at most this many UTF-16 units (`context/prompts`). */
 const TRANSCRIPT_RESULT_CHARS = 2_000;
 
-/** Tokens as the estimator has them: neither scaled nor padded. */
+/** Tokens by the estimator, neither scaled nor padded. */
 interface LoggedItem extends Weighed {
   readonly meta: ItemMeta;
-  /** In a summary's transcript. */
+  /** Tokens in a summary's transcript. */
   readonly transcript: number;
 }
 
 export class LogRecord {
-  /** Oldest first, by position without gaps from the first one on. */
+  /** Oldest first. The positions have no gaps from the first one on. */
   readonly items: LoggedItem[] = [];
   readonly #results = new Map<ItemId, readonly Part[]>();
 
@@ -27,7 +27,7 @@ export class LogRecord {
     if (meta.kind === "tool_result") this.#results.set(meta.id, parts);
   }
 
-  /** Content; only of results, which alone are ever shown shortened. */
+  /** The content of a tool result. Empty for other items, because only results are ever shown shortened. */
   read({ id }: Pick<ItemMeta, "id">): readonly Part[] {
     return this.#results.get(id) ?? [];
   }
@@ -37,12 +37,12 @@ export class LogRecord {
     return this.items.slice(Math.max(0, from - first), Math.max(0, to - first + 1));
   }
 
-  /** Estimated tokens of all that is on a line. */
+  /** Estimated tokens of all items that are not on other branches (`elsewhere`). */
   tokensOn(elsewhere: readonly CoveredRange[]): number {
     return this.items.reduce((sum, { meta, tokens }) => sum + (isAmong(elsewhere, meta.position) ? 0 : tokens), 0);
   }
 
-  /** Lets go of the content that no view shows any more. */
+  /** Releases the content that no view shows any more. */
   keepOnly(shown: ReadonlySet<ItemId>): void {
     for (const id of this.#results.keys()) if (!shown.has(id)) this.#results.delete(id);
   }

@@ -1,6 +1,7 @@
 /**
- * One policy over a session's log. Everything that people and models did happens as it was recorded (imports, retries, stops,
- * failures); what the session did to its view by itself does not: this policy decides that anew, before each call and after each turn.
+ * Plays one policy over a session's log. What people and models did happens as it was recorded (imports, retries, stops,
+ * failures). What the session did to its view by itself does not: this policy decides that anew, before each call and after
+ * each turn.
  */
 import { assumeWindow, type ModelLimits, rawViewTokens } from "../context/budget";
 import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type Prices } from "../context/economy";
@@ -25,18 +26,18 @@ import type { RecordedSummaries } from "./recorded-summaries";
 import { RoomMaker } from "./room-maker";
 import { ViewChanges } from "./view-changes";
 
-/** The newest history that is looked at for verbatim words, in the provider's tokens (docs/policy.md). */
+/** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy.md). */
 const LAST_TOKENS = 8_000;
-/** Examples of what was come back to and not shown. */
+/** Maximum number of examples of identifiers that were needed and not shown. */
 const MAX_EXAMPLES = 50;
-/** Blocks are the same or they have nothing in common: their words are not known here. */
+/** Two different blocks have nothing in common, because their text is not known here. */
 const APART = { common: () => 0 };
 
 interface RunInput {
   readonly choice: PolicyChoice;
   readonly policy: Policy;
   readonly limits: ModelLimits;
-  /** What calls are charged by. */
+  /** The prices by which calls are charged. */
   readonly prices: Prices;
   readonly state: SessionState;
   readonly record: LogRecord;
@@ -91,7 +92,7 @@ export class LogRun {
       case "BranchSwitched":
         return this.session.apply(onOwnLine(event, this.session.state, this.#input.record));
       case "SessionForked": {
-        // What stood for the oldest of a copied past was another policy's.
+        // The overlays at the start of a copied past were made by another policy.
         const { view: _, ...bare } = event;
         return this.session.apply(bare);
       }
@@ -113,7 +114,7 @@ export class LogRun {
     }
   }
 
-  /** Something is said: what it comes back to is looked for in the view as it stands. */
+  /** Counts the earlier identifiers that a new item mentions, and those of them that the present view does not show. */
   said({ position }: ItemMeta, words: ReadonlySet<string>): void {
     const { needed, missed } = this.#input.mentions.recall(words, { position, state: this.session.state });
     this.#needed += needed;
@@ -143,7 +144,7 @@ export class LogRun {
     session.apply({ ...event, model, epoch: state.view.epoch, estimate: raw, usage, rent });
   }
 
-  /** A provider forgets what was not read for a while. */
+  /** Starts with an empty cache if nothing was read for as long as a provider keeps it. */
   #read(request: readonly Block[], scale: number, { at, ms }: Pick<CallEvent, "at" | "ms">): number {
     if (at - ms - this.#readAt >= CACHE_TTL_MS) this.#cache = new PromptCache(APART);
     this.#readAt = at;
@@ -176,7 +177,7 @@ export class LogRun {
     return this.#sums.amount;
   }
 
-  /** `everything`: the cost of sending all each time. */
+  /** `everything` is the cost of sending the whole history each time. */
   figures(everything: number): PolicyRun {
     const { choice, policy, record } = this.#input;
     const called = this.#sums.figures(this.#turns);
@@ -194,13 +195,13 @@ export class LogRun {
   }
 }
 
-/** Whether `memory_query` is offered is the policy's. */
+/** The policy decides whether `memory_query` is offered. */
 const withRecall = (state: SessionState, { recall }: Policy): SessionState => {
   const { recall: _, ...settings } = state.settings;
   return { ...state, settings: recall === "offered" ? settings : { ...settings, recall: false } };
 };
 
-/** One policy and one model are evaluated from beginning to end, whatever the session had in between. */
+/** One policy and one model are evaluated from beginning to end, whatever changes of them the log holds. */
 function withoutPolicy({ model: _, policy: __, recall: ___, ...changes }: Partial<SessionSettings>): Partial<SessionSettings> {
   return changes;
 }

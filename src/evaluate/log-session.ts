@@ -1,6 +1,6 @@
 /**
- * A session that lives its log again under another policy: the real commands, events and state. Content is known by its
- * weight alone, so the provider's tokens are the recorded estimates times what a call's report said of them.
+ * A session that plays its log again under another policy, with the real commands, events and state. Only the weight of its
+ * content is known, so the provider's tokens are the recorded estimates times the ratio that the calls reported.
  */
 import { ratioOf } from "../context/budget";
 import type { SummaryText } from "../context/epoch-draft";
@@ -66,7 +66,7 @@ export class LogSession implements Played {
     this.state = evolve(this.state, { ...event, seq: this.state.seq + 1 });
   }
 
-  /** The provider's tokens for one estimated, as the session has learned it. */
+  /** The provider's tokens per estimated token, as the session has learned it. */
   get perToken(): number {
     return ratioOf(this.state, this.#model);
   }
@@ -100,7 +100,7 @@ export class LogSession implements Played {
     return { text: "", tokens: raw };
   }
 
-  /** The next request in blocks, weighed by the estimator; nothing after `upTo`. */
+  /** The next request in blocks, weighed by the estimator, without items after position `upTo`. */
   request(upTo: number = Number.POSITIVE_INFINITY): Block[] {
     const { view, settings, pins } = this.state;
     const head = [settings.system, settings.tools, this.state.turn?.tools, ...pins].map((text) => text?.body ?? "").join(" ");
@@ -116,7 +116,7 @@ export class LogSession implements Played {
     return blocks;
   }
 
-  /** Another one as soon as the view shows it as less than it is. */
+  /** Returns another block as soon as the view shows the item with another weight. */
   #itemBlock(position: number, tokens: number): Block {
     const found = this.#items.get(position);
     if (found?.tokens === tokens) return found;

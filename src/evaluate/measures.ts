@@ -1,10 +1,10 @@
-/** How much of the newest history a request shows word for word. */
+/** Measures how much of the newest history a request shows word for word. */
 import { isAmong } from "../domain/branch";
 import type { Reduced } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 
-/** An item of the record, and what it weighs there. */
+/** An item of the record, with its weight. */
 export interface Weighed {
   readonly meta: Pick<ItemMeta, "position">;
   readonly tokens: number;
@@ -15,7 +15,7 @@ export interface Shown extends Pick<SessionState, "branch"> {
   readonly view: Pick<SessionState["view"], "items" | "reduced">;
 }
 
-/** Tokens of the newest `last` of the history, and how many of those the view shows verbatim: 0 to 1. */
+/** The share of the newest `last` tokens of the history that the view shows verbatim, from 0 to 1. */
 export function verbatimShare(record: readonly Weighed[], { view, branch }: Shown, last: number): number {
   const reduced = new Map(view.reduced.map((entry) => [entry.position, entry]));
   let looked = 0;
@@ -35,7 +35,7 @@ export function verbatimShare(record: readonly Weighed[], { view, branch }: Show
   return looked === 0 ? 1 : verbatim / looked;
 }
 
-/** Of an item that the view holds, perhaps as less than it is. */
+/** The share of an item that the view shows: less than 1 if it is shortened, 0 if it is cleared. */
 function shownShare(less: Reduced | undefined, chars: number): number {
   if (!less) return 1;
   return less.how === "shortened" ? Math.min(1, less.chars / Math.max(1, chars)) : 0;

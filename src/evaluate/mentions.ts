@@ -1,4 +1,7 @@
-/** Where a conversation says its identifiers, and what it comes back to that a view does not show. By position, never by text. */
+/**
+ * Remembers where a conversation mentions its identifiers, and finds those that it comes back to and a view does not show.
+ * Results hold positions, never text.
+ */
 
 import { isAmong } from "../domain/branch";
 import type { Part } from "../domain/message";
@@ -6,15 +9,15 @@ import type { SessionState, View } from "../domain/state";
 import { identifiersIn } from "./identifiers";
 import { messageText } from "./segments";
 
-/** Positions of one identifier that are remembered: the newest. */
+/** Maximum number of positions that are kept for one identifier: the newest. */
 const MENTIONS_KEPT = 16;
-/** What is not remembered cannot be missed: a bound on memory. */
+/** Bounds the memory. An identifier that is not remembered cannot be missed. */
 const MAX_IDENTIFIERS = 200_000;
 
 export interface Missed {
-  /** Who came back to it. */
+  /** Position of the item that came back to the identifier. */
   readonly position: number;
-  /** Where it was said last. */
+  /** Position at which it was mentioned last before that. */
   readonly said_at: number;
 }
 
@@ -31,7 +34,7 @@ export class Mentions {
     }
   }
 
-  /** Of the words that were said before, how many there are, and those that the view shows nowhere. */
+  /** Counts those of the words that were mentioned before, and finds those that the view shows nowhere. */
   recall(words: ReadonlySet<string>, at: { readonly position: number; readonly state: Pick<SessionState, "view" | "branch"> }): Recalled {
     const { view, branch } = at.state;
     const hidden = new Set(view.reduced.map(({ position }) => position));
@@ -56,7 +59,7 @@ interface Recalled {
 
 export const identifiersOf = (parts: readonly Part[]): ReadonlySet<string> => identifiersIn(messageText(parts));
 
-/** Items stand in order of position. */
+/** A binary search, because items are in order of position. */
 export function isShown({ items }: Pick<View, "items">, position: number): boolean {
   let low = 0;
   let high = items.length - 1;

@@ -1,4 +1,7 @@
-/** What plans are made for and carried out on: a session without an object, whatever its content is known by. */
+/**
+ * A session without an object, for which plans are made and on which they are carried out. How its content is known differs
+ * by implementation.
+ */
 import type { SummaryText } from "../context/epoch-draft";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
@@ -17,18 +20,18 @@ export interface Played {
   readonly state: SessionState;
   readonly now: number;
   readonly newId: NewId;
-  /** Throws when the session refuses: nothing is asked that it may refuse. */
+  /** Throws when the session refuses the command. Callers only use commands that it accepts. */
   execute(command: Command): void;
-  /** Content; empty: it is not known any more. */
+  /** The content of an item; empty when it is no longer known. */
   read(item: ItemMeta): readonly Part[];
-  /** What a transcript holds of each of these positions. */
+  /** Tokens that a transcript holds for each of these positions. */
   transcript(range: CoveredRange): readonly number[];
-  /** The summaries that stand. */
+  /** Tokens of the summaries in the view. */
   chainTokens(): number;
-  /** How long the summary over this range was when it was really made; null: none was. */
+  /** Tokens of the summary that was really made over this range; null when there was none. */
   recordedLength(range: CoveredRange): number | null;
-  /** Tokens of a summary over those of its source, where it is known how long this session's are; null: it is not. */
+  /** Tokens of this session's summaries divided by those of their sources; null when that is not known. */
   readonly summaryShare: number | null;
-  /** A summary takes its place: `text`, where one was written, else one of that length. */
+  /** Stores a summary: its `text` if it has one, else a stand-in of that length. */
   keepSummary(overlay: OverlayId, summary: KeptSummary): SummaryText;
 }

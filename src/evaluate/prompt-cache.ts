@@ -1,21 +1,27 @@
-/** A provider's prompt cache: the longest prefix that a request shares with an earlier one of its session, in steps. */
-/** What a request is made of: equal where it is the same object. */
+/**
+ * A provider's prompt cache. A request reads from it the longest prefix that it shares with an earlier request of its
+ * session, rounded down in steps.
+ */
+/** A part of a request. Two blocks are equal only if they are the same object. */
 export interface Block {
   readonly tokens: number;
 }
 
-/** Tokens that two blocks have in common at their start. */
+/** Number of tokens that two blocks have in common at their start. */
 interface Compare<B extends Block> {
   common(left: B, right: B): number;
 }
 
-/** What providers that cache by themselves do (docs/policy.md): nothing below the first, then by the second. */
+/**
+ * The rule of providers that cache by themselves (docs/policy.md): nothing below the first number, then in steps of the
+ * second.
+ */
 const LEAST_TOKENS = 1_024;
 const STEP_TOKENS = 128;
 
 type Node<B> = Map<B, Node<B>>;
 
-/** Tokens that are read from the cache when so many are known. */
+/** Tokens that are read from the cache when `shared` tokens match. */
 export const cachedOf = (shared: number): number => inSteps(shared, STEP_TOKENS);
 
 const inSteps = (shared: number, step: number): number => (shared < LEAST_TOKENS ? 0 : shared - (shared % step));
@@ -25,18 +31,21 @@ export class PromptCache<B extends Block> {
   readonly #compare: Compare<B>;
   readonly #step: number;
 
-  /** `step`: another one than providers have. */
+  /** `step` replaces the providers' own. */
   constructor(compare: Compare<B>, step = STEP_TOKENS) {
     this.#compare = compare;
     this.#step = step;
   }
 
-  /** Nobody has asked for so long that nothing is kept. */
+  /** Empties the cache, as a provider does after a long time without a request. */
   forget(): void {
     this.#root = new Map();
   }
 
-  /** Tokens of `request` that the cache holds; afterwards it holds all of it. `perToken`: the provider's tokens for one of the blocks'. */
+  /**
+   * Returns how many tokens of `request` the cache holds, and adds all of it. `perToken` is the provider's tokens per token
+   * of the blocks.
+   */
   read(request: readonly B[], perToken = 1): number {
     const shared = this.#longest(request);
     let node = this.#root;

@@ -1,4 +1,4 @@
-/** What really happened, read off the log: beside what a policy would have come to. */
+/** What really happened, read from the log, to compare a policy's run with. */
 import { roundCost } from "../domain/call-totals";
 import type { StoredEvent } from "../domain/events";
 import { evolve } from "../domain/evolve";
@@ -11,7 +11,7 @@ import { type CallEvent, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { ViewChanges } from "./view-changes";
 
-/** Items of a view that is only passed over: what a retry or a late result may still look at. */
+/** Number of items that the view keeps before the evaluated part: a retry or a late result may still need them. */
 const PASSED_OVER = 500;
 
 export class RecordedRun {
@@ -24,7 +24,7 @@ export class RecordedRun {
   #summarySpent: TokenCounts = NO_TOKENS;
   #cost = { usd: 0, summaries_usd: 0, unpriced_calls: 0 };
 
-  /** `counts`: it is of the part that is evaluated. */
+  /** `counts` is true when the event belongs to the evaluated part. */
   take(event: StoredEvent, counts: boolean): void {
     if (counts) this.#count(event);
     const next = evolve(this.state, event);
@@ -70,8 +70,8 @@ export class RecordedRun {
 }
 
 /**
- * What was said before the part that is evaluated is in no figure. A view that was never compacted is copied with each message, so that to pass
- * over 90,000 of them would take minutes.
+ * Shortens the view before the evaluated part, because no figure includes what was said there. A view that was never
+ * compacted is copied with each message, so passing over 90,000 of them would take minutes.
  */
 function forgetOld(state: SessionState): SessionState {
   const { view } = state;

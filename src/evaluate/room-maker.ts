@@ -1,4 +1,7 @@
-/** What happens before a call and after a turn so that requests fit and cost little: what the app does, without a model. */
+/**
+ * Makes room before a call and after a turn, so that requests fit and cost little. It does what the app does, without a
+ * model.
+ */
 import { limitOf, type ModelLimits, plannedNext } from "../context/budget";
 import { planGuard } from "../context/guard";
 import { isGentle, mayMakeRoom } from "../context/ladder";
@@ -10,14 +13,14 @@ import { planResults } from "../context/results-rung";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { Played } from "./played";
 
-/** Dropping voids the provider's count, and the next measure is a padded estimate: it may take a second look. */
+/** Dropping invalidates the provider's count, and the next measure is a padded estimate. So one round may not be enough. */
 const GUARD_ROUNDS = 3;
 
 export interface RoomSetup {
   readonly policy: Policy;
-  /** Off in the lab only. */
+  /** False in the lab only. */
   readonly guard: boolean;
-  /** The soft trigger is looked at before each call, as the lab's simulator does, whatever the policy says. */
+  /** True when the soft trigger is checked before each call, whatever the policy says. Used by the lab only. */
   readonly eachCall: boolean;
 }
 
@@ -25,7 +28,7 @@ interface Room {
   readonly session: Played;
   readonly setup: RoomSetup;
   readonly limits: ModelLimits;
-  /** Carries a plan out. */
+  /** Carries out a plan. */
   readonly take: (plan: CompactPlan) => void;
 }
 
@@ -36,7 +39,10 @@ export class RoomMaker {
     this.#room = room;
   }
 
-  /** Before a call: old results cleared, room made as the policy says, and what must fit. False: nothing helps. */
+  /**
+   * Prepares a call: clears old results, makes room as the policy says, and drops what does not fit. False when the request
+   * does not fit even so.
+   */
   prepare(): boolean {
     const { policy, guard } = this.#room.setup;
     this.#take(planResults({ state: this.#room.session.state, limits: this.#room.limits, policy }));
@@ -45,7 +51,7 @@ export class RoomMaker {
     return !guard || this.#fit();
   }
 
-  /** Between turns, in production in the background: it is done before the next message comes. */
+  /** Runs between turns. Production does this in the background; here it is done before the next message. */
   afterTurn(): void {
     const { policy, eachCall } = this.#room.setup;
     const completed = this.#room.session.state.turn === null && this.#room.session.state.last_turn?.status === "completed";
@@ -56,7 +62,7 @@ export class RoomMaker {
     this.#take(this.#plan("threshold"));
   }
 
-  /** As the app does (`make-room`). */
+  /** Follows the app's rules (`make-room`). */
   #makeRoom(): void {
     const trigger = this.#roomTrigger();
     const plan = trigger && mayMakeRoom(this.#room.setup.policy, trigger) ? this.#plan(trigger) : null;
@@ -72,7 +78,7 @@ export class RoomMaker {
     return eachCall || at === "each_call" || (at === "before_turn" && isFirst) ? "threshold" : null;
   }
 
-  /** What is still too much, the guard drops. */
+  /** Lets the guard drop what is still too much. False when the request does not fit even so. */
   #fit(): boolean {
     for (let round = 0; round < GUARD_ROUNDS; round++) {
       const plan = planGuard({ state: this.#room.session.state, limits: this.#room.limits, policy: this.#room.setup.policy });

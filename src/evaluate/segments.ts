@@ -1,24 +1,24 @@
 /**
- * A request as a tokenizer sees it: one segment for each message. Segments are interned, so that two requests share a
- * prefix exactly where they hold the same objects. Which tokenizer it is, is whoever asks to say: the lab has the true
- * one, whose tables a Worker has no room for.
+ * A request as a tokenizer sees it: one segment for each message. Segments are interned, so two requests share a prefix
+ * exactly where they hold the same objects. The caller brings the tokenizer: the lab has a true one, whose tables are too
+ * large for a Worker.
  */
 import type { BuiltView, ViewMessage } from "../context/view";
 import type { Part } from "../domain/message";
 
-/** What a message adds around its content: role and delimiters, as `test/support/stand-in/count-tokens` has it. */
+/** Tokens that a message adds around its content (role and delimiters), as in `test/support/stand-in/count-tokens`. */
 const FRAME_TOKENS = 4;
 
 interface Tokenizer {
   readonly count: (text: string) => number;
-  /** Tokens that two texts have in common at their start. */
+  /** Number of tokens that two texts have in common at their start. */
   readonly shared: (left: string, right: string) => number;
 }
 
 export interface Segment {
   readonly role: ViewMessage["role"];
   readonly text: string;
-  /** Of the text and of what is around it. */
+  /** Tokens of the text and of the frame around it. */
   readonly tokens: number;
 }
 
@@ -53,13 +53,13 @@ export class Segments {
     return system === null ? said : [this.of("system", system), ...said];
   }
 
-  /** Tokens that two segments have in common at their start: a message is never taken for one of another role. */
+  /** Number of tokens that two segments have in common at their start. Segments of different roles have none. */
   common(left: Segment, right: Segment): number {
     if (left === right) return left.tokens;
     return left.role === right.role ? FRAME_TOKENS + this.#tokenizer.shared(left.text, right.text) : 0;
   }
 
-  /** Tokens that two requests have in common at their start. */
+  /** Number of tokens that two requests have in common at their start. */
   commonPrefix(left: readonly Segment[], right: readonly Segment[]): number {
     let shared = 0;
     for (const [index, segment] of left.entries()) {
@@ -72,7 +72,7 @@ export class Segments {
   }
 }
 
-/** What of a part goes over the wire and is read by the model. */
+/** The content of a part that is sent and that the model reads. */
 function partSegment(part: Part): string {
   switch (part.type) {
     case "text":

@@ -1,6 +1,7 @@
 /**
- * A summary by a summariser that may fail, as production has it (`app/compaction`): each answer is judged by the real check, what is none is
- * asked for again as a transcript, and with the last attempt the fallback of the policy takes its place.
+ * Plays a summary by a summariser that may fail, by the rules of production (`app/compaction`): the real check judges each
+ * answer, a failed summary is requested again as a transcript, and after the last attempt the policy's fallback takes its
+ * place.
  */
 import { ratioOf } from "../context/budget";
 import { draftFromRungs, draftFromSummary, isSmallerBySummary } from "../context/epoch-draft";
@@ -21,7 +22,7 @@ import { changeBy, commit, draftInputOf, insideOf, type Lease, lease, type Work 
 import type { Summariser } from "./summariser";
 import { partInput, partsOf, type SummarySource, summarySource } from "./summary-cost";
 
-/** What was read so far of a source that is read in parts. */
+/** The progress of a source that is read in parts. */
 interface Fold {
   readonly done: number;
   /** Tokens of the summary so far. */
@@ -57,7 +58,7 @@ export class SummaryAttempts {
       const dropped = this.#fail(done.error, leased, attempt === attempts);
       if (attempt === attempts) return this.#carried(dropped);
       if (rung.mode !== "transcript" || rung.reread > 0) this.#fold = null;
-      // The view is as it was: a plan made anew would differ in this alone.
+      // The view has not changed, so a new plan would differ only in this.
       rung = { ...rung, mode: "transcript", reread: 0 };
     }
     return this.#carried("none");
@@ -79,7 +80,10 @@ export class SummaryAttempts {
     return ok(null);
   }
 
-  /** The request up to the cut, or a transcript of the source, part by part: what was read before a part failed is not read again. */
+  /**
+   * Reads the request up to the cut, or a transcript of the source, part by part. Parts that were read before one failed are
+   * not read again.
+   */
   #write({ rung }: Lease): Call["judged"] {
     const source = summarySource(rung, this.#work.ports);
     if (rung.mode === "same_prefix") return this.#call(rung, source, this.#work.ports.readPrefix(rung.range.to));
@@ -118,7 +122,10 @@ export class SummaryAttempts {
     return fallback ? "drop" : "none";
   }
 
-  /** Inside a turn the guard drops what must go; a note, where the policy asks for one, stands for what it covers. */
+  /**
+   * Inside a turn there is no fallback, because the guard drops what must go. The exception is a note, where the policy asks
+   * for one: it replaces what it covers.
+   */
   #fallback(): EpochDraft | null {
     const { session, limits, policy } = this.#work.ports;
     if (session.state.turn && policy.on_failure !== "note") return null;

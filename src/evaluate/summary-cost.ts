@@ -1,4 +1,4 @@
-/** What a summary of a played session reads, how long it is where all goes well, and what reading it costs. */
+/** What a summary of a played session reads, how long it is when nothing goes wrong, and what reading it costs. */
 import { limitOf, type ModelLimits } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
@@ -9,22 +9,25 @@ import type { Played } from "./played";
 
 export interface SummaryPorts {
   readonly session: Played;
-  /** What it costs to read the request up to a position, with the instruction behind it. */
+  /** Tokens of reading the request up to a position, with the instruction after it. */
   readonly readPrefix: (to: number) => Pick<TokenCounts, "input" | "cached">;
   readonly limits: ModelLimits;
   readonly policy: Policy;
-  /** A folded summary is as long as its share of the chain and of what is new; else of what is new alone. */
+  /**
+   * True when the length of a folded summary is a share of the chain and the new messages; false when it is a share of the
+   * new messages alone.
+   */
   readonly countsChain: boolean;
 }
 
 export interface SummarySource {
-  /** Tokens of each message that a transcript of it holds. */
+  /** Tokens of each message in a transcript of the source. */
   readonly messages: readonly number[];
   /** Tokens of the summaries that are folded with it. */
   readonly chain: number;
-  /** Tokens of its summary, by the share of docs/policy.md. */
+  /** Tokens of its summary, by the share in docs/policy.md. */
   readonly expected: number;
-  /** Tokens of messages that one call takes. */
+  /** Maximum tokens of messages in one call. */
   readonly room: number;
 }
 
@@ -40,7 +43,10 @@ export function summarySource(rung: SummarizeRung, ports: SummaryPorts): Summary
   return { messages, chain, expected: session.recordedLength(rung.range) ?? guessed, room };
 }
 
-/** What is read of the record again, as production does (`lease-compaction`): back from the newest summary, a page at a time. */
+/**
+ * Tokens of the messages that are read from the record again, as production reads them (`lease-compaction`): backwards from
+ * the newest summary, a page at a time.
+ */
 function reread({ range, reread: most }: SummarizeRung, session: Played): number[] {
   const read: number[] = [];
   let left = most;
@@ -59,7 +65,7 @@ function reread({ range, reread: most }: SummarizeRung, session: Played): number
 
 const REREAD_PAGE = 64;
 
-/** A source beyond the summariser's window is read in parts: tokens of each. */
+/** Tokens of each part in which a source is read that exceeds the summariser's window. */
 export function partsOf({ messages, room }: Pick<SummarySource, "messages" | "room">): readonly number[] {
   const parts: number[] = [];
   let part = 0;
@@ -73,10 +79,10 @@ export function partsOf({ messages, room }: Pick<SummarySource, "messages" | "ro
   return [...parts, part];
 }
 
-/** One part, with the summary so far. */
+/** Tokens read for one part, with the summary so far. */
 export const partInput = (part: number, before: number): number => INSTRUCTION_TOKENS + before + part;
 
-/** All parts, where none fails. */
+/** Tokens of all parts when none fails. */
 export function transcriptCost(source: SummarySource): TokenCounts {
   const { chain, expected } = source;
   return partsOf(source).reduce(

@@ -1,4 +1,4 @@
-/** The changes of a view, as far as an answer holds them, and what became of the record at the end. */
+/** Collects the changes of a view, as many as an answer holds, and what became of the record at the end. */
 
 import { isAmong } from "../domain/branch";
 import type { CoveredRange } from "../domain/compaction-events";
@@ -10,7 +10,7 @@ import type { LogRecord } from "./log-record";
 
 type EpochChanged = Extract<Event, { type: "EpochChanged" }>;
 
-/** Changes that an answer lists; a policy that clears before each call makes thousands. */
+/** Maximum number of changes in an answer: a policy that clears before each call makes thousands. */
 const MAX_CHANGES = 200;
 
 interface When {

@@ -1,4 +1,7 @@
-/** The answer to what starts or continues a turn: an acknowledgement, the turn as it is spoken, or the finished turn. */
+/**
+ * Answers requests that start or continue a turn: with an acknowledgement, with the turn as a stream, or with the finished
+ * turn.
+ */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Accepted } from "../app/session-views";
@@ -26,12 +29,12 @@ function toView({ message_id, turn_id, position, queued, cursor }: Accepted): Ac
   return { message_id, turn_id, position, queued, cursor };
 }
 
-/** Tells a repetition from a first request. */
+/** Marks the answer to a repeated request. */
 function markReplay(c: Context<HttpEnv>, accepted: Accepted): void {
   if (accepted.replayed) c.header("idempotent-replayed", "true");
 }
 
-/** What was only appended is there at once. */
+/** Answers a message that was only appended. No turn runs, so the answer is complete at once. */
 export function answerAppended(c: Context<HttpEnv>, accepted: Accepted): Response {
   markReplay(c, accepted);
   return c.json(toView(accepted), 201);

@@ -1,7 +1,13 @@
-/** What a refusal says, before it is a document: its status and words. The tables of reasons are in `problem` and beside it. */
+/**
+ * What a refusal says before it becomes a document: its status and its texts. The tables of reasons are in `problem` and the
+ * files beside it.
+ */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-/** `field`: the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path, or `body`. */
+/**
+ * `field` is the path as the client wrote it (`results.0.output`), the name of a header or of a parameter of query or path,
+ * or `body`.
+ */
 export interface FieldError {
   readonly field: string;
   readonly detail: string;
@@ -18,7 +24,7 @@ export interface RouteAnswer {
 }
 
 export const NOT_FOUND = { status: 404, title: "Not found" } as const;
-/** The parameter of the path that names nothing the caller may know. */
+/** Refuses a parameter of the path that names nothing, or nothing that the caller may know of. */
 export const unknown = (what: string, field = `${what}_id`): RouteAnswer => {
   const detail = `no such ${what}`;
   return { ...NOT_FOUND, detail: `${field}: ${detail}.`, errors: [{ field, detail }] };

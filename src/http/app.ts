@@ -1,4 +1,4 @@
-/** The HTTP door. It parses, asks the objects, and words their answers; it decides nothing about a conversation. */
+/** The HTTP app. It parses requests, calls the objects and formats their answers. It decides nothing about a conversation. */
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { authenticate, requireAdmin } from "./auth";
 import type { HttpDeps, HttpEnv } from "./deps";
@@ -30,7 +30,7 @@ import { registerTurns } from "./routes/turns";
 import { registerUsage } from "./routes/usage";
 import { refuseInvalid } from "./validation";
 
-/** Build it once per isolate: it holds nothing of a request. */
+/** Build it once per isolate: it holds no data of a request. */
 export function createApp(deps: HttpDeps): OpenAPIHono<HttpEnv> {
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid });
   app.use(observe(deps));

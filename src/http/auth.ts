@@ -1,6 +1,6 @@
 /**
- * Who asks. The tenant comes from the key and from nowhere else (docs/design.md §1.9). `/v1` is closed by default:
- * a route that forgot to say what it needs still asks for a key.
+ * Authenticates the caller. The tenant comes from the key and from nothing else (docs/design.md §1.9). `/v1` is closed by
+ * default: a route that declares no scope still requires a key.
  */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Principal, Scope } from "../app/tenant-api";
@@ -14,14 +14,14 @@ function bearerOf(c: Context<HttpEnv>): string | null {
   return BEARER.exec(c.req.header("authorization") ?? "")?.[1] ?? null;
 }
 
-/** Null: no valid key. A cached look-up may be older than the key's end. */
+/** Null when there is no valid key. The expiry is checked here because a cached look-up may be older than it. */
 async function findValid(key: string | null, { authenticate: findPrincipal, now }: HttpDeps): Promise<Principal | null> {
   const principal = key === null ? null : await findPrincipal(key);
   const expired = principal?.expires_at != null && principal.expires_at <= now();
   return expired ? null : principal;
 }
 
-/** For every path of `/v1` but the admin's. */
+/** For every path below `/v1` except the admin's. */
 export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     if (c.req.path.startsWith(ADMIN_PATH)) return await next();
@@ -33,16 +33,16 @@ export function authenticate(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   };
 }
 
-/** Sessions hold nothing that an isolate remembers. */
+/** True when a request may change what isolates cache of its tenant. Requests to sessions change nothing of that. */
 const changesTenant = ({ method, path }: Context<HttpEnv>["req"]): boolean => method !== "GET" && !path.startsWith("/v1/sessions");
 
-/** Asks again whether the key of this request is valid, for what outlives the request. */
+/** Returns a check whether the key of this request is still valid, for answers that outlive the request. */
 export function keyCheck(c: Context<HttpEnv>, deps: HttpDeps): () => Promise<boolean> {
   const key = bearerOf(c);
   return async () => (await findValid(key, deps)) !== null;
 }
 
-/** Null: any valid key will do. */
+/** Null accepts any valid key. */
 export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const principal = c.get("principal");
@@ -52,14 +52,14 @@ export function requireScope(scope: Scope | null): MiddlewareHandler<HttpEnv> {
   };
 }
 
-/** Behind `requireScope` there always is one; its absence is a defect. */
+/** The caller's principal. `requireScope` makes sure that there is one, so its absence is a defect. */
 export function principalOf(c: Context<HttpEnv>): Principal {
   const principal = c.get("principal");
-  if (!principal) throw new Error("A route that needs a principal was reached without one");
+  if (!principal) throw new Error("A route that requires a principal was reached without one");
   return principal;
 }
 
-/** In a time that depends on neither text: their digests are compared, all bytes of them. */
+/** Compares the digests, all bytes of them, so that the time depends on neither text. */
 async function isSame(given: string, expected: string): Promise<boolean> {
   const encoder = new TextEncoder();
   const digests = await Promise.all([given, expected].map((text) => crypto.subtle.digest("SHA-256", encoder.encode(text))));
@@ -68,7 +68,7 @@ async function isSame(given: string, expected: string): Promise<boolean> {
   return a.reduce((difference, byte, index) => difference | (byte ^ (b[index] ?? 0)), 0) === 0;
 }
 
-/** The deployment's own key. Without one configured, nobody is the admin. */
+/** Requires the deployment's own key. If none is configured, every request is refused. */
 export function requireAdmin({ config }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const given = bearerOf(c);

@@ -1,4 +1,7 @@
-/** Reads a JSON body once: bounded by the bytes that arrive, not by what a header claims. An empty body stands for `{}`. */
+/**
+ * Reads a JSON body once. The limit applies to the bytes that arrive, because a header may claim less. An empty body counts
+ * as `{}`.
+ */
 import type { Context, MiddlewareHandler } from "hono";
 import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
@@ -40,14 +43,14 @@ async function readText(request: Request): Promise<Result<string, RequestError>>
   return text.ok ? checkJson(text.value) : text;
 }
 
-/** The request with that body, for the validators: the original's has been read. */
+/** The request with that body for the validators, because the original's body has been read. */
 function rewind({ url, method, headers }: Request, text: string): Request {
   const isDeclared = headers.has("content-type");
   const body = text === "" && isDeclared ? "{}" : text;
   return new Request(url, { method, headers, body: body === "" ? null : new TextEncoder().encode(body) });
 }
 
-/** Before the validators. */
+/** Runs before the validators. */
 export const readBody: MiddlewareHandler<HttpEnv> = async (c: Context<HttpEnv>, next) => {
   const text = await readText(c.req.raw);
   if (!text.ok) return sendProblem(c, text.error);

@@ -1,18 +1,21 @@
 /**
- * A stream that goes on only as long as the key that it was opened with is valid. Its bytes are passed on by the runtime;
- * the timer beside it is all that is done here, however much is said.
+ * A stream that goes on only while the key that opened it is valid. The runtime passes its bytes on; this module only runs a
+ * timer beside it, whatever the amount of data.
  */
 import type { Schedule } from "../app/session-ports";
 
-/** Between two looks at the key. A look may be answered from what the isolate remembers of keys, which is as old as that at most. */
+/**
+ * Time between two checks of the key. A check may be answered from the isolate's cache of keys, which is at most as old as
+ * that.
+ */
 export const KEY_CHECK_MS = 30_000;
 
 interface BoundStreamInput {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Throws when it cannot be known: then the stream goes on, and the next look tells. */
+  /** Throws when the key cannot be checked. The stream then goes on, and the next check decides. */
   isValid(): Promise<boolean>;
   readonly schedule: Schedule;
-  /** Passes bytes through as they are. */
+  /** Makes a pipe that passes bytes through unchanged. */
   newPipe(): TransformPair;
 }
 
@@ -21,23 +24,23 @@ export interface TransformPair {
   readonly writable: WritableStream<Uint8Array>;
 }
 
-/** Ends as the stream ends, or in good order once the key is gone: its client may come again with another one. */
+/** Ends when `stream` ends, or normally once the key is invalid: the client may come back with another key. */
 export function boundToKey({ stream, isValid, schedule, newPipe }: BoundStreamInput): ReadableStream<Uint8Array> {
   const { readable, writable } = newPipe();
   const gone = new AbortController();
   const stop = repeat(schedule, async () => {
     if (!(await isValid().catch(() => true))) gone.abort();
   });
-  // Without `preventAbort` whoever reads would be told of a failure.
+  // Without `preventAbort`, the reader would get an error.
   stream
     .pipeTo(writable, { signal: gone.signal, preventAbort: true })
     .catch((error: unknown) => (gone.signal.aborted ? writable.close() : writable.abort(error)))
-    .catch(() => undefined) // nobody is left to read
+    .catch(() => undefined) // no reader is left
     .finally(stop);
   return readable;
 }
 
-/** `work` again and again, `KEY_CHECK_MS` after it was done, until the result is called. */
+/** Runs `work` again and again, `KEY_CHECK_MS` after it last finished, until the returned function is called. */
 function repeat(schedule: Schedule, work: () => Promise<void>): () => void {
   let isOver = false;
   let cancel = (): void => undefined;

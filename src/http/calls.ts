@@ -1,9 +1,12 @@
-/** Calls to objects: what is safe to repeat is repeated once, with a fresh stub, when the runtime says that it may be. */
+/**
+ * Calls to objects. A call that is safe to repeat is repeated once, with a fresh stub, when the runtime marks its error as
+ * retryable.
+ */
 
-/** The runtime marks its errors; an `Error`'s own fields do not cross RPC, these do. */
+/** The runtime's marks on an error. They cross RPC; an `Error`'s own properties do not. */
 interface Marks {
   readonly retryable: boolean;
-  /** The object has more requests than it can take: repeating makes it worse. */
+  /** The object has more requests than it can take, so repeating the call makes it worse. */
   readonly overloaded: boolean;
 }
 
@@ -15,7 +18,10 @@ export function marksOf(error: unknown): Marks {
   };
 }
 
-/** `connect` makes a fresh stub. Only for what happens once however often it is asked: reads, and writes with a key. */
+/**
+ * `connect` makes a fresh stub. Use this only for work that has one effect however often it is asked for: reads, and writes
+ * with an idempotency key.
+ */
 export async function callTwice<Api, T>(connect: () => Api, work: (api: Api) => Promise<T>): Promise<T> {
   try {
     return await work(connect());

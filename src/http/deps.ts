@@ -1,4 +1,7 @@
-/** What the door needs of the house: handed in by the wiring, so that every route runs in plain Node against fakes. */
+/**
+ * What the HTTP app needs of the rest of the system. The wiring passes it in, so that every route runs in plain Node against
+ * fakes.
+ */
 import type { WholeSessionApi } from "../app/control-api";
 import type { ProbeLimits } from "../app/models/probe-limits";
 import type { CredentialSealer } from "../app/models/rotate-credentials";
@@ -14,45 +17,45 @@ import type { Result } from "../lib/result";
 import type { TransformPair } from "./bound-stream";
 
 export interface HttpConfig {
-  /** Bearer of the admin routes; null: those routes refuse. */
+  /** Bearer token of the admin routes. Null: those routes refuse every request. */
   readonly adminKey: string | null;
-  /** For development: a tenant's base URL may be http and local. */
+  /** True in development: a tenant's base URL may be http and local. */
   readonly allowPrivateModelUrls: boolean;
-  /** For development: a tool's URL may be http and local. */
+  /** True in development: a tool's URL may be http and local. */
   readonly allowPrivateToolUrls: boolean;
-  /** What a session gets whose tenant and client name none. */
+  /** The policy of a session when neither its client nor its tenant names one. */
   readonly defaultPolicy: PolicyChoice;
 }
 
 export interface HttpDeps {
-  /** A fresh stub at each call: after an object was reset, the old one stays broken. */
+  /** Returns a fresh stub at each call: after an object was reset, an old stub stays broken. */
   sessions(tenant: TenantId, session: SessionId): WholeSessionApi;
-  /** A fresh stub at each call. */
+  /** Returns a fresh stub at each call. */
   tenants(tenant: TenantId): TenantApi & TenantMaintenance;
   readonly sessionList: SessionList;
   readonly usageList: UsageList;
   readonly executions: ExecutionReader;
-  /** The rows of a tenant's sessions: the live ones, and others to compare them with. */
+  /** The read model's rows of a tenant's sessions: the live ones, and scratch rows to compare them with. */
   rows(tenant: TenantId): RebuildRows;
-  /** The tenant's own row and its models'. */
+  /** The read model's rows of the tenant itself and of its models. */
   tenantRows(tenant: TenantId): TenantRows;
-  /** Seals tenants' credentials before they leave this Worker; null: the deployment has no key for it. */
+  /** Seals tenants' credentials before they leave this Worker. Null when the deployment has no key for that. */
   readonly sealer: CredentialSealer | null;
-  /** Asks the provider for a model's limits, with the key that the tenant's calls of it have. */
+  /** Asks the provider for a model's limits, with the key that the tenant's calls of the model use. */
   probeLimits(tenant: TenantId, model: ModelSpec): ReturnType<ProbeLimits>;
-  /** Asks an MCP server what it has, with the tenant's credential that it names. */
+  /** Asks an MCP server for its tools, with the tenant's credential that the server's entry names. */
   listMcpTools(tenant: TenantId, server: McpServer): Promise<Result<McpListing, McpFailure>>;
-  /** Null: not a key, unknown, expired or revoked. */
+  /** Null when the text is not a key, or the key is unknown, expired or revoked. */
   authenticate(key: string): Promise<Principal | null>;
-  /** A new key of that tenant, for this deployment. Shown once; only its hash is kept. */
-  /** A request may have changed what is remembered of its tenant: keys, models, credentials, tools. */
+  /** Call this when a request may have changed what is cached of its tenant: keys, models, credentials, tools. */
   noteChange(tenant: TenantId): void;
+  /** Makes a new key of that tenant, for this deployment. It is shown once; only its hash is kept. */
   generateKey(tenant: TenantId): Promise<string>;
   hashKey(key: string): Promise<string>;
   readonly newId: NewId;
   readonly now: Clock;
   readonly schedule: Schedule;
-  /** Passes bytes through, natively where the runtime can: no code of ours runs for a chunk. */
+  /** Makes a pipe that passes bytes through, natively where the runtime can: then no JavaScript runs for a chunk. */
   newPipe(): TransformPair;
   readonly log: Log;
   readonly config: HttpConfig;
@@ -61,9 +64,9 @@ export interface HttpDeps {
 export interface HttpEnv {
   readonly Variables: {
     requestId: string;
-    /** Set by `authenticate`, and by nothing else: where a tenant comes from. */
+    /** The only source of the tenant. Set by `authenticate` and by nothing else. */
     principal?: Principal;
-    /** The body as it came, for the digest of an idempotency key. */
+    /** The body as received, for the digest of an idempotency key. */
     rawBody?: string;
   };
 }

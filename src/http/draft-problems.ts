@@ -1,4 +1,4 @@
-/** Why a draft is refused: part of the table in `problem`. */
+/** The refusals that concern drafts: part of the table in `problem`. */
 import type { SessionError } from "../app/session-api";
 import { conflict, type RouteAnswer } from "./answer";
 

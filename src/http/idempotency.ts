@@ -1,4 +1,7 @@
-/** `Idempotency-Key`: with it a request may be sent again and happens once. Kept for 24 hours by the object it concerns. */
+/**
+ * The header `Idempotency-Key`: a request that has it may be sent again and takes effect once. The object that the request
+ * concerns keeps the key for 24 hours.
+ */
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
@@ -18,16 +21,16 @@ const headersOf = (description: string) =>
 
 export const idempotencyHeaders = headersOf(KEPT);
 
-/** A tenant's id is derived from the key (decisions/0007): it can make no second one. */
+/** The tenant's id is derived from the key (docs/decisions/0007), so a key can make only one tenant. */
 export const newTenantHeaders = headersOf(`${KEPT} After that the key is spent: 409 tenant_exists.`);
 
-/** The key with the digest of method, path and body as they came; null without a key. */
+/** The key, with the digest of method, path and body as received. Null without a key. */
 export async function readIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {
   if (key === undefined) return null;
   return { key, digest: await sha256(`${c.req.method} ${c.req.path}\n${c.get("rawBody") ?? ""}`) };
 }
 
-/** The admin's keys are its own: no tenant's key, which holds no space, is ever the same. */
+/** Keeps the admin's keys apart from those of tenants, which cannot contain a space. */
 export async function readAdminIdempotency(c: Context<HttpEnv>, key: string | undefined): Promise<Idempotency | null> {
   const read = await readIdempotency(c, key);
   return read && { ...read, key: `admin ${read.key}` };

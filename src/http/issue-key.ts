@@ -1,4 +1,4 @@
-/** Makes a key of a tenant. The tenant's object gets its hash; the key itself is in the answer and nowhere else. */
+/** Makes a key of a tenant. The tenant's object gets its hash; the key itself is only in the answer. */
 import type { Context } from "hono";
 import type { Idempotency } from "../app/session-api";
 import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
@@ -11,16 +11,16 @@ interface KeyOrder {
   readonly tenant: TenantId;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Epoch milliseconds; null: never. */
+  /** Epoch milliseconds; null when the key never expires. */
   readonly expires_at: number | null;
-  /** The key that asks; null: the deployment's admin. */
+  /** The key that made the request; null for the deployment's admin. */
   readonly by: KeyId | null;
   readonly idempotency: Idempotency | null;
 }
 
 interface IssuedKey {
   readonly view: KeyView;
-  /** Null: an earlier request with the same idempotency key made it. Its secret was in that answer, and nobody has it but who read it. */
+  /** Null when an earlier request with the same idempotency key made the key. Only that answer contained the secret. */
   readonly key: string | null;
 }
 
@@ -28,17 +28,17 @@ export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): 
   const key = await deps.generateKey(tenant);
   const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
   const add = (api: TenantApi) => api.addKey(input);
-  // Only with an idempotency key it is safe to ask again, when the answer was lost.
+  // Without an idempotency key, a repetition after a lost answer would make a second key.
   const added = order.idempotency ? await callTwice(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
   return added.ok ? ok({ view: added.value, key: added.value.id === input.id ? key : null }) : added;
 }
 
-/** Says of an answer that it is an earlier request's outcome. */
+/** Marks an answer that repeats the outcome of an earlier request. */
 export function markReplayed(c: Context<HttpEnv>, { key }: IssuedKey): void {
   if (key === null) c.header("idempotent-replayed", "true");
 }
 
-/** What is wrong with the time, or null. */
+/** What is wrong with the time; null when nothing is. */
 export function refuseExpiry(expiresAt: number | null, now: number): string | null {
   return expiresAt !== null && expiresAt <= now ? "must be in the future" : null;
 }

@@ -1,11 +1,14 @@
-/** What JSON allows and the house does not: text that is no Unicode, nesting without end, and the name `__proto__`. */
+/**
+ * Refuses what JSON allows and this API does not: text that is not well-formed Unicode, nesting without limit, and the name
+ * `__proto__`.
+ */
 import { protoPath } from "../lib/proto-name";
 import type { FieldError } from "./answer";
 
-/** Deeper than any schema or tool result has a use for; far less than what overflows a stack. */
+/** Deeper than any schema or tool result needs, and far less than what overflows a stack. */
 const MAX_DEPTH = 64;
 
-/** Only an escape can bring a lone surrogate into UTF-8; most bodies have none and are not walked. */
+/** Only an escape can bring a lone surrogate into UTF-8. Most bodies have none and are not searched. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 91, 93, 123, 125];
 
@@ -15,7 +18,10 @@ interface Place {
   readonly parent: Place | null;
 }
 
-/** The index of the string's closing quote, or the end. By hand, because a regular expression takes quadratic time on a string without end. */
+/**
+ * The index of the string's closing quote, or of the end. A loop, because a regular expression takes quadratic time on a
+ * string that does not end.
+ */
 function skipString(json: string, start: number): number {
   let at = start + 1;
   for (let code = json.charCodeAt(at); at < json.length && code !== QUOTE; code = json.charCodeAt(at)) at += code === BACKSLASH ? 2 : 1;
@@ -41,7 +47,7 @@ function pathOf(place: Place): string {
 }
 
 function surrogateAt(place: Place): FieldError | null {
-  // The name itself cannot be repeated back: the answer would not be Unicode either.
+  // The name itself cannot be quoted: the answer would not be well-formed Unicode either.
   if (!place.key.isWellFormed()) return { field: pathOf(place.parent ?? place), detail: "has a name with a lone surrogate" };
   const isText = typeof place.value === "string";
   return isText && !String(place.value).isWellFormed() ? { field: pathOf(place), detail: "contains a lone surrogate" } : null;
@@ -58,7 +64,7 @@ function findSurrogate(root: unknown): FieldError | null {
   return null;
 }
 
-/** A fault, or null. Throws a `SyntaxError` for what is not JSON, unless that never comes up. */
+/** A fault, or null. Throws a `SyntaxError` for text that is not JSON, but only if a check has to parse it. */
 export function findJsonFault(json: string): FieldError | null {
   if (isTooDeep(json)) return { field: "body", detail: `nested deeper than ${MAX_DEPTH} levels` };
   const path = protoPath(json);

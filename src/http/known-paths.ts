@@ -1,4 +1,4 @@
-/** Tells an unknown path from a known one that was asked in the wrong way. */
+/** Tells an unknown path from a known one with the wrong method. */
 import type { Context } from "hono";
 import type { HttpEnv } from "./deps";
 import { sendProblem } from "./problem";
@@ -14,11 +14,11 @@ function toPattern(path: string): RegExp {
   return new RegExp(`^${segments.join("/")}$`);
 }
 
-/** A model's id may hold slashes, which a path takes for its own. */
+/** A model's id may contain slashes, which a path would take for its own. */
 const MODEL_PATH = /^\/v1\/models\/[^/]+\/./;
 const SLASH_HINT = "In a model's id, / is written %2F.";
 
-/** The app's `notFound`: 405 with `Allow` for a known path, else 404. */
+/** The app's `notFound`: answers 405 with `Allow` for a known path, else 404. */
 export function answerUnknown(routes: readonly Route[]): (c: Context<HttpEnv>) => Response {
   const known = routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => ({ method, pattern: toPattern(path) }));
   return (c) => {

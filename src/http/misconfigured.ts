@@ -1,4 +1,7 @@
-/** What a deployment answers, whatever is asked, while a variable of its configuration is wrong: which one and why, never its value. */
+/**
+ * The answer to every request while a variable of the configuration is invalid. It says which one and why, and never shows
+ * the value.
+ */
 import type { z } from "zod";
 import type { Log } from "../app/ports";
 import { toFieldErrors } from "./validation";

@@ -1,8 +1,8 @@
-/** What kind of answer the client asked for (RFC 9110 §12.5.1, RFC 7240 §4.1). */
+/** Reads what kind of answer the client asks for (RFC 9110 §12.5.1, RFC 7240 §4.1). */
 
 interface Weighted {
   readonly name: string;
-  /** 0 to 1; 0: not wanted. */
+  /** From 0 to 1; 0 means not wanted. */
   readonly weight: number;
 }
 
@@ -13,7 +13,7 @@ function parseRange(text: string): Weighted {
   return { name, weight: Number.isFinite(weight) ? weight : 0 };
 }
 
-/** Server-sent events were asked for by name, and JSON is not wanted more. */
+/** True when the client names server-sent events and does not prefer JSON. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   const ranges = (accept ?? "").split(",").map(parseRange);
   const weightOf = (name: string): number => ranges.find((range) => range.name === name)?.weight ?? 0;
@@ -21,7 +21,7 @@ export function acceptsEventStream(accept: string | undefined): boolean {
   return stream > 0 && stream >= weightOf("application/json");
 }
 
-/** `Prefer: respond-async`: an acknowledgement is enough. */
+/** True for `Prefer: respond-async`: an acknowledgement is enough. */
 export function prefersAsync(prefer: string | undefined): boolean {
   return (prefer ?? "").split(",").some((preference) => preference.split(";")[0]?.trim().toLowerCase() === "respond-async");
 }

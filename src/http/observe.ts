@@ -1,4 +1,4 @@
-/** One id and one line in the log for every request. The line has the route's pattern, never the path, query or body. */
+/** Gives every request an id and one line in the log. The line has the route's pattern, never the path, query or body. */
 import type { Context, MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { routePath } from "hono/route";
@@ -10,7 +10,7 @@ import { type RequestError, sendProblem } from "./problem";
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const FRAMES = 8;
 
-/** A client's own id is kept, so that it can find its request in our log. */
+/** Keeps a client's own id, so that the client can find its request in our log. */
 export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const given = c.req.header("x-request-id") ?? "";
@@ -19,7 +19,7 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
     const start = now();
     await next();
     c.header("x-request-id", id);
-    // An answer may hold a client's own text: no browser is to read it as anything but what it is.
+    // An answer may hold a client's own text, and no browser may read it as another type.
     c.header("x-content-type-options", "nosniff");
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
     const { key } = c.get("principal") ?? {};
@@ -37,7 +37,10 @@ export function observe({ log, now }: HttpDeps): MiddlewareHandler<HttpEnv> {
 
 const SESSION_PATH = /\/sessions\/(ses_[0-9A-Z]{26})(?:\/|$)/;
 
-/** Whose request it was, and of which session: ids alone, and a session's also where the request has made it. */
+/**
+ * The ids of the request's tenant and session. The session's id is also taken from the `location` of the answer that created
+ * it.
+ */
 function namesOf(c: Context<HttpEnv>, location: string | null = null): Readonly<Record<string, string>> {
   const { tenant } = c.get("principal") ?? {};
   const [, id] = SESSION_PATH.exec(c.req.path) ?? SESSION_PATH.exec(location ?? "") ?? [];
@@ -45,7 +48,7 @@ function namesOf(c: Context<HttpEnv>, location: string | null = null): Readonly<
   return { ...(tenant && { tenant }), ...(session && { session }) };
 }
 
-/** Where it was thrown, without the message: that may quote content. */
+/** The stack frames without the error's message, which may quote content. */
 function framesOf(error: Error): string[] {
   const lines = (error.stack ?? "").split("\n").map((line) => line.trim());
   return lines.filter((line) => line.startsWith("at ")).slice(0, FRAMES);
@@ -61,7 +64,7 @@ function toRequestError(error: Error): RequestError {
   return { code: retryable ? "unavailable" : "internal" };
 }
 
-/** The app's `onError`: what was thrown is a defect, an object out of reach, or hono's own refusal of a body. */
+/** The app's `onError`: a thrown error is a defect, an object out of reach, or hono's own refusal of a body. */
 export function answerThrown(deps: HttpDeps): (error: Error, c: Context<HttpEnv>) => Response {
   return (error, c) => {
     const answer = toRequestError(error);

@@ -1,4 +1,4 @@
-/** Sentences of refusals that are chosen by a reason. */
+/** Sentences of refusals, by reason. */
 import type { ProbeFailure } from "../app/models/probe-limits";
 import type { McpFailure } from "../app/tool-entry";
 import type { ClosedCall } from "../domain/rejection";
@@ -8,7 +8,7 @@ export const notRetryable = (status: string | null): string =>
     ? "No turn of this session has ended yet: there is nothing to retry."
     : `The last turn is ${status}; one that failed, was stopped or interrupted can be retried.`;
 
-/** 422: asking again would be answered the same. */
+/** 422 means that the same request would get the same answer again. */
 export const probeFaults: Readonly<Record<ProbeFailure["reason"], readonly [status: 422 | 502, detail: string]>> = {
   unsupported: [422, "This provider says nothing of its models' limits."],
   no_key: [422, "There is no key to ask with: the model's credential is gone or cannot be opened, or the deployment has none."],
@@ -28,7 +28,7 @@ export const mcpFaults: Readonly<Record<McpFailure["reason"], readonly [status: 
   too_large: [502, "The server's answer is too large."],
   malformed: [502, "The server's answer is not MCP over streamable HTTP."],
 };
-/** What was put, and keeps the server from being asked. */
+/** The field of the request that keeps the server from being asked. */
 export const mcpFields: Readonly<Partial<Record<McpFailure["reason"], string>>> = {
   no_key: "secret_header.credential",
   refused_address: "url",

@@ -1,6 +1,6 @@
 /**
- * Every refusal as an RFC 9457 document. The table below is exhaustive by its type: a new reason anywhere in the
- * house does not compile until it has its status here. Details name ids, fields and limits, never content.
+ * Converts every refusal to an RFC 9457 document. The table below is exhaustive by its type: a new reason anywhere in the
+ * code does not compile until it has a status here. Details name ids, fields and limits, never content.
  */
 import type { Context } from "hono";
 import type { ProbeFailure } from "../app/models/probe-limits";
@@ -16,23 +16,23 @@ import { draftAnswers } from "./draft-problems";
 import { closedCalls, mcpFaults, mcpFields, notRetryable, probeFaults } from "./problem-texts";
 import { describeFailure, tooLarge } from "./turn-failure";
 
-/** Why the door itself refuses. */
+/** The refusals of the HTTP layer itself. */
 export type RequestError =
   | { readonly code: "invalid_request"; readonly errors: readonly FieldError[] }
   | { readonly code: "unauthorized" }
   | { readonly code: "forbidden"; readonly scope: Scope }
-  /** `errors`: the path is a known one, and these of its parameters can name nothing. `hint`: what is easily got wrong in such a path. */
+  /** `errors`: the path is known, but these of its parameters cannot name anything. `hint`: a common mistake in such a path. */
   | { readonly code: "not_found"; readonly errors?: readonly FieldError[]; readonly hint?: string }
-  /** The model that the session was given, and the request did not name. */
+  /** The session's own model is not known any more. The request named no model. */
   | { readonly code: "model_gone"; readonly model: string }
-  /** The model that the tenant's settings name, and the request did not. */
+  /** The default model of the tenant's settings is not known any more. The request named no model. */
   | { readonly code: "default_model_gone"; readonly model: string }
   | { readonly code: "method_not_allowed"; readonly allow: readonly string[] }
   | { readonly code: "body_too_large"; readonly limit: number }
   | { readonly code: "unsupported_media_type" }
   | { readonly code: "read_model_unavailable" }
   | { readonly code: "execution_not_found"; readonly execution: string }
-  /** The deployment has no key to seal credentials with. */
+  /** The deployment has no key for sealing credentials. */
   | { readonly code: "credentials_disabled" }
   | ({ readonly code: "probe_failed" } & ProbeFailure)
   | ({ readonly code: "mcp_failed" } & McpFailure)
@@ -239,7 +239,7 @@ const answers: { readonly [C in keyof ErrorOf]: (error: ErrorOf[C]) => RouteAnsw
       title: "Turn failed",
       detail: `${detail} The message is kept; ${remedy}.`,
       extra: { failure, turn },
-      // The message is recorded: a client that sends it again by itself would say it twice.
+      // The message is recorded: a client that sends it again by itself would add it twice.
       headers: { "x-should-retry": "false", ...(retryAfter !== null && { "Retry-After": String(retryAfter) }) },
     };
   },
@@ -249,7 +249,7 @@ function answerOf<C extends keyof ErrorOf>(code: C, error: ErrorOf[C]): RouteAns
   return answers[code](error);
 }
 
-/** The response for a refusal: `type` is `urn:longhand:problem:<code>`; `request_id` is the one in the logs. */
+/** Sends a refusal. `type` is `urn:longhand:problem:<code>`; `request_id` is the id in the logs. */
 export function sendProblem(c: Context<HttpEnv>, error: HttpError): Response {
   const { status, title, detail, errors, extra, headers } = answerOf(error.code, error);
   const document = {

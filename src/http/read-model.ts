@@ -1,11 +1,11 @@
-/** D1 may be out of reach: lists and rebuilds then wait, and nothing else does (docs/design.md §1.1). */
+/** Calls that need D1. When it is out of reach, lists and rebuilds fail, and nothing else does (docs/design.md §1.1). */
 import type { Context } from "hono";
 import { err, ok, type Result } from "../lib/result";
 import { marksOf } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import type { RequestError } from "./problem";
 
-/** What `work` comes to, or that D1 is out of reach. What an object throws is passed on. */
+/** The result of `work`, or an error when D1 is out of reach. Errors thrown by objects are thrown again. */
 export async function reachReadModel<T>(c: Context<HttpEnv>, { log }: HttpDeps, work: () => Promise<T>): Promise<Result<T, RequestError>> {
   try {
     return ok(await work());

@@ -1,4 +1,4 @@
-/** A session's place in its tenant's directory: what makes one begins with it, and what erases one ends with it. */
+/** Keeps the tenant's directory of sessions: a session is registered before it is created, and removed when it is erased. */
 import type { Context } from "hono";
 import { eraseSession } from "../app/erase-session";
 import type { SessionId } from "../domain/ids";
@@ -9,7 +9,10 @@ import { readIdempotency } from "./idempotency";
 import { reachReadModel } from "./read-model";
 import { sessionClient } from "./session-calls";
 
-/** A fresh id, or with a key that was seen the same one again. `isKeyed`: the same request may come back to it. */
+/**
+ * Registers a fresh id, or returns the id that the same idempotency key got before. `isKeyed`: the same request may come
+ * back to the id.
+ */
 export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
   const registered = await callTwice(

@@ -1,4 +1,4 @@
-/** How routes are declared: what the OpenAPI document says a route needs is what is enforced, from the same words. */
+/** Declares routes. What the OpenAPI document says a route needs is enforced from the same declaration. */
 import { createRoute, type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import type { Scope } from "../app/tenant-api";
@@ -34,7 +34,7 @@ export function jsonOrEvents(description: string, schema: z.ZodType): Responses[
   return { description, content: { "application/json": { schema }, "text/event-stream": { schema: events } } };
 }
 
-/** A request body; `required` only tells the readers of the document, an empty body stands for `{}`. */
+/** A request body. `required` only informs readers of the document: an empty body counts as `{}`. */
 export function jsonBody<S extends z.ZodType>(schema: S, required = true) {
   return { required, content: { "application/json": { schema } } };
 }
@@ -50,7 +50,7 @@ function declare<M extends Method, P extends string, Q extends RouteRequest>(
   return createRoute({ ...rest, tags: [tag], security, request, middleware, responses: answers });
 }
 
-/** A route of a tenant. `scope` null: any valid key will do. */
+/** A route of a tenant. A null `scope` accepts any valid key. */
 export function tenantRoute<M extends Method, P extends string, Q extends RouteRequest>(
   input: RouteInput<M, P, Q> & { readonly scope: Scope | null },
 ) {
@@ -63,7 +63,7 @@ export function adminRoute<M extends Method, P extends string, Q extends RouteRe
   return declare<M, P, Q>(input, [{ [ADMIN_KEY]: [] }], []);
 }
 
-/** A route for everybody. */
+/** A route that needs no key. */
 export function publicRoute<M extends Method, P extends string, Q extends RouteRequest>(input: RouteInput<M, P, Q>) {
   return declare<M, P, Q>(input, [], []);
 }

@@ -1,4 +1,4 @@
-/** One call to the session of the path, for the tenant of the key. */
+/** Calls to the session that the path names, for the tenant of the key. */
 import type { Context } from "hono";
 import type { WholeSessionApi } from "../app/control-api";
 import type { Caller } from "../app/session-api";
@@ -8,7 +8,7 @@ import { callTwice } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
 export interface SessionCalls {
-  /** `work` may run twice: for what happens once however often it is asked. */
+  /** `work` may run twice, so it must have one effect however often it is called. */
   repeatable<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
   once<T>(work: (api: WholeSessionApi, caller: Caller) => Promise<T>): Promise<T>;
 }

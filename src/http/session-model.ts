@@ -1,8 +1,8 @@
-/** A model that the request did not name is no fault of the request. */
+/** Errors about a model that the request did not name, and so is not at fault for. */
 import type { SessionError } from "../app/session-api";
 import type { HttpError } from "./problem";
 
-/** The refusal of a request that leaves the model as the session has it. */
+/** Converts the error of a request that leaves the session's model as it is. */
 export function ofSessionModel(error: SessionError): HttpError {
   return error.code === "unknown_model" ? { code: "model_gone", model: error.model } : error;
 }

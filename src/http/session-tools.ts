@@ -1,4 +1,7 @@
-/** The tools that a request names, found at the tenant's object and made whole: what a session stores is what its model reads. */
+/**
+ * Finds the tools that a request names at the tenant's object, and makes whole definitions of them. A session stores the
+ * definitions that its model reads.
+ */
 import type { TenantToolsApi } from "../app/tenant-api";
 import { type HttpToolEntry, MAX_OFFERED_TOOLS, type McpServerEntry } from "../app/tool-entry";
 import { offerHttpTool, offerMcpTools } from "../app/tools/offer-tools";
@@ -14,7 +17,7 @@ import { type ToolInput, toClientTool } from "./schemas/tool";
 type Deps = Pick<HttpDeps, "tenants">;
 type Registered = { readonly tools: readonly HttpToolEntry[]; readonly servers: readonly McpServerEntry[] };
 
-/** Null: none were named. Faults are at `tools.N`, as the client numbered them. */
+/** Null when no tools were named. Faults are reported at `tools.N`, by the client's numbers. */
 export async function findTools(
   deps: Deps,
   tenant: TenantId,
@@ -32,7 +35,7 @@ export async function findTools(
   );
 }
 
-/** Nothing is asked where nothing of the tenant's is named. */
+/** The tenant's object is not called if the request names none of its tools. */
 async function readRegistered(deps: Deps, tenant: TenantId, named: readonly ToolInput[]): Promise<Result<Registered, HttpError>> {
   const tools = named.flatMap((tool) => (tool.type === "http" ? [tool.name] : []));
   const servers = named.flatMap((tool) => (tool.type === "mcp" ? [tool.server] : []));
@@ -65,7 +68,7 @@ function findOne(tool: ToolInput, index: number, { tools, servers }: Registered)
   }
 }
 
-/** `found`: by the place of what named them. */
+/** `found` holds the definitions at the index of the entry that named them. */
 function refuseClashes(
   found: readonly (readonly ToolDefinition[])[],
   named: readonly ToolInput[],

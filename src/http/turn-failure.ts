@@ -1,4 +1,4 @@
-/** How a turn that failed looks to a client that waited for it: the class of the failure, never the provider's own words. */
+/** Describes a failed turn to a client that waited for it: by the class of the failure, never in the provider's own words. */
 import type { ByteFit, TurnFailure, TurnFailureKind } from "../domain/events";
 
 type FailureStatus = 413 | 422 | 500 | 502 | 503 | 504 | 507;
@@ -45,11 +45,11 @@ const details: Readonly<Record<TurnFailureKind, string>> = {
   internal: "The turn failed on this side.",
 };
 
-/** No provider said so: nothing was sent. */
+/** For a failure without a provider's answer: nothing was sent. */
 const NO_KEY =
   "There is no key to call the model with: the credential that it names is gone or cannot be opened, or the deployment has none for its provider.";
 
-/** What a retry needs first, where the same request again would fail again. */
+/** What must change before a retry, where the same request would fail again. */
 const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   cannot_fit: "it fits only on a model with a larger window, or with less in the system prompt, tools, pins and this message",
   auth: "once the model has a key that its provider takes (PUT /v1/credentials/{name}, named by the model), the turn can be retried",
@@ -57,7 +57,7 @@ const remedies: Partial<Readonly<Record<TurnFailureKind, string>>> = {
   unknown_model: "once the session has a model again, the turn can be retried",
 };
 
-/** Bytes are the reason: no window helps. */
+/** For a request with too many bytes: a larger window does not help. */
 const SMALLER = "it fits only with less in the system prompt, tools, pins and this message";
 
 export const tooLarge = ({ floor, limit }: ByteFit): string =>
@@ -69,13 +69,13 @@ const notSent = ({ floor, limit }: ByteFit): string =>
 interface FailureAnswer {
   readonly status: FailureStatus;
   readonly detail: string;
-  /** What is left to do, as the end of a sentence about the message. */
+  /** What the client can do, as the end of a sentence about the message. */
   readonly remedy: string;
-  /** Seconds; null: waiting alone will not help. */
+  /** Seconds; null when waiting alone does not help. */
   readonly retryAfter: number | null;
 }
 
-/** What the provider asked for, where it did. */
+/** The provider's wait where it named one, else 5 seconds. */
 const secondsOf = ({ retry_after_ms }: TurnFailure): number => (retry_after_ms === undefined ? 5 : Math.ceil(retry_after_ms / 1_000));
 
 function detailOf({ kind, status, fit, bytes }: TurnFailure): string {

@@ -1,4 +1,4 @@
-/** What zod found wrong, as fields that the client can recognise. Never the values. */
+/** Converts zod's issues to fields that the client can recognise. Never contains the values. */
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { FieldError } from "./answer";
@@ -8,19 +8,22 @@ import { sendProblem } from "./problem";
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** More help nobody, and the document stays small. */
+/** More errors do not help a client, and the document stays small. */
 const MAX_ERRORS = 20;
 
 const toField = (path: Path): string => path.map(String).join(".") || "body";
 
-/** Of a union's branches the one that got furthest is the one that was meant: `content.0.text`, not `content`. */
+/**
+ * The branch of a union that the client meant is the one whose faults are all inside the value: the answer names
+ * `content.0.text`, not `content`.
+ */
 function pickBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | null {
   return branches.find((issues) => issues.length > 0 && issues.every(isInside)) ?? null;
 }
 
 const isInside = (issue: Issue): boolean => issue.path.length > 0 || issue.code === "unrecognized_keys";
 
-/** Only zod's own wording tells: an issue does not hold the value. */
+/** An issue does not hold the value, so only zod's own wording shows that it is missing. */
 const isMissing = (issue: Issue): boolean => issue.code === "invalid_type" && issue.message.endsWith("received undefined");
 
 function toErrors(issue: Issue, base: Path): FieldError[] {
@@ -44,14 +47,14 @@ type Checked = { readonly target: string } & (
   | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } }
 );
 
-/** The hook of every route. A malformed id in the path is an unknown id, and is named as one. */
+/** The validation hook of every route. A malformed id in the path is answered as an unknown id. */
 export function refuseInvalid(result: Checked, c: Context<HttpEnv>): Response | undefined {
   if (result.success) return undefined;
   const errors = toFieldErrors(result.error.issues);
   return sendProblem(c, { code: result.target === "param" ? "not_found" : "invalid_request", errors });
 }
 
-/** A name in a path that is the client's to choose: what is wrong with it is said. */
+/** The faults of a name in the path that the client chooses. The answer says what is wrong with it. */
 export function faultOfName(field: string, parsed: z.ZodSafeParseResult<unknown>): FieldError[] {
   return parsed.success ? [] : [{ field, detail: parsed.error.issues[0]?.message ?? "malformed" }];
 }

@@ -1,12 +1,11 @@
 /**
- * Where Anthropic's prompt cache is told to look and to write: at most four places of a request. In order of the wire:
- * the end of what never changes between two epochs' ends (tools and system), the end of what stands for the older part,
- * the place at which the request before this one ended, and the newest message.
+ * Places the marks of Anthropic's prompt cache: at most four in a request. In the order of the wire: the end of what does
+ * not change within an epoch (tools and system prompt), the end of what stands for the older part, the end of the previous
+ * request, and the newest message.
  *
- * The third is the one that a long tool round needs: the provider looks back about 20 blocks from a mark, and one round
- * of parallel calls can add more than that. A mark exactly where the last request wrote is found however long the round.
- * Marks are the only thing that may move between two requests of an epoch.
- * https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+ * Long tool rounds need the third mark: the provider looks back about 20 blocks from a mark, and one round of parallel calls
+ * can add more than that. A mark exactly where the last request wrote is found however long the round is. Marks are the only
+ * thing that may move between two requests of an epoch. https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
  */
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { ModelRequest } from "../app/ports";
@@ -31,12 +30,12 @@ export function markPrompt({ messages, tools }: SdkPrompt, request: ModelRequest
 function markedPlaces(messages: readonly PromptMessage[], { older = 0, purpose }: ModelRequest): readonly number[] {
   const system = messages.findLastIndex(({ place }) => place === -1);
   const chain = messages.findLastIndex(({ place }) => place >= 0 && place < older);
-  // Whoever asks for a summary or a title asks once: what is new in it would be written to the cache for nobody.
+  // A summary or a title is requested only once: no later request would read its newest part from the cache.
   const newest = purpose === "turn" ? messages.length - 1 : -1;
   return [system, chain, placeBefore(messages), newest];
 }
 
-/** The end of the request that the last response answered: the message before that response. */
+/** The end of the previous request: the last message before the newest response. */
 function placeBefore(messages: readonly PromptMessage[]): number {
   const response = messages.findLastIndex(({ message }) => message.role === "assistant");
   return messages.slice(0, Math.max(0, response)).findLastIndex(({ message }) => message.role !== "assistant");

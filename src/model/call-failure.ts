@@ -1,6 +1,6 @@
 /**
- * What went wrong with a call, as `ModelFailure`: of a provider's answer, of an event inside its stream, of what was
- * thrown on the way. Nothing of an error leaves here but its class: its message may hold the prompt.
+ * Converts what went wrong with a call to `ModelFailure`: a provider's error answer, an error event inside its stream, or a
+ * thrown error. The message of an error never leaves this module, because it may hold the prompt.
  */
 import type { MissingKey, ModelChunk, ModelFailure } from "../app/ports";
 import { MAX_REQUEST_BYTES } from "../context/request-bytes";
@@ -11,35 +11,39 @@ import { readRetryAfter, readRetryDelay, readRetryWords } from "./retry-after";
 import type { ToEvents } from "./whole-answers";
 import { asObject } from "./wire-chunk";
 
-/** The stream ended too early, or held more than a reply may. */
+/** The stream ended too early, or exceeded the limits of a reply. */
 export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
 export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
 
-/** No key to call with: nothing was sent, and no provider said so. */
+/** There is no key to call with. Nothing was sent, so there is no status. */
 const NO_KEY: ModelFailure = { kind: "auth", status: null };
 
-/** Why a request of that body is not sent: it is larger than any may be; null: it is not. Bytes are counted where it may be that many. */
+/**
+ * The failure of a request whose body exceeds the maximum; null when it does not. The bytes are counted only if the length
+ * makes an excess possible.
+ */
 export function refuseLarge(body: string): ModelFailure | null {
   if (body.length * MOST_BYTES_PER_UNIT <= MAX_REQUEST_BYTES) return null;
   const floor = utf8Bytes(body);
   return floor <= MAX_REQUEST_BYTES ? null : { kind: "payload", status: null, bytes: { floor, limit: MAX_REQUEST_BYTES } };
 }
 
-/** Hands the key on, or says why the model is not called; null: it may be. */
+/** Passes the key on. Returns a failure when there is none to call with; null when the model may be called. */
 export function withKey(key: string | MissingKey | null, set: (key: string | null) => void): ModelFailure | null {
   if (typeof key === "object" && key !== null) return NO_KEY;
   set(key);
   return null;
 }
 
-/** A whole answer at most, in UTF-16 units: as much as one line of a stream. */
+/** Maximum length of a whole answer, in UTF-16 units: the same as for one line of a stream. */
 const MAX_WHOLE_UNITS = 2_000_000;
 
 const isJson = ({ headers }: Response): boolean => headers.get("content-type")?.toLowerCase().startsWith("application/json") ?? false;
 
 /**
- * The answer as a stream, or why there is none. Some were asked for a stream and give the whole reply as one JSON document; so do some
- * gateways report an error under status 200. `signal` ends the wait for a body that does not end.
+ * Returns the answer as a stream, or the failure. Some providers send the whole reply as one JSON document although a stream
+ * was requested, and some gateways report an error that way under status 200. `signal` ends the wait for a body that does
+ * not end.
  */
 export async function openReplyStream(response: Response, toEvents: ToEvents, signal: AbortSignal): Promise<Response | ModelFailure> {
   if (!response.ok) return toAnsweredFailure(response, await readErrorText(response, signal));
@@ -69,7 +73,7 @@ function toAnsweredFailure({ status, headers }: Response, text: string): ModelFa
   return { ...failure, ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 
-/** An error that came as an event, where the HTTP status was 200; a code that is a status stands for it. */
+/** An error that came as an event, under HTTP status 200. If its code is an HTTP status, it is used as the status. */
 export function toEventFailure(text: string): ModelFailure {
   const error = describeError(text);
   const code = Number(error.code);
@@ -78,7 +82,7 @@ export function toEventFailure(text: string): ModelFailure {
   return { ...toModelFailure({ status, ...error }), ...(wait === null ? {} : { retry_after_ms: wait }) };
 }
 
-/** Of OpenAI's `response.failed`, the error stands inside the response. */
+/** The event as JSON text. In OpenAI's `response.failed`, the error is inside the response. */
 export function eventText(event: unknown): string {
   const inner = asObject(asObject(event)?.response)?.error;
   return JSON.stringify(inner === undefined || inner === null ? event : { error: inner }) ?? "";

@@ -1,6 +1,6 @@
 /**
- * `ChatModel` for chat completions, wherever they are sent: the bytes of the reply are decoded by us (`chat-stream`). One
- * request a call: retries, deadlines, the tool loop and persistence belong to the caller.
+ * `ChatModel` for chat completions at any endpoint. The reply is decoded by our own decoder (`chat-stream`). One call sends
+ * one request: retries, deadlines, the tool loop and persistence belong to the caller.
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
 import { ABORTED, openReplyStream, refuseLarge, toThrownFailure } from "./call-failure";
@@ -9,14 +9,14 @@ import type { BuiltRequest } from "./provider-link";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
 
-/** Who is asked, and how. */
+/** How an endpoint is called. */
 interface ChatWire {
-  /** Throws where the model cannot be asked at all. */
+  /** Throws when the model cannot be called at all. */
   build(request: ModelRequest): Promise<BuiltRequest>;
-  /** Puts the key in, just before the request is sent; else why it may not be. */
+  /** Sets the key just before the request is sent. Returns why it must not be sent; null when it may be sent. */
   authorize(built: BuiltRequest, model: ModelSpec): Promise<ModelFailure | null>;
   send(built: BuiltRequest, signal: AbortSignal): Promise<Response>;
-  /** Turns an answer that is no stream into events. */
+  /** Converts an answer that is not a stream to events. */
   readonly toEvents: ToEvents;
   newDecoder(): ReplyDecoder;
 }
@@ -39,7 +39,7 @@ interface Call {
   readonly wire: ChatWire;
 }
 
-/** One generator all the way: in workerd every nested one costs as much a chunk as decoding it. */
+/** One generator, without nesting: in workerd each nested generator costs as much per chunk as decoding the chunk. */
 async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChunk, void, undefined> {
   const { signal } = call;
   let reader: ByteReader | null = null;
@@ -70,7 +70,7 @@ async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChun
   }
 }
 
-/** Sends the request: the reply's bytes, or why there are none. */
+/** Sends the request. Returns a reader of the reply's bytes, or the failure. */
 async function open({ request, call, wire }: Call): Promise<ByteReader | ModelFailure> {
   call.signal.throwIfAborted();
   const built = await wire.build(request);

@@ -10,12 +10,12 @@ import { anthropic, google, openAi } from "./providers";
 import { createWorkersAiModel } from "./workers-ai";
 
 interface ChatModelOptions {
-  /** Asked for each call, of every model: whose key goes where is its rule. */
+  /** Looked up for each call, whatever the model. It alone decides which key is sent where. */
   readonly credentials: Credentials;
   /** Called with `globalThis` as its `this`, as workerd demands. */
   readonly fetch?: FetchFunction;
   readonly estimate: EstimateTokens;
-  /** The binding of Workers AI; absent: its models are out of reach. */
+  /** The binding of Workers AI. Without it, calls of its models fail as `unavailable`. */
   readonly ai?: Ai | undefined;
 }
 

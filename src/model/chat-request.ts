@@ -1,11 +1,11 @@
 /**
- * The request for a chat completion, exactly as it goes out. The AI SDK builds all of it (messages, tools, headers, URL)
- * and hands it to its `fetch`; ours keeps it instead of sending it. `render` and `stream` both start here, so that what
+ * Builds the request for a chat completion exactly as it is sent. The AI SDK builds all of it (messages, tools, headers,
+ * URL) and passes it to its `fetch`; ours captures it instead of sending it. `render` and `stream` both start here, so what
  * is shown and what is sent cannot differ.
  *
- * OpenAI's own chat completions go this way too, and not through its package: the wire is the same but for a few names
- * (`openAiBody`), the decoder is the fast one, and what the models wrote goes back byte for byte, which the package does
- * not do with arguments that are no JSON.
+ * OpenAI's own chat completions are built here too, and not by OpenAI's package. The wire format differs in a few names only
+ * (`openAiBody`), our decoder is faster, and what the models wrote is sent back byte for byte; the package changes arguments
+ * that are not JSON.
  */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { ModelRequest, ModelSpec } from "../app/ports";
@@ -16,7 +16,7 @@ import { OPENAI_URL } from "./providers";
 
 type SdkModel = ReturnType<ReturnType<typeof createOpenAICompatible>>;
 
-/** Ends the SDK's call once the request is known. */
+/** Thrown to end the SDK's call once the request is built. */
 class RequestBuilt extends Error {
   readonly request: BuiltRequest;
   constructor(request: BuiltRequest) {
@@ -30,8 +30,8 @@ function captureFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Res
 }
 
 /**
- * The SDK compiles its schemas anew for each model object: 0.5 ms, seven times what building a request costs. Nothing
- * of a call or a tenant is in one, so they are kept by address and name; a full cache starts over.
+ * The SDK compiles its schemas for each model object, which takes 0.5 ms: seven times as long as building a request. A model
+ * object holds nothing of a call or a tenant, so objects are cached by provider, address and name. A full cache is cleared.
  */
 const CACHED_MODELS = 64;
 const models = new Map<string, SdkModel>();
@@ -49,12 +49,12 @@ function sdkModel(baseUrl: string, { provider, upstream_id }: ModelSpec): SdkMod
   return model;
 }
 
-/** Its reasoning models refuse `max_tokens`, and all of its models take the newer name. */
+/** OpenAI's reasoning models refuse `max_tokens`. All of its models accept the newer name. */
 function openAiBody({ max_tokens, ...body }: Record<string, unknown>): Record<string, unknown> {
   return max_tokens === undefined ? body : { ...body, max_completion_tokens: max_tokens };
 }
 
-/** Throws a `TypeError` when the model has no valid base URL: such a model must not have been registered. */
+/** Throws a `TypeError` when the model has no base URL: such a model must not have been registered. */
 export async function buildChatRequest(request: ModelRequest): Promise<BuiltRequest> {
   const { model } = request;
   const baseUrl = model.base_url ?? (model.provider === "openai-chat" ? OPENAI_URL : null);
@@ -72,7 +72,7 @@ async function captureRequest(model: SdkModel, request: ModelRequest): Promise<B
   throw new TypeError("The provider package ended a call without building a request.");
 }
 
-/** What only OpenAI itself is known to take; other endpoints may refuse a name that they do not know. */
+/** Options that only OpenAI itself is known to accept. Other endpoints may refuse a name that they do not know. */
 function optionsOf({ model, reasoning, cacheKey }: ModelRequest): { providerOptions?: Record<string, Record<string, string>> } {
   if (model.provider !== "openai-chat") return {};
   const effort = reasoning === "off" && model.capabilities?.reasoning !== false ? leastEffort(model.upstream_id) : null;

@@ -1,7 +1,7 @@
 /**
- * Decodes a streamed chat completion. It is the hot path of every turn, so it is one loop over the bytes: measured in
- * workerd, 2 to 3 times a bare proxy's CPU a chunk, of which reading the bytes at all is nearly everything. The AI SDK's
- * own pipeline (five piped streams, a schema a chunk) took 4 to 6 times; it also renames a call whose id repeats
+ * Decodes a streamed chat completion. It is the hot path of every turn, so it is one loop over the bytes. Measured in
+ * workerd, it takes 2 to 3 times the CPU time per chunk of a bare proxy, nearly all of it for reading the bytes. The AI
+ * SDK's own pipeline (five piped streams, a schema per chunk) took 4 to 6 times; it also renames a call whose id repeats
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
 import type { ModelChunk } from "../app/ports";
@@ -11,7 +11,10 @@ import { classifyFailure } from "./classify-failure";
 import { ToolCallAssembly } from "./tool-call-assembly";
 import { asObject, asText, deltaText, reasoningOf, toFinishReason, toolDeltasOf, usageOf } from "./wire-chunk";
 
-/** One line of the stream at most, and so one event, in UTF-16 units: an endpoint that never breaks a line must not fill the memory. */
+/**
+ * Maximum length of one line of the stream, and so of one event, in UTF-16 units. Without it, an endpoint that never ends a
+ * line would fill the memory.
+ */
 const MAX_LINE_UNITS = 2_000_000;
 
 type Said = "text" | "reasoning";
@@ -19,13 +22,13 @@ type Said = "text" | "reasoning";
 const endsInHalf = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
 
 interface DecoderOptions {
-  /** An event in another shape, as a chunk of a chat completion. */
+  /** Converts an event of another shape to a chunk of a chat completion. */
   readonly normalize?: (event: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** How a reply ended that was ended properly and does not say how; absent: it was cut off. */
+  /** The finish reason of a reply that ended with `[DONE]` and named none. When absent, such a reply counts as cut off. */
   readonly unsaidFinish?: string;
 }
 
-/** What the reads so far brought, and what is known of the end. Fed by one reader, in order. */
+/** Decodes one reply. A single reader feeds it the bytes, in order. */
 export class ReplyDecoder {
   readonly #options: DecoderOptions;
   readonly #decoder = new TextDecoder();
@@ -34,29 +37,32 @@ export class ReplyDecoder {
   #finish: string | null = null;
   #usage: CallUsage | null = null;
   #spoke = false;
-  /** A piece ended in the first half of a character, whose second half the next one may bring. */
+  /** The first half of a character at the end of a piece. The next piece may bring the second half. */
   #half: { readonly type: Said; readonly unit: string } | null = null;
-  /** A line that has not ended, as it came: put together once, or each read would copy what came before it. */
+  /**
+   * The pieces of a line that has not ended. They are joined once: joining them at each read would copy the line again and
+   * again.
+   */
   #pieces: string[] = [];
   #pieceUnits = 0;
   #ended = false;
-  /** `finish` or `failure` was given out: nothing after it counts. */
+  /** True once `finish` or `failure` was emitted. Later bytes are ignored. */
   over = false;
-  /** Deltas so far, those included that make no chunk, or none yet. */
+  /** Number of deltas so far, including those that have made no chunk. */
   deltas = 0;
 
   constructor(options: DecoderOptions = {}) {
     this.#options = options;
   }
 
-  /** The chunks in `bytes`, which may end anywhere, even inside a character. */
+  /** Returns the chunks in `bytes`, which may end anywhere, even inside a character. */
   read(bytes: Uint8Array): readonly ModelChunk[] {
     if (this.over) return [];
     const out = this.#text(this.#decoder.decode(bytes, { stream: true }));
     return this.#ended ? [...out, ...this.#close()] : out;
   }
 
-  /** What remains to be said once the bytes have ended. */
+  /** Returns the last chunks once the bytes have ended. */
   end(): readonly ModelChunk[] {
     const out = this.#text("\n");
     return this.over ? out : [...out, ...this.#close()];
@@ -139,7 +145,10 @@ export class ReplyDecoder {
     if (delta.tool_calls && !toolDeltasOf(delta).every((call) => this.#calls.add(call))) this.#cutOff();
   }
 
-  /** What leaves here is well formed: the database would store another text than the one in memory, and the next life's request would differ. */
+  /**
+   * Emits only well-formed text. The database would store half a character as another text than the one in memory, and
+   * requests after a restart would differ.
+   */
   #say(type: Said, piece: string): void {
     if (piece === "") return;
     this.#spoke = true;
@@ -162,7 +171,7 @@ export class ReplyDecoder {
     else this.#out.push({ type, text });
   }
 
-  /** More than a provider may send: whatever else comes is not read. */
+  /** Ends the reply because it exceeds a limit. The rest is not read. */
   #cutOff(): void {
     this.over = true;
     this.#pieces = [];

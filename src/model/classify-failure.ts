@@ -1,8 +1,7 @@
 /**
- * The class of a provider's failure. By code and status first, then by arithmetic on the numbers in the message, then
- * by phrase: providers change their wording. A false overflow is worse than a missed one, since it compacts a
- * conversation that had room; so whatever could be something else is asked about before overflow is.
- * Pure; linear time, on at most 4 KB.
+ * Classifies a provider's failure: first by code and status, then by the numbers in the message, then by phrases, because
+ * providers change their wording. A false overflow is worse than a missed one, since it compacts a conversation that had
+ * room. So every other explanation is tried before overflow. Pure; linear time, on at most 4,096 UTF-16 units of text.
  */
 import type { ModelFailure } from "../app/ports";
 import type { FailureKind } from "../domain/model-call";
@@ -12,7 +11,7 @@ import { closings, codes, deadlines, faultOf, firstOf, isOverflow, limits, outpu
 import { FAILURE_TEXT_LIMIT, normalizeFailureText } from "./failure-text";
 
 export interface FailureReport {
-  /** HTTP status; null: the failure came inside a stream, or there was no answer. */
+  /** HTTP status; null when the failure came inside a stream, or when there was no answer. */
   readonly status: number | null;
   readonly code: string | null;
   readonly type: string | null;
@@ -21,13 +20,19 @@ export interface FailureReport {
 
 interface FailureVerdict {
   readonly kind: FailureKind;
-  /** Tokens that the provider says would fit: of the whole request (`overflow`), of the reply (`output_cap`); null: it did not say. */
+  /**
+   * Tokens that the provider says would fit: of the whole request (`overflow`) or of the reply (`output_cap`). Null when it
+   * names none.
+   */
   readonly limit: number | null;
-  /** The whole window, where `limit` is only what the request left of it to its reply; null: it is not, or it did not say. */
+  /**
+   * The whole window, when `limit` is only what the request left of it to its reply. Null otherwise, and when the provider
+   * does not name it.
+   */
   readonly window: number | null;
 }
 
-/** As the port says it. `retry_after_ms` is the adapter's: it is in the answer's headers. */
+/** Converts a report to the port's type. The adapter adds `retry_after_ms`, which it reads from the answer. */
 export function toModelFailure(report: FailureReport): ModelFailure {
   const { kind, limit, window } = judgeFailure(report);
   return { kind, status: report.status, ...(limit === null ? {} : { limit }), ...(window === null ? {} : { window }) };
@@ -53,21 +58,21 @@ function limitFor(kind: FailureKind, text: string): Omit<FailureVerdict, "kind">
 
 const positive = (tokens: number | null): number | null => (tokens !== null && tokens > 0 ? tokens : null);
 
-/** A window so small that it proves nothing of a failure is believed where the class is known otherwise. */
+/** A window that is too small to prove an overflow is used only where the class is already known. */
 const SHORT_WINDOW = /max\w{0,4} context length\W{1,4}(?:is )?(\d{2,3})\b/;
 const shortWindow = (text: string): number | null => {
   const found = SHORT_WINDOW.exec(text);
   return found ? Number(found[1]) : null;
 };
 
-/** A message that is itself the JSON of an error, as gateways pass on what they were told. */
+/** Reads a message that is itself the JSON of an error, as gateways pass on what they received. */
 function unwrap(report: FailureReport): FailureReport {
   if (!/^\s{0,8}[{["]/.test(report.message)) return report;
   const inner = describeError(report.message.slice(0, FAILURE_TEXT_LIMIT));
   return { status: report.status, code: report.code ?? inner.code, type: report.type ?? inner.type, message: inner.message };
 }
 
-/** Gateways answer 200, or begin to stream, and put the status that they were given into the body. */
+/** Gateways answer 200, or begin to stream, and put the provider's status into the body. */
 const STATUS_IN_TEXT =
   /(?:error )?code['"]?\s?[:=]\s?['"]?(?<code>[45]\d\d)\b|^\W{0,4}(?:http |error |status )?(?<first>[45]\d\d) (?!tokens?\b|characters?\b|bytes?\b)[a-z]|\b(?<named>[45]\d\d) (?:bad request|unauthorized|payment required|forbidden|not found|request entity too large|payload too large|unprocessable|too many requests|internal server error|bad gateway|service unavailable|gateway time)/;
 
@@ -78,10 +83,10 @@ function statusOf({ status, code }: FailureReport, text: string): number | null 
   return named === undefined ? (status === 200 ? null : status) : Number(named);
 }
 
-/** What is not paid for, whatever it is said to exceed: no compaction pays for it. */
+/** Status 402 means that something is not paid for, whatever limit the text names. No compaction helps. */
 const byCredit = (status: number | null): FailureKind | null => (status === 402 ? "quota" : null);
 
-/** `'code': 'context_length_exceeded'`, `error code: 1261`, `"type": "overloaded_error"`: named inside a text. */
+/** Codes and types inside a text: `'code': 'context_length_exceeded'`, `error code: 1261`, `"type": "overloaded_error"`. */
 const NAMED_IN_TEXT = /(?:code|type|status|reason)['"]?\s?[:=]\s?['"]?([a-z][\w.-]{2,60}|\d{4})\b/g;
 const MOST_NAMES = 8;
 
@@ -96,7 +101,7 @@ function byCode({ code, type }: FailureReport, text: string): FailureKind | null
   return null;
 }
 
-/** A server's own code for its failure says less than what it says in words: `server_error` is also where a prompt is too long. */
+/** A server's code for its own failure says less than its message: some send `server_error` when the prompt is too long. */
 const isGeneral = (kind: FailureKind): boolean => kind === "unavailable";
 
 const squash = (value: string | null): string =>
@@ -105,10 +110,10 @@ const squash = (value: string | null): string =>
     .toLowerCase()
     .replaceAll(/[_\-. ]/g, "");
 
-/** Where the status alone decides, or leaves two classes. */
+/** Classes that the status alone decides, or narrows down to two. */
 function byStatus(status: number | null, text: string): FailureKind | null {
   switch (status) {
-    // Gateways put other statuses over a refusal: what the text proves goes before these two.
+    // Gateways put these two statuses over other refusals, so what the text proves goes first.
     case 401:
       return byProof(text) ?? "auth";
     case 403:
@@ -117,7 +122,7 @@ function byStatus(status: number | null, text: string): FailureKind | null {
     case 504:
     case 524:
       return "timeout";
-    // Cloudflare's own pages: the provider was not reached, whatever they say.
+    // Cloudflare's own error pages: the provider was not reached, whatever the text says.
     case 520:
     case 521:
     case 522:
@@ -135,7 +140,7 @@ function byStatus(status: number | null, text: string): FailureKind | null {
 
 const SENT = /context|prompt|input|messages/;
 
-/** An overflow that numbers, or more than bare words, say. */
+/** An overflow that is proved by numbers, or by more than a bare phrase. */
 function byProof(text: string): FailureKind | null {
   if (firstOf(limits, text) !== null || faultOf(text) !== null) return null;
   const { kind } = judgeNumbers(text);
@@ -157,10 +162,13 @@ function byText(status: number | null, text: string): FailureKind | null {
   );
 }
 
-/** Google's word for a rate and for credit alike: where nothing else says which, it is the one that passes. */
+/**
+ * Google uses this type for a rate limit and for missing credit. Without other evidence it counts as a rate limit, which
+ * passes.
+ */
 const byType = ({ type }: FailureReport): FailureKind | null => (squash(type) === "resourceexhausted" ? "rate_limit" : null);
 
-/** A conflict, a failed step behind the provider, too early, given up by somebody on the way: the request itself is not at fault. */
+/** Conflict, failed dependency, too early, connection closed by the client: they pass, and the request itself is not at fault. */
 const PASSING = [409, 424, 425, 499];
 
 function byDefault(status: number | null): FailureKind {

@@ -1,17 +1,21 @@
-/** Chat completions as every compatible endpoint takes them: what the models wrote goes back byte for byte. */
+/** Builds the prompt of a chat completion for any compatible endpoint. What the models wrote is sent back byte for byte. */
 import type { ModelRequest, ModelSpec } from "../app/ports";
 import { type ToolCallPart, thoughtSignature } from "../domain/message";
 import { type PromptRules, type SdkAssistantPart, type SdkCall, toSdkPrompt } from "./sdk-prompt";
 import { toWireName, WireIds } from "./wire-names";
 
-/** Its camel case is the key under which the SDK reads and spreads a part's own options. */
+/**
+ * The camel case of this name is the key under which the SDK reads a part's own options and spreads them over the wire
+ * object.
+ */
 export const PROVIDER_NAME = "openaiCompatible";
 
 const rules: PromptRules = {
   key: null,
-  // Images and video by reference.
+  // Images and video are sent by URL.
   takesUrl: (mediaType) => /^(?:image|video)(?:\/|$)/.test(mediaType),
-  // Thinking goes back only where the provider asked for it: many refuse a `reasoning_content` they did not sign.
+  // Thinking is sent back only if it carries this provider's metadata: many endpoints refuse a `reasoning_content` that they
+  // did not sign.
   takesBack: (part) => part.provider_metadata?.[PROVIDER_NAME] !== undefined,
   toCall: (part, id) => toCall(part, { id, signed: false }),
   toName: toWireName,
@@ -42,10 +46,10 @@ function toCall(part: ToolCallPart, { id, signed }: { readonly id: string; reado
   };
 }
 
-/** OpenAI itself says how long an id may be. */
+/** Maximum length of a call's id at OpenAI itself. Other endpoints state no maximum. */
 const OPENAI_ID_UNITS = 40;
 
-/** A thought signature means something to Gemini, wherever it is served; others may refuse the field that they do not know. */
+/** Gemini needs its thought signatures, wherever it is served. Other endpoints may refuse a field that they do not know. */
 const readsSignatures = ({ upstream_id, base_url }: ModelSpec): boolean =>
   /gemini/i.test(upstream_id) || (base_url !== null && (URL.parse(base_url)?.hostname.endsWith(".googleapis.com") ?? false));
 

@@ -1,7 +1,8 @@
 /**
- * `embedded`: a stand-in for a language model, deterministic and offline, so that everything around a model can be
- * tried without an account. It answers from sentences that it can see, looks up what left its view where it may, calls
- * tools that a message names, and says so when it knows nothing. No clock, no network, no randomness.
+ * The provider `embedded`: a stand-in for a language model, deterministic and offline, so that everything around a model can
+ * be tried without an account. It answers with sentences that it can see, looks up what left its view when `memory_query` is
+ * offered, calls tools that a message names, and says so when it finds no answer. It uses no clock, no network and no
+ * randomness.
  */
 import type { CallOptions, ChatModel, ModelChunk, ModelRequest } from "../app/ports";
 import { textOf } from "./embedded/message-text";
@@ -21,7 +22,7 @@ export function createEmbeddedModel(estimate: EstimateTokens): ChatModel {
 const bodyOf = ({ model, system, messages, tools, maxOutput }: ModelRequest): string =>
   JSON.stringify({ model: model.upstream_id, system, messages, tools: tools.map(shown), max_tokens: maxOutput });
 
-/** Who runs a tool is not the model's to know. */
+/** Only these fields of a tool are sent. Who runs a tool is not for the model to know. */
 const shown = ({ name, description, parameters }: ModelRequest["tools"][number]) => ({ name, description, parameters });
 
 interface Run {
@@ -50,11 +51,11 @@ interface Limit {
 interface Spoken {
   readonly chunks: readonly ModelChunk[];
   readonly finish: "stop" | "length" | "tool_calls";
-  /** Tokens of it. */
+  /** Tokens of the reply. */
   readonly output: number;
 }
 
-/** Calls go out whole or not at all. */
+/** Calls are emitted whole. If they exceed the limit, none is emitted. */
 function spoken({ text, calls }: Reply, limit: Limit): Spoken {
   if (calls.length > 0) {
     const output = limit.estimate(calls.map(({ name, arguments: written }) => `${name} ${written}`).join("\n"));
@@ -83,7 +84,7 @@ function withinLimit(chunks: readonly string[], limit: Limit): readonly string[]
   return end === -1 ? chunks : chunks.slice(0, end);
 }
 
-/** At most `MOST_CHUNKS` pieces, split at words; together they are the text. */
+/** Splits the text into at most `MOST_CHUNKS` pieces. Joined, the pieces are the text. */
 function toChunks(text: string): readonly string[] {
   const words = text.match(/\s*\S{1,16}|\s+$/gu) ?? [];
   const size = Math.max(1, Math.ceil(words.length / MOST_CHUNKS));

@@ -1,4 +1,7 @@
-/** What a provider said of its failure, out of whichever shape it said it in. Never kept, logged or shown: only classified. */
+/**
+ * Extracts what a provider says about its failure from any shape of body. The text is only classified; it is never stored,
+ * logged or shown.
+ */
 import { FAILURE_TEXT_LIMIT } from "./failure-text";
 import { asObject, asText } from "./wire-chunk";
 
@@ -8,15 +11,15 @@ interface ProviderError {
   readonly message: string;
 }
 
-/** Most of an error reply that is read, in characters. */
+/** Maximum length of an error reply that is read, in UTF-16 units. */
 const ERROR_TEXT_LIMIT = FAILURE_TEXT_LIMIT;
 
-/** Errors in errors: gateways put what they were told into a string of their own, and so did those before them. */
+/** Maximum nesting. A gateway puts the error that it received into a string of its own, and gateways can be chained. */
 const DEEPEST = 6;
-/** Values looked at, whatever the shape. */
+/** Maximum number of values that are read, whatever the shape. */
 const MOST_VALUES = 200;
 
-/** Where errors say in words what went wrong. Anything else may be the prompt, as FastAPI's `input` is. */
+/** Fields that say in words what went wrong. Other fields may hold the prompt, as FastAPI's `input` does. */
 const WORDS = new Set(
   (
     "message msg error errors detail details description title reason raw body cause exception text status_msg base_resp " +
@@ -25,7 +28,7 @@ const WORDS = new Set(
 );
 const CODES = new Set("code error_code errorcode status_code".split(" "));
 const TYPES = new Set("type error_type status __type kind".split(" "));
-/** What llama.cpp has beside its message. */
+/** Numbers that llama.cpp sends beside its message. */
 const FIGURES = new Set(["n_ctx", "n_prompt_tokens"]);
 
 interface Found {
@@ -36,9 +39,9 @@ interface Found {
 }
 
 /**
- * `{error: {message, code, type}}` (OpenAI), `[{error: …}]` (Google), `{error: "…", error_type}` (TGI), `{message}`
- * (Mistral, Cohere), `{detail: [{msg}]}` (FastAPI), `{errors: [{message}]}` (Workers AI, watsonx), JSON inside a message (OpenRouter,
- * Databricks); text that is none of these is itself the message.
+ * Reads `{error: {message, code, type}}` (OpenAI), `[{error: …}]` (Google), `{error: "…", error_type}` (TGI), `{message}`
+ * (Mistral, Cohere), `{detail: [{msg}]}` (FastAPI), `{errors: [{message}]}` (Workers AI, watsonx) and JSON inside a message
+ * (OpenRouter, Databricks). A text in none of these shapes is itself the message.
  */
 export function describeError(text: string): ProviderError {
   const parsed = parse(text);
@@ -72,7 +75,7 @@ function collectText(text: string, found: Found, depth: number): void {
   if (inner !== null) collect(inner, found, depth + 1);
 }
 
-/** What is innermost was said first, by whoever knew: it goes over what a gateway put around it, where it says something. */
+/** The innermost code replaces those around it, which gateways added. A bare HTTP status does not replace a code. */
 const asCode = (value: unknown, before: string | null): string | null => {
   const code = typeof value === "number" ? String(value) : asText(value);
   if (code === null || code === "") return before;
@@ -80,7 +83,10 @@ const asCode = (value: unknown, before: string | null): string | null => {
   return isStatus && before !== null ? before : code;
 };
 
-/** `type: "error"` and `type: "invalid_request_error"` say nothing: what is more than that stays. */
+/**
+ * General types such as `error` and `invalid_request_error` say nothing, so a later type replaces them. A specific type
+ * stays.
+ */
 const GENERAL_TYPE = /^(?:error|object|value_error|invalid_request_error|bad_request|badrequesterror|invalid_argument)$/i;
 const asType = (value: unknown, before: string | null): string | null => {
   const type = asText(value);
@@ -96,7 +102,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** The start of a body, `most` UTF-16 units or a read more; what follows is not waited for. Aborted, it is closed: not every body heeds the signal of its request. */
+/**
+ * Reads the start of a body: stops once `most` UTF-16 units were read (the last read may exceed that) and does not wait for
+ * the rest. Closes the body when `signal` is aborted, because not every body obeys the signal of its request.
+ */
 export async function readErrorText(response: Response, signal: AbortSignal, most = ERROR_TEXT_LIMIT): Promise<string> {
   if (!response.body) return "";
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();

@@ -1,17 +1,17 @@
-/** A summary without a model: the sentences that carry most, word for word and in their order, within a cap. */
+/** Builds a summary without a model: the sentences with the highest score, word for word and in their order, within a cap. */
 import { sentencesOf } from "./text-matching";
 
 /** Estimated tokens of a text. */
 export type EstimateTokens = (text: string) => number;
 
-/** A summary is at most this share of what it stands for: it must be smaller than that to be of use. */
+/** Maximum size of a summary as a share of its source. A larger summary would free too little. */
 const SHARE = 0.25;
 const SMALLEST_CAP = 48;
-/** Room under the cap for what the estimate is off by. */
+/** Leaves room under the cap for the error of the estimate. */
 const CAP_SHARE = 0.9;
 const LONGEST_SENTENCE = 320;
 
-/** What a later reader cannot do without: each kind found counts once. */
+/** Patterns of content that a later reader needs. Each pattern that matches counts once. */
 const carriers: readonly RegExp[] = [
   /\d/,
   /[A-Z]{2}[-_]?\d|\b[a-z]+[A-Z_]\w|\w[_/\\]\w|\w\.\w{1,4}\b|`[^`]+`|#\w/,
@@ -38,7 +38,7 @@ interface Block {
   readonly text: string;
 }
 
-/** Closing tags by their names, the first of each last. */
+/** Closing tags by name. Each list is reversed, so that `pop` returns the first tag. */
 function closesIn(asked: string): ReadonlyMap<string, RegExpExecArray[]> {
   const closes = new Map<string, RegExpExecArray[]>();
   for (const close of [...asked.matchAll(CLOSES)].reverse()) {
@@ -50,7 +50,10 @@ function closesIn(asked: string): ReadonlyMap<string, RegExpExecArray[]> {
   return closes;
 }
 
-/** What stands between tags. One expression for both tags would read the rest of the text again for each tag that is never closed. */
+/**
+ * The text between tags. One expression for both tags would read the rest of the text again for each tag that is never
+ * closed.
+ */
 function blocksIn(asked: string): readonly Block[] {
   const closes = closesIn(asked);
   const blocks: Block[] = [];
@@ -65,7 +68,7 @@ function blocksIn(asked: string): readonly Block[] {
   return blocks;
 }
 
-/** The transcript and the earlier summary that a summary request holds between tags; one without tags is all of it. */
+/** The tagged text of a summary request: the transcript and the earlier summary. A text without tags is returned whole. */
 export function taggedIn(asked: string): string {
   const blocks = blocksIn(asked);
   return blocks.length > 0 ? blocks.map(({ text }) => text).join("\n") : asked;
@@ -76,12 +79,12 @@ export function withoutTagged(asked: string): string {
   return [...blocks, null].map((block, index) => asked.slice(blocks[index - 1]?.to ?? 0, block?.from)).join("");
 }
 
-/** What stands under a heading that there is nothing to say of. */
+/** The text under a heading that has no content. */
 export const EMPTY_SECTION = "none";
-/** The form of an earlier summary, which says nothing by itself. */
+/** True for the headings and empty sections of an earlier summary, which say nothing by themselves. */
 const isForm = (sentence: string): boolean => sentence === EMPTY_SECTION || /^#{1,6} /.test(sentence);
 
-/** `source`: what is to be summarised, an earlier summary included. */
+/** `source` is the text to summarise, including an earlier summary. */
 export function extractSummary(source: string, limits: { readonly maxTokens: number; readonly estimate: EstimateTokens }): string {
   const share = Math.max(SMALLEST_CAP, Math.floor(limits.estimate(source) * SHARE));
   const cap = Math.min(share, Math.floor(limits.maxTokens * CAP_SHARE));
@@ -98,7 +101,7 @@ export function extractSummary(source: string, limits: { readonly maxTokens: num
     .join("\n");
 }
 
-/** Each sentence once, best first; of equals the later. */
+/** Each sentence once, best first; of equal sentences the later comes first. */
 function rank(source: string, estimate: EstimateTokens): Candidate[] {
   const sentences = [...new Set(sentencesOf(source).map(shorten))].filter((sentence) => !isForm(sentence));
   return sentences
@@ -106,14 +109,14 @@ function rank(source: string, estimate: EstimateTokens): Candidate[] {
     .sort((one, other) => other.score - one.score);
 }
 
-/** What the user said is said nowhere else; what a tool returned can be looked up again. */
+/** Sentences of the user rank higher, because nothing else repeats them. A tool's result can be looked up again. */
 function scoreOf(text: string): number {
   const speaker = SPEAKER.exec(text)?.[1]?.toLowerCase();
   const bonus = speaker === "user" ? 1 : speaker === "tool" ? -1 : 0;
   return carriers.filter((carrier) => carrier.test(text)).length + bonus;
 }
 
-/** Cut between characters, never inside one. */
+/** Cuts between characters, never inside one. */
 const shorten = (sentence: string): string =>
   sentence.length <= LONGEST_SENTENCE
     ? sentence

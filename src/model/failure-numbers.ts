@@ -1,34 +1,34 @@
 /**
- * What the numbers of an error message prove. Each number is given a role by the words around it (the window, what was sent, what was
- * asked for in reply); the comparison then needs no knowledge of the provider's wording.
+ * Finds out what the numbers of an error message prove. The words around a number give it a role (the window, the size that
+ * was sent, the reply that was asked for). Comparing the numbers then needs no knowledge of the provider's wording.
  */
 
 type Role = "limit" | "output_limit" | "output" | "input" | "part";
 
-/** Of what the numbers say. */
+/** What the numbers of a message prove. */
 interface NumbersVerdict {
-  /** Null: they prove nothing. */
+  /** Null when the numbers prove nothing. */
   readonly kind: "overflow" | "output_cap" | null;
-  /** The most that a request may weigh, as the message says it; null: it does not. */
+  /** Maximum tokens of a request, as the message names it; null when it names none. */
   readonly window: number | null;
-  /** The most that any reply may weigh; null: it does not say. */
+  /** Maximum tokens of any reply; null when the message names none. */
   readonly cap: number | null;
-  /** What this request leaves of the window to its reply; null: it does not say. */
+  /** Tokens of the window that this request leaves to its reply; null when the message names no window. */
   readonly left: number | null;
 }
 
-/** Smaller limits are not context windows but ranges of some parameter. */
+/** A smaller limit is not a context window but the range of some parameter. */
 const SMALLEST_WINDOW = 256;
-/** A request that fills less than this share of the window is not what has to shrink: the reply asked for is. */
+/** A request that fills less than this share of the window need not shrink: the requested reply is too long. */
 const INPUT_SHARE = 1 / 4;
 const WORDS_BEFORE = 128;
 const WORDS_AFTER = 32;
 
-/** Not part of a name or a version (`llama-3.3`, `70b`, `gpt-4-1106`). */
+/** Matches a number that is no part of a name or a version (`llama-3.3`, `70b`, `gpt-4-1106`). */
 const NUMBER = /(?<![\w.-])(?:0|[1-9]\d{0,11})(?![\w-]|\.\d)/g;
 const ABOUT_TOKENS =
   /token|context|prompt|input (?:is|length)|max\w{0,5}[ _](?:model|sequence|seq)[ _]len|(?:model|sequence) (?:max\w{0,4} )?length|length of the (?:messages|conversation)|request too large for model|n_ctx|输入/;
-/** A number of what is no token. */
+/** Matches a number of something other than tokens. */
 export const OTHER_UNIT =
   /\d ?(?:characters?|chars|bytes?|[km]b\b|mib|kib|pixels?|items|elements|seconds|pages|images|(?:content |prompt |input )?(?:messages|blocks|parts|turns|tools|functions|properties|documents|strings|entries|字符|字|文字)\b)|too many (?:[a-z_]{2,20} ){0,2}(?:messages|blocks|parts|turns|tools|functions|properties|documents|images|files|requests)\b/;
 const LIMIT_BEFORE =
@@ -36,40 +36,43 @@ const LIMIT_BEFORE =
 const LIMIT_AFTER = /^[ )'"`]{0,3}(?:tokens? )?(?:max(?:imum)?\b|limit\b|or (?:fewer|less)|context)/;
 const OUTPUT_AFTER =
   /^\W{0,3}(?:(?:output|completion|new|generated)(?: tokens?)?\b|(?:tokens? )?(?:in|for) the (?:completion|output)|max_new_tokens)/;
-/** The reply's cap by name, as what a number after it is of. */
+/** Names of the reply's limit. A number after such a name is about the reply. */
 const OUTPUT_NAME =
   /max(?:imum)?[_ ]?(?:completion[_ ]?|output[_ ]?|new[_ ]?)?tokens\b|maximum tokens you requested|maximum (?:output|completion) (?:length|tokens)/;
-/** `inputs + max_new_tokens`, `input and maximum output tokens`: both together, which is the window's matter. */
+/** `inputs + max_new_tokens`, `input and maximum output tokens`: the number is the sum of both, so it is about the window. */
 const TOGETHER = /(?:\+|plus|and) ?[`'"]?(?:max(?:imum)?[_ ](?:new_|output |completion )?tokens|output tokens)/;
-/** How far it is over is no size, and neither is the number of the error, which MiniMax puts in brackets. */
+/**
+ * Words before a number that is no size: by how much a limit was exceeded, or the number of the error, which MiniMax puts in
+ * brackets.
+ */
 const NO_SIZE_BEFORE =
   /\bby (?:about )?$|window exceeds limit \($|\b(?:http|status|code|(?:request |trace |log )?id)['"]?\s?[:=]?\s?['"]?$/;
-/** "got N", "requested: N": what was sent, though a limit is named before it. */
+/** "got N", "requested: N": the number is what was sent, even if a limit is named before it. */
 const SENT_BEFORE =
   /(?<!max |maximum |allowed )number of (?:prompt|input) tokens(?: is)?\W{0,3}$|(?:context|window|length)[:;,] (?:input|prompt) $|(?:got|received|given|actual|requested|contains|passed|needs?|ha[sd]|have)\W{0,3}$/;
-/** "N of text input, N of tool input", "N in the messages, N in the functions": one request in pieces, whose sum counts. */
+/** "N of text input, N of tool input", "N in the messages, N in the functions": the parts of one request, which are summed. */
 const PART_AFTER = /^ (?:tokens? )?(?:of \w{1,12} input|(?:in|from) (?:the|your) (?:input )?(?:messages|prompt|functions|tools|input))\b/;
-/** "the sum of prompt length (N) and query length (N)": every piece counts. */
+/** "the sum of prompt length (N) and query length (N)": all numbers are summed. */
 const SUM_OF = /\bsum of\b/;
-/** "and max_tokens N": the reply's, though both are spoken of. */
+/** "and max_tokens N": the number is the reply's, although the text names input and reply together. */
 const OUTPUT_NAMED = /max_(?:completion_|output_|new_)?tokens['"`]? ?[(=:]{0,1} ?$/;
-/** "completion tokens (N)": the reply's. */
+/** "completion tokens (N)": the number is the reply's. */
 const OUTPUT_BEFORE = /(?:completion|output|new|generated) tokens?(?: is| of)?\W{0,3}$/;
 const INPUT_NEAR =
   /token|prompt|input|length|request|message|given|received|resulted|content|contains|provided|got|\bhas\b|\bis\b|have|with|当前/;
-/** `A + B > C`: Anthropic's way of saying input + max_tokens > window. `A tokens > C`: its other way. */
+/** `A + B > C` is how Anthropic says input + max_tokens > window. `A tokens > C` is its other form. */
 const SUM = /(?<![\d.])(\d{1,12}) ?\+ ?(\d{1,12}) ?> ?(\d{1,12})/;
 const GREATER = /(?<![\d.])(\d{1,12})\)?(?: tokens?)? ?>=? ?(?:[a-z_]{1,20}[:=]? ?\(?)?(\d{1,12})(?!\d| ?-)/;
-/** Less than nothing is left for the reply: what was sent has filled the window, whatever else the numbers are. */
+/** Matches a negative room for the reply: the request has filled the window, whatever the other numbers are. */
 const NEGATIVE_ROOM =
   /(?:tokens?|_len|length|room|space)\b[^0-9.]{0,24}[( =:]-\d{1,9}(?!\d|\.\d)|(?:max_?\w{0,12}tokens?)[^.]{0,60} got:? -\d{1,9}(?!\d|\.\d)/;
-/** `[1, 8192]`; `between 1 and 8192`; `from 1 (inclusive) to 65537 (exclusive)`. */
+/** Ranges: `[1, 8192]`; `between 1 and 8192`; `from 1 (inclusive) to 65537 (exclusive)`. */
 const RANGE = /\[ ?\d{1,3}, ?(\d{1,12}) ?\]/;
 const RANGE_IN_WORDS = /(?:from|between|range) \d{1,3}(?: \(inclusive\))? (?:to|and|-) (\d{1,12})(?: \((inclusive|exclusive)\))?/;
 const INPUT_NAME = /(?<!max_|min_)(?:input|prompt|context|messages?)[ _](?:token )?(?:length|tokens?|size)/;
 
 interface Figures {
-  /** What was sent. */
+  /** Size of the request. */
   input: number | null;
   output: number | null;
   limit: number | null;
@@ -78,10 +81,10 @@ interface Figures {
 
 const NOTHING: NumbersVerdict = { kind: null, window: null, cap: null, left: null };
 
-/** `default_max_tokens (-152)`, `must be at least 1, got -152`. */
+/** True for texts such as `default_max_tokens (-152)` and `must be at least 1, got -152`. */
 export const isRoomNegative = (text: string): boolean => NEGATIVE_ROOM.test(text);
 
-/** `text` as `failure-text` has it. */
+/** `text` must be normalised by `failure-text`. */
 export function judgeNumbers(text: string): NumbersVerdict {
   if ((!ABOUT_TOKENS.test(text) && !OUTPUT_NAME.test(text)) || OTHER_UNIT.test(text)) return NOTHING;
   const range = readRange(text);
@@ -97,7 +100,7 @@ export function judgeNumbers(text: string): NumbersVerdict {
   return figures.output === null ? judge({ input: asked, output: null, limit: most, outputLimit: null }) : judge(figures);
 }
 
-/** A range that the reply's cap, or the request's length, must lie in: what was asked for was not in it. */
+/** Reads the range that the reply's limit, or the request's length, must lie in. The requested value was outside of it. */
 function readRange(text: string): NumbersVerdict | null {
   const found = RANGE.exec(text) ?? RANGE_IN_WORDS.exec(text);
   if (!found) return null;
@@ -115,7 +118,7 @@ function judge(figures: Figures): NumbersVerdict {
   const byWindow = window === null ? null : judgeWindow(figures, window);
   if (byWindow) return verdict(byWindow);
   if (outputLimit === null) return verdict(null);
-  // Of one number beside the reply's own limit, and no window, it is the reply's: "at most 32768, got 40000".
+  // A single number beside the reply's own limit, without a window, is the requested reply: "at most 32768, got 40000".
   const asked = output ?? (window === null ? input : null);
   const isAlone = asked === null && window === null;
   return verdict(isAlone || (asked !== null && asked > outputLimit) ? "output_cap" : null);
@@ -156,8 +159,9 @@ interface Sent {
 }
 
 /**
- * Of several numbers for one request: the sum of its parts; else the largest, without the reply where that is counted in. A number that
- * repeats the reply's, or the limit where there are others, is no further one.
+ * The size of the request where several numbers name it: the sum of its parts; else the largest number, minus the reply
+ * where that is included. Numbers that repeat the reply's are ignored, and so are those that repeat the limit if there are
+ * others.
  */
 function sizeSent({ output, limit }: Figures, { sent, parts, summed }: Sent): number | null {
   if (parts.length > 0) return sumOf(parts);
@@ -185,7 +189,7 @@ function roleOf(before: string, after: string): Role | null {
   return INPUT_NEAR.test(before) || INPUT_NEAR.test(after) ? "input" : null;
 }
 
-/** Of a number that is the reply's; null: it is not. */
+/** The role of a number that is the reply's; null when the number is not the reply's. */
 function roleOfReply({ before, after, limit }: { before: string; after: string; limit: boolean }): "output" | "output_limit" | null {
   const together = TOGETHER.test(before) && !OUTPUT_NAMED.test(before);
   if (OUTPUT_AFTER.test(after)) return limit && !together ? "output_limit" : "output";
@@ -194,16 +198,19 @@ function roleOfReply({ before, after, limit }: { before: string; after: string; 
   return limit ? "output_limit" : "output";
 }
 
-/** "max_tokens must be less than or equal to N"; in "max_tokens (N)" and "max_tokens = N" the number is what was asked for. */
+/**
+ * "max_tokens must be less than or equal to N" names a limit. In "max_tokens (N)" and "max_tokens = N" the number is the
+ * requested size.
+ */
 const CAPPED =
   /(?:at most|less than|<=|up to|cannot exceed|not exceed|maximum (?:value|allowed|output|completion)|limit of|lower than|supports?|above maximum|maximum (?:is|of))[^0-9]{0,48}$/;
 const isLimitOfReply = (before: string): boolean => CAPPED.test(before);
 
-/** "The number of input and maximum output tokens (N)": what was asked for, though it names a maximum. */
+/** "The number of input and maximum output tokens (N)": the number is what was requested, although the text says "maximum". */
 const isOfBoth = (before: string): boolean =>
   /(?:input|prompt) (?:tokens )?(?:and|plus|\+) max(?:imum)? output tokens \W{0,2}$/.test(before);
 
-/** Every pattern above: their shape is what keeps the time linear. */
+/** Every pattern above. Their shape keeps the time linear (`test/linear-time.test.ts`). */
 export const numberPatterns: readonly RegExp[] = [
   NUMBER,
   ABOUT_TOKENS,

@@ -1,13 +1,17 @@
 /**
- * The words by which a provider's failure is known, as rules in the order in which they are asked. Lower case, as `failure-text` has it.
- * Every repetition is bounded or of one character class that is not followed by what it could take: linear time, whatever the text.
+ * Regular expressions that recognise the kind of a provider's failure by its text, in the order in which they are tried.
+ * They expect the text as `failure-text` normalises it (lower case). Every repetition is bounded, or repeats one character
+ * class that cannot match what follows it, so matching takes linear time on any text.
  */
 import type { FailureKind } from "../domain/model-call";
 import { OTHER_UNIT } from "./failure-numbers";
 
 export type Rule = readonly [kind: FailureKind, pattern: RegExp];
 
-/** Codes and types that say it all, without `_`, `-`, `.` and capitals. What is general (`invalid_request_error`) is not here. */
+/**
+ * Codes and types that identify the kind by themselves, compared in lower case without `_`, `-`, `.` and spaces. General
+ * ones (`invalid_request_error`) are not listed.
+ */
 export const codes: readonly Rule[] = [
   [
     "overflow",
@@ -39,10 +43,16 @@ export const codes: readonly Rule[] = [
   ],
 ];
 
-/** As types of OpenAI's 429 and Groq's 413 only: elsewhere they are words like any other. */
+/**
+ * Types that mean a rate limit in OpenAI's 429 and Groq's 413. They are compared with a whole code or type only: inside a
+ * message they are ordinary words.
+ */
 export const RATE_TYPES = /^(?:tokens|requests)$/;
 
-/** Phrases for a rate or a quota: they name tokens and limits too, so they are asked about before the numbers are. */
+/**
+ * Phrases for a rate limit or a quota. Such texts name tokens and limits too, so these rules are tried before the numbers
+ * are read.
+ */
 export const limits: readonly Rule[] = [
   [
     "rate_limit",
@@ -62,7 +72,10 @@ export const limits: readonly Rule[] = [
   ],
 ];
 
-/** Nobody is there, whatever else is said. Asked of a server's failure, and of one inside a stream. */
+/**
+ * Phrases for a provider that does not respond or is overloaded, whatever else the text says. Tried for a status of 500 and
+ * above, and for a failure without a status (inside a stream).
+ */
 export const unreachable: readonly Rule[] = [
   ["timeout", /time(?:d|s)?[ -]?out|deadline (?:exceeded|expired)/],
   [
@@ -71,12 +84,12 @@ export const unreachable: readonly Rule[] = [
   ],
 ];
 
-/** Go's words for a time that is over, under whatever status a gateway puts them: the context is none of ours. */
+/** Go's words for an expired deadline, which gateways send under any status. The `context` in them is not a model's context. */
 export const deadlines: readonly Rule[] = [["timeout", /context deadline exceeded|\bdeadlineexceeded/]];
 
 const CONTEXT = /context (?:length|window|limit|size)|max\w{0,4} (?:message|input|prompt) tokens/;
 
-/** A parameter or a file that is wrong in itself: no compaction makes it right. */
+/** Errors in one parameter or one file. No compaction can fix them. */
 const faults: readonly Rule[] = [
   ["refused", /safety (?:threshold|system|filter|setting|polic)|content (?:filter|policy)/],
   [
@@ -93,17 +106,17 @@ const media: Rule = [
   /(?:image|audio|video|file|pdf|media|attachment)s?\b[^.]{0,60}(?:too (?:large|big|many|long)|exceed|invalid|not valid|unsupported|not supported|not meet|could not|cannot|unable|failed|corrupt)|(?:unsupported|invalid|too many|unable to (?:process|download|decode)|could not (?:process|download|decode)|failed to (?:process|download|decode)|does(?: not|n't) support) (?:the |input |base64 )?(?:image|audio|video|file|pdf|media|mime type)|(?:maximum of|at most|up to|only|passed|number of) (?:\d{1,6} )?(?:images?|audios?|videos?|pdfs?|files?|documents?)(?:\b(?! tokens?)|\(s\))|pdf[^.]{0,40}pages|(?:fetch|download|retrieve)\w{0,3} [^.]{0,40}\burls?\b|(?:图片|图像|圖片|圖像|音频|音訊|视频|影片|文件|画像|動画|音声|ファイル|이미지)[^。]{0,20}(?:超|过大|過大|无效|無效|無効|失败|失敗|大きすぎ|초과)/,
 ];
 
-/** What describes tools and replies, and the bound on thinking: no history is so short that they fit. */
+/** Errors in tool definitions, reply formats and chunks, and in the limit on thinking. A shorter history does not fix them. */
 const settings: Rule = [
   "invalid_param",
   /(?:(?:tool|function)s? (?:schema|definition|declaration|description|name|parameter)s?|(?:json|response|reply) schema|response_format|chunk(?:s|_size\w{0,12})?|(?:tool|function) (?:result|output|response)|predict(?:ed|ion) (?:output|content)|(?:thinking|reasoning|budget)[_ ](?:budget|tokens))[^.]{0,80}(?:too (?:large|long|big|many)|exceed|invalid|at most|limit|>|out of range)|tokens (?:per|for (?:a|one|each) (?:single )?) ?(?:chunk|block|document|message|item|tool|function|file)\b/,
 ];
 
-/** `settings` and `media`: not where the window is what they exceed. */
+/** The kind of a fault in the request itself. `media` and `settings` do not apply to a text that names the context window. */
 export const faultOf = (text: string): FailureKind | null =>
   firstOf(faults, text) ?? (CONTEXT.test(text) ? null : firstOf([media, settings], text));
 
-/** Too much was asked of the reply; the request itself may be small. */
+/** Phrases for a reply limit that is too high. The request itself may be small. */
 export const outputs: readonly Rule[] = [
   [
     "output_cap",
@@ -141,13 +154,16 @@ const overflows: readonly RegExp[] = [
   /(?:longueur|fenêtre|taille) (?:de|du) contexte[^.]{0,60}(?:dépass|excèd)|(?:dépass|excèd)[^.]{0,60}(?:longueur|fenêtre|taille) (?:de|du) contexte/,
 ];
 
-/** A refusal that says no more than how long a request may be. */
+/** Matches a refusal that only names the maximum length of a request. */
 const namedLimit =
   /(?:max(?:imum)?|longest|largest|supports?(?: only)?) (?:\w{1,12} ){0,2}(?:context|prompt|input|sequence)(?: tokens?)? (?:length|size|window|len|tokens?|limit|characters)\W{1,3}(?:is |of |are )?(?:only )?\d{2,9}|supports? only (?:a )?\d{2,9}[^.]{0,12} context/;
 
-/** Words that say no more than this: of a server that failed they may as well be about its load. */
+/** Matches a text that only says that there are too many tokens. From a server that failed it may also be about its load. */
 const bare = /(?:^|["':.-]) {0,2}["']? ?(?:token limit exceeded)|too many tokens/;
-/** Tokens, or the window: what has a number of something else and neither of them is about a field, a list or a file. */
+/**
+ * Matches a text about tokens or the window. A text without these words that counts another unit is about a field, a list or
+ * a file.
+ */
 const OF_TOKENS = /token|context|输入|輸入|上下文/;
 
 export const isOverflow = (text: string, { server }: { readonly server: boolean }): boolean =>
@@ -169,7 +185,7 @@ export const closings: readonly Rule[] = [
 export const firstOf = (rules: readonly Rule[], text: string): FailureKind | null =>
   rules.find(([, pattern]) => pattern.test(text))?.[0] ?? null;
 
-/** Every pattern that reads a text of a provider's: their shape is what keeps the time linear. */
+/** Every pattern that is matched against a provider's text. Their shape keeps the time linear (`test/linear-time.test.ts`). */
 export const textPatterns: readonly RegExp[] = [
   ...[...codes, ...limits, ...unreachable, ...deadlines, ...faults, media, settings, ...outputs, ...closings].map(([, pattern]) => pattern),
   ...overflows,

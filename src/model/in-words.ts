@@ -1,4 +1,4 @@
-/** What a model cannot be given as it is, named in words. */
+/** Tool calls and results as text, for requests that cannot hold them as such. */
 import type { ToolCallPart, ToolResultPart } from "../domain/message";
 
 export const callInWords = ({ name, arguments: input }: ToolCallPart): string => `[Called the tool ${name} with ${input}]`;

@@ -1,9 +1,10 @@
 /**
- * The least that one of OpenAI's models can be told to think, by its name: for chat completions, where no package says it
- * (the Responses package keeps the same table to itself). https://platform.openai.com/docs/guides/reasoning
+ * The lowest reasoning effort that one of OpenAI's models accepts, by the model's name. Chat completions need it because
+ * their package does not know it, and the Responses package does not export its table.
+ * https://platform.openai.com/docs/guides/reasoning
  */
 
-/** Null: it does not think, or it is not known whether it can be told so. */
+/** Null when the model does not think, or when it is unknown whether its effort can be set. */
 export function leastEffort(upstreamId: string): "none" | "minimal" | "low" | null {
   if (/^o\d/.test(upstreamId)) return "low";
   const version = /^gpt-(\d+)(?:\.(\d+))?(?:-(.*))?$/.exec(upstreamId);

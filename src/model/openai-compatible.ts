@@ -17,7 +17,7 @@ export const createOpenAiCompatibleModel = ({ credentials, fetch }: OpenAiCompat
   createChatCompletions({
     build: buildChatRequest,
     authorize: async ({ headers }, model) => withKey(await credentials(model), (key) => setBearer(headers, key)),
-    // Redirects are not followed: a key or a conversation must not end up at an address that nobody configured.
+    // Redirects are not followed: the key and the conversation must go to no address other than the configured one.
     send: ({ url, headers, body }, signal) => fetch(url, { method: "POST", headers, body, signal, redirect: "manual" }),
     toEvents: chatEvents,
     newDecoder: () => new ReplyDecoder(),

@@ -1,6 +1,6 @@
 /**
- * Asks a provider for a model's limits, at its endpoint of models: one request, no redirect, bounded in time and bytes. The
- * answer is somebody else's word; it is only ever suggested.
+ * Asks a provider's models endpoint for a model's limits: one request, no redirect, bounded in time and bytes. The provider
+ * may be wrong, so the limits are only suggested.
  */
 
 import type { ProbedLimits, ProbeFailure, ProbeLimits } from "../app/models/probe-limits";
@@ -21,7 +21,7 @@ interface ProbeDeps {
 interface Question {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the answer; null: it does not have the model. */
+  /** Reads the limits from the answer; null when the answer does not contain the model. */
   readonly read: (answer: unknown) => ProbedLimits | null;
 }
 
@@ -29,7 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value > 0;
 
-/** The first of the named fields that is a number of tokens. */
+/** The first of the named fields that holds a number of tokens. */
 function countOf(fields: Fields, names: readonly string[]): number | undefined {
   return names.map((name) => fields[name]).find(isCount);
 }
@@ -43,7 +43,7 @@ function limitsOf(fields: Fields, windows: readonly string[], outputs: readonly 
 const LIST_WINDOWS = ["context_length", "max_model_len", "context_window", "max_context_length"];
 const LIST_OUTPUTS = ["max_completion_tokens", "max_output_tokens"];
 
-/** OpenRouter's `top_provider` is who would answer; what it can goes before what the model could elsewhere. */
+/** OpenRouter's `top_provider` is the provider that would answer. Its limits override those of the model in general. */
 function readList(answer: unknown, id: string): ProbedLimits | null {
   const entries: unknown = isFields(answer) ? answer.data : answer;
   const found = Array.isArray(entries) ? entries.filter(isFields).find((entry) => entry.id === id) : undefined;
@@ -54,7 +54,7 @@ function readList(answer: unknown, id: string): ProbedLimits | null {
 
 const bearer = (key: string | null): Readonly<Record<string, string>> => (key === null ? {} : { authorization: `Bearer ${key}` });
 
-/** Null: this provider is not asked. */
+/** Null when this provider is not asked for limits. */
 function questionFor({ provider, base_url, upstream_id }: ModelSpec, key: string | null): Question | null {
   const at = (ownAddress: string, path: string): string => `${(base_url ?? ownAddress).replace(/(?<!\/)\/+$/, "")}/${path}`;
   switch (provider) {
@@ -111,7 +111,7 @@ async function ask({ url, headers, read }: Question, send: typeof fetch): Promis
   return Object.keys(limits).length > 0 ? ok(limits) : fail("no_limits", status);
 }
 
-/** Its errors are values, and quote nothing of what was sent or answered. */
+/** Errors are values, and quote nothing of what was sent or received. */
 export function createProbeLimits({ credentials, fetch: send = fetch }: ProbeDeps): ProbeLimits {
   return async (model) => {
     try {

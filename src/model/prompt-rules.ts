@@ -1,11 +1,11 @@
-/** How each provider's wire differs, where the AI SDK leaves it to the caller. */
+/** The differences between the providers' wire formats that the AI SDK leaves to the caller. */
 import type { JSONObject } from "@ai-sdk/provider";
 import type { Part, ReasoningPart, ToolCallPart } from "../domain/message";
 import { optionsOf, ownMetadata, type PromptRules, type SdkAssistantPart } from "./sdk-prompt";
 import { asText } from "./wire-chunk";
 import { toWireName, WireIds } from "./wire-names";
 
-/** Patterns of URLs that a provider fetches itself, by media type: `image/*`, `application/pdf`, `*`. The SDK's own list. */
+/** Patterns of URLs that a provider fetches itself, by media type (`image/*`, `application/pdf`, `*`), as the SDK lists them. */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
 
 export function takesUrl(supported: SupportedUrls, mediaType: string, url: URL): boolean {
@@ -14,19 +14,25 @@ export function takesUrl(supported: SupportedUrls, mediaType: string, url: URL):
   return patterns.some(([, urls]) => urls.some((pattern) => pattern.test(url.href)));
 }
 
-/** The arguments as a wire takes them that wants an object: what is none is sent as one that says so, with every character of it. */
+/**
+ * Converts arguments for a wire format that demands an object. Blank text becomes `{}`; text that is not a JSON object is
+ * kept whole as `{invalid_arguments: text}`.
+ */
 function toArgumentsObject(text: string): JSONObject {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JSONObject;
   } catch {
-    // Not JSON at all.
+    // The text is not JSON: it is kept as `invalid_arguments`.
   }
   return { invalid_arguments: text };
 }
 
-/** An object's text goes back as the model wrote it; anything else as for the wires that want an object. */
+/**
+ * Converts arguments to text. The text of an object is sent exactly as the model wrote it; anything else is converted by
+ * `toArgumentsObject`.
+ */
 function toArgumentsText(text: string): string {
   const object = toArgumentsObject(text);
   return text.trim() === "" || Object.hasOwn(object, "invalid_arguments") ? JSON.stringify(object) : text;
@@ -45,7 +51,10 @@ const callOf = (key: string, input: (text: string) => unknown): PromptRules["toC
     return { type: "tool-call", toolCallId: id, toolName: toWireName(part.name), input: input(part.arguments), ...optionsOf(part, key) };
   };
 
-/** A reasoning item may be of several parts, of which the last carries what it is sealed with: all of them go back, or none. */
+/**
+ * True when the reasoning item of this part has its encrypted content. An item may have several parts, and only the last one
+ * carries the encrypted content: all parts are sent back, or none.
+ */
 function isSealed(part: ReasoningPart, among: readonly Part[]): boolean {
   const item = ownMetadata(part, "openai")?.itemId;
   return among.some((other) => {
@@ -68,7 +77,7 @@ export const openAiRules = (supported: SupportedUrls): PromptRules => ({
 
 export const anthropicRules = (supported: SupportedUrls): PromptRules => ({
   ...shared(supported),
-  // The SDK's list allows http, the API does not.
+  // The SDK's list allows http; the API does not.
   takesUrl: (mediaType, url) => url.protocol === "https:" && takesUrl(supported, mediaType, url),
   key: "anthropic",
   takesBack(part) {
@@ -95,7 +104,7 @@ export const googleRules = (supported: SupportedUrls): PromptRules => ({
   callsNeedTools: false,
 });
 
-/** Its models sign nothing; thinking stays here. */
+/** Models of Workers AI sign nothing, so no thinking is sent back. */
 export const workersAiRules = (): PromptRules => ({
   ...shared({}),
   key: null,

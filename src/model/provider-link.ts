@@ -1,7 +1,6 @@
 /**
- * The `fetch` that a provider package is given: one exchange with the provider, watched and closed by us. It tells the
- * exact body, asks for the key at the last moment, keeps a failed answer from the package (whose errors hold the prompt),
- * and closes the socket when the call is aborted.
+ * The `fetch` that a provider package is given. It reports the exact body, asks for the key at the last moment, hides a
+ * failed answer from the package (whose errors would hold the prompt), and closes the socket when the call is aborted.
  */
 import type { ModelFailure } from "../app/ports";
 import { openReplyStream, refuseLarge } from "./call-failure";
@@ -9,22 +8,28 @@ import type { ToEvents } from "./whole-answers";
 
 export type FetchFunction = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Bytes that may come without a whole event among them: a provider that never ends one must not fill the memory. */
+/**
+ * Maximum bytes that may arrive without a complete event. Without this limit, a provider that never ends an event would fill
+ * the memory.
+ */
 const MAX_EVENT_BYTES = 4_000_000;
 
 interface LinkOptions {
   readonly fetch: FetchFunction;
   readonly signal: AbortSignal;
-  /** Puts the key where the provider wants it, and takes out whatever the package put there; else why nothing may be sent. */
+  /**
+   * Sets the key where the provider wants it and removes any key that the package set. Returns why nothing may be sent; null
+   * when the request may be sent.
+   */
   readonly authorize: (headers: Headers) => Promise<ModelFailure | null>;
   readonly onRequest?: ((body: string) => void) | undefined;
-  /** Turns an answer that is no stream into events. */
+  /** Converts an answer that is not a stream to events. */
   readonly toEvents: ToEvents;
-  /** The answer's headers came, or bytes of it. */
+  /** Called when the answer's headers arrive and after each read of its body. */
   readonly onAlive?: (() => void) | undefined;
 }
 
-/** Ends the package's call: there is no stream, and `refusal` says why. */
+/** Thrown to end the package's call when there is no stream. `refusal` holds the reason. */
 class Refused extends Error {}
 
 export class ProviderLink {
@@ -32,14 +37,14 @@ export class ProviderLink {
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #bytes = 0;
   #told = false;
-  /** Why there is no stream; null: there is one, or nothing was answered. */
+  /** Why there is no stream. Null when there is one, or when the provider has not answered. */
   refusal: ModelFailure | null = null;
 
   constructor(options: LinkOptions) {
     this.#options = options;
   }
 
-  /** Redirects are not followed: a key or a conversation must not end up at an address that nobody configured. */
+  /** Does not follow redirects: the key and the conversation must go to no address other than the configured one. */
   readonly fetch = async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const { url, headers, body } = readBuiltRequest(input, init);
     const { signal } = this.#options;
@@ -59,7 +64,7 @@ export class ProviderLink {
     return new Response(this.#watch(stream.body), { headers: { "content-type": "text/event-stream" } });
   };
 
-  /** An event has come out whole. */
+  /** Call this after each complete event: it resets the count of bytes. */
   eventRead(): void {
     this.#bytes = 0;
   }
@@ -80,7 +85,7 @@ export class ProviderLink {
           this.#bytes += value.byteLength;
           if (this.#bytes <= MAX_EVENT_BYTES) return controller.enqueue(value);
           this.close();
-          controller.error(new TypeError("An event of the stream has no end."));
+          controller.error(new TypeError("An event of the stream exceeds the size limit."));
         },
         cancel: () => this.close(),
       },
@@ -96,6 +101,6 @@ export interface BuiltRequest {
 }
 
 export function readBuiltRequest(input: RequestInfo | URL, init: RequestInit | undefined): BuiltRequest {
-  if (typeof init?.body !== "string") throw new TypeError("The request of a model call is text.");
+  if (typeof init?.body !== "string") throw new TypeError("The body of a model request must be a string.");
   return { url: input instanceof Request ? input.url : String(input), headers: new Headers(init.headers), body: init.body };
 }

@@ -1,7 +1,7 @@
 /**
- * `ChatModel` through a provider package of the AI SDK: the package builds the request and reads the reply's events
- * (`doStream`), all else is ours (docs/decisions/0002). One request a call; `render` takes the same way and stops before
- * sending, so that what is shown and what is sent cannot differ.
+ * `ChatModel` through a provider package of the AI SDK. The package builds the request and reads the reply's events
+ * (`doStream`); everything else is done here (docs/decisions/0002). One call sends one request. `render` takes the same path
+ * and stops before sending, so what is shown and what is sent cannot differ.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest, ModelSpec, RenderedRequest } from "../app/ports";
@@ -12,13 +12,16 @@ import type { SdkCall } from "./sdk-prompt";
 import { untilAborted } from "./until-aborted";
 import type { ToEvents } from "./whole-answers";
 
-/** One provider's package, and what its wire asks for. */
+/** A provider's package, and what its wire format demands. */
 export interface ProviderAdapter {
   readonly reply: ReplyRules;
-  /** The package's model, with `fetch` as its only way out. Loaded when it is first asked for: a wake without a call pays for none. */
+  /**
+   * Returns the package's model, which can send only through `fetch`. The package is loaded on first use, so that a wake
+   * without a model call does not pay for it.
+   */
   load(spec: ModelSpec, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>;
   toCall(request: ModelRequest, model: LanguageModelV4): Promise<SdkCall>;
-  /** Turns an answer that is no stream into events. */
+  /** Converts an answer that is not a stream to events. */
   readonly toEvents: ToEvents;
   authorize(headers: Headers, key: string | null): void;
 }
@@ -38,7 +41,7 @@ export function createProviderModel(options: ProviderModelOptions): ChatModel {
   };
 }
 
-/** Ends the package's call once the request is known. */
+/** Thrown to end the package's call once the request is built. */
 class RequestBuilt extends Error {
   readonly request: RenderedRequest;
   constructor(request: RenderedRequest) {
@@ -116,7 +119,10 @@ async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelC
   }
 }
 
-/** A package throws what came as the stream's first event: its text is in `responseBody`, its status is made up. */
+/**
+ * A package throws when the first event of a stream is an error. The event's text is in `responseBody`; the error's status
+ * is invented.
+ */
 function toFailure(error: unknown, { signal, link }: { readonly signal: AbortSignal; readonly link: ProviderLink }): ModelFailure {
   if (signal.aborted) return toThrownFailure(error, signal);
   if (link.refusal) return link.refusal;

@@ -1,4 +1,4 @@
-/** The providers that are spoken to through their packages of the AI SDK. Each is loaded when it is first called. */
+/** The providers that are called through their packages of the AI SDK. A package is loaded when it is first used. */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ModelRequest } from "../app/ports";
 import { markPrompt } from "./cache-marks";
@@ -8,20 +8,20 @@ import { type PromptRules, type SdkCall, toSdkPrompt } from "./sdk-prompt";
 import { anthropicEvents, googleEvents, responsesEvents } from "./whole-answers";
 import { asObject, asText } from "./wire-chunk";
 
-/** The providers' own addresses; named here, as the packages would otherwise look into the process's environment. */
+/** The providers' own addresses. They are named here because the packages would otherwise read them from the environment. */
 export const OPENAI_URL = "https://api.openai.com/v1";
 const ANTHROPIC_URL = "https://api.anthropic.com/v1";
 const GOOGLE_URL = "https://generativelanguage.googleapis.com/v1beta";
 
-/** The packages refuse to be made without a key; ours is put in place of this when the request goes out. */
+/** The packages demand a key when they are created. The real key replaces this one when the request is sent. */
 const NO_KEY = "none";
 
 const urlsOf = async (model: LanguageModelV4): Promise<SupportedUrls> => model.supportedUrls;
 
-/** Null: as many tokens as the provider allows by itself. */
+/** Null leaves the limit to the provider. */
 const capOf = (maxOutput: number | null): { maxOutputTokens?: number } => (maxOutput === null ? {} : { maxOutputTokens: maxOutput });
 
-/** Off where the model has such a switch, and only if it thinks at all; the package knows what each model calls it. */
+/** Turns thinking off, but only for a model that thinks. The package knows what each model calls the switch. */
 const reasoningOf = ({ reasoning, model }: ModelRequest): { reasoning?: "none" } =>
   reasoning === "off" && model.capabilities?.reasoning !== false ? { reasoning: "none" } : {};
 
@@ -30,11 +30,11 @@ export function plainCall(request: ModelRequest, rules: PromptRules): SdkCall {
   return { prompt: messages.map(({ message }) => message), tools: [...tools], ...capOf(request.maxOutput), ...reasoningOf(request) };
 }
 
-/** Responses, without anything kept there: thinking travels back sealed (`reasoning.encrypted_content`). */
+/** The Responses API with nothing stored at OpenAI: thinking is sent back encrypted (`reasoning.encrypted_content`). */
 export const openAi: ProviderAdapter = {
   reply: {
     key: "openai",
-    // A reasoning item is sealed at its end; before that its metadata would name an item that nobody keeps.
+    // A reasoning item is encrypted at its end. Metadata before that would name an item that OpenAI does not store.
     isWhole: (part) => part.type !== "reasoning-start" && part.type !== "reasoning-delta",
     events: new Set([
       "response.output_item.added",
@@ -57,10 +57,11 @@ export const openAi: ProviderAdapter = {
     const { cacheKey, model: spec } = request;
     const options = {
       store: false,
-      // The package would ask for one with every effort it sends; an account that is not verified is refused it.
+      // The package would ask for a summary of the thinking with every effort that it sends. OpenAI refuses that to accounts
+      // that are not verified.
       reasoningSummary: null,
       ...(cacheKey === undefined ? {} : { promptCacheKey: cacheKey }),
-      // A model that the package does not know by name is taken at the registry's word.
+      // If the package does not know the model by name, the registry says whether it thinks.
       ...(spec.capabilities?.reasoning === true ? { forceReasoning: true } : {}),
     };
     return { ...plainCall(request, openAiRules(await urlsOf(model))), providerOptions: { openai: options } };
@@ -90,7 +91,7 @@ export const anthropic: ProviderAdapter = {
   },
   async toCall(request, model) {
     const marked = markPrompt(toSdkPrompt(request, anthropicRules(await urlsOf(model))), request);
-    // `max_tokens` is required here.
+    // Anthropic requires `max_tokens`.
     return { ...marked, maxOutputTokens: request.maxOutput ?? request.model.max_output, ...reasoningOf(request) };
   },
   toEvents: anthropicEvents,

@@ -1,6 +1,6 @@
 /**
- * From the parts of the AI SDK's stream to ours. One for a reply, fed in order. Bounded as the decoder of chat
- * completions is (`chat-stream`, `tool-call-assembly`): more than a reply may hold is a failure, not a cut.
+ * Converts the parts of the AI SDK's stream to our chunks. One object reads one reply, in order. The bounds are those of the
+ * decoder of chat completions (`chat-stream`, `tool-call-assembly`): a reply that exceeds them fails and is not cut.
  */
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { ModelChunk, ModelFailure } from "../app/ports";
@@ -12,13 +12,19 @@ import { toCallUsage } from "./sdk-usage";
 import { type BlockRules, ownMetadataOf, SpokenBlocks, type SpokenChunk } from "./spoken-blocks";
 import { asObject, asText } from "./wire-chunk";
 
-/** Arguments, metadata and what is held back of one reply together, in UTF-16 units: a provider must not fill the memory with them. */
+/**
+ * Limit for the arguments, metadata and held text of one reply together, in UTF-16 units. Without it, a provider could fill
+ * the memory.
+ */
 const MAX_HELD_UNITS = 1_000_000;
 
 export interface ReplyRules extends BlockRules {
-  /** Events that carry the reply: one that cannot be read is a failure. Others may be new or odd, and are skipped. Null: every event is one. */
+  /**
+   * Types of the events that carry the reply: an unreadable one of these is a failure. Unreadable events of other types are
+   * skipped, because providers add new types. Null when every event carries the reply.
+   */
   readonly events: ReadonlySet<string> | null;
-  /** An event that says that the prompt itself was refused; absent: an error says so. */
+  /** True for an event that says that the prompt itself was refused. Absent where the provider reports that as an error. */
   readonly isRefusal?: (event: object) => boolean;
 }
 
@@ -27,19 +33,22 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 export class ReplyParts {
   readonly #rules: ReplyRules;
   readonly #blocks: SpokenBlocks;
-  /** The first call, and what came after it, in order: a call counts when its reply has ended well, and its place among thoughts must stay. */
+  /**
+   * The first call and everything after it, in order. Calls are emitted only when the reply has ended normally, and their
+   * place among the thoughts must not change.
+   */
   readonly #held: ModelChunk[] = [];
   #calls = 0;
   #heldUnits = 0;
-  /** Of the arguments that are coming, what was counted already. */
+  /** UTF-16 units of the streamed arguments that are already counted but belong to no finished call yet. */
   #argumentUnits = 0;
   #spoke = false;
   #refused = false;
   #event: unknown = null;
   #out: ModelChunk[] = [];
-  /** `finish` or `failure` was given out: nothing after it counts. */
+  /** True once `finish` or `failure` was emitted. Later parts are ignored. */
   over = false;
-  /** Parts so far that say that the model is writing. */
+  /** Number of parts so far that show that the model is writing. */
   heard = 0;
 
   constructor(rules: ReplyRules) {
@@ -52,7 +61,7 @@ export class ReplyParts {
     return this.#flush();
   }
 
-  /** The stream is over: without a finish, it was cut. */
+  /** Ends the reply when the stream has ended. A stream without a finish part was cut off. */
   end(): readonly ModelChunk[] {
     if (!this.over) this.#fail(CUT_OFF);
     return this.#flush();
@@ -91,7 +100,7 @@ export class ReplyParts {
       case "finish":
         return this.#finish(part);
       default:
-        // What a model makes beside text and calls (files, sources) was not asked for.
+        // Files and sources that a model produces were not requested.
         return;
     }
   }
@@ -118,7 +127,7 @@ export class ReplyParts {
   }
 
   #call(part: LanguageModelV4ToolCall): void {
-    // A tool that the provider runs itself was not offered.
+    // A tool that the provider runs itself was never offered, so its call is ignored.
     if (part.providerExecuted) return;
     const metadata = ownMetadataOf(part.providerMetadata, this.#rules.key);
     const units = metadata ? JSON.stringify(metadata).length : 0;
@@ -141,14 +150,17 @@ export class ReplyParts {
     this.#hold(units + uncounted);
   }
 
-  /** The SDK's error is about the event before it, which says more: it may be one that is merely new. */
+  /**
+   * The SDK's error is about the event before it, which has more detail. An unreadable event of an unknown type is no
+   * failure: it may be new.
+   */
   #error(): void {
     const type = asText(asObject(this.#event)?.type);
     if (this.#rules.events && type !== null && !this.#rules.events.has(type)) return;
     this.#fail(this.#event === null || this.#event === undefined ? CUT_OFF : toEventFailure(eventText(this.#event)));
   }
 
-  /** What was said stays said; a call of a reply that did not end is none. */
+  /** Ends the reply with a failure. Text that was emitted stays valid; calls of a reply that did not end normally are dropped. */
   #fail(failure: ModelFailure): void {
     if (this.over) return;
     this.over = true;
@@ -168,7 +180,7 @@ export class ReplyParts {
   }
 }
 
-/** Some end a reply that never began, and call the window the reason. */
+/** Some providers end a reply that never began and name the context window as the reason. */
 const isOverflow = (raw: string): boolean => classifyFailure({ status: null, code: raw, type: null, message: "" }) === "overflow";
 
 function toReason(unified: FinishPart["finishReason"]["unified"]): FinishReason {

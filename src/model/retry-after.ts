@@ -1,12 +1,12 @@
-/** How long a provider asks to wait, from the headers of its answer, or from its body where it says it there. */
+/** How long a provider asks to wait, from the headers of its answer or from its body. */
 
-/** Longer than a day is no wait but a mistake; what waits is bounded by the caller anyway. */
+/** A wait is capped at one day: a longer one is a mistake. The caller bounds its waits further. */
 const MOST_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * Milliseconds; null: it did not say, or not in a way that can be read. `retry-after-ms` (OpenAI, Azure) goes before
- * `retry-after`, which is seconds or a date (RFC 9110 §10.2.3). A date is counted from the provider's own clock where
- * the answer tells it, so that a clock that is off here or there changes nothing.
+ * Milliseconds; null when the headers name no wait, or none that can be read. `retry-after-ms` (OpenAI, Azure) goes before
+ * `retry-after`, which is seconds or a date (RFC 9110 §10.2.3). A date is compared with the answer's own `date` header where
+ * there is one, so that the wait is right even if the two clocks differ.
  */
 export function readRetryAfter(headers: Headers, now: number): number | null {
   const ms = asWait(headers.get("retry-after-ms"), 1);
@@ -20,17 +20,23 @@ export function readRetryAfter(headers: Headers, now: number): number | null {
   return Math.min(Math.max(0, until - (Number.isNaN(sent) ? now : sent)), MOST_MS);
 }
 
-/** Google's `google.rpc.RetryInfo`, among the details of its error: `{"retryDelay": "27.4s"}`. */
+/**
+ * Milliseconds from Google's `google.rpc.RetryInfo`, in the details of its error (`{"retryDelay": "27.4s"}`); null when
+ * there is none.
+ */
 export function readRetryDelay(text: string): number | null {
   const delay = /"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"/.exec(text)?.[1];
   return delay === undefined ? null : Math.min(Math.ceil(Number(delay) * 1_000), MOST_MS);
 }
 
-/** OpenAI, Groq, Azure, Google: hours, minutes, then seconds or milliseconds, of which some are left out. */
+/** Wording of OpenAI, Groq, Azure and Google: hours, minutes, then seconds or milliseconds, each of which may be missing. */
 const IN_WORDS =
   /\b(?:try again|retry) (?:in|after) (?=\d)(?:(\d{1,4})h)?(?:(\d{1,5})m(?![a-z]))?(?:(\d{1,9}(?:\.\d{1,9})?) ?(ms|s(?:econds?)?)\b)?/i;
 
-/** What some say in words: "Please try again in 1m12.5s". Of an error inside a stream it is all there is. Null: no such words. */
+/**
+ * Milliseconds from words such as "Please try again in 1m12.5s"; null when there are none. An error inside a stream names
+ * its wait in no other way.
+ */
 export function readRetryWords(message: string): number | null {
   const found = IN_WORDS.exec(message);
   if (!found || found.slice(1).every((each) => each === undefined)) return null;
@@ -39,7 +45,10 @@ export function readRetryWords(message: string): number | null {
   return Math.min(Math.ceil(ms), MOST_MS);
 }
 
-/** Begins with the name of a day, as all three forms do: `Date.parse` takes a bare number for a year. */
+/**
+ * All three forms of a date begin with the name of a day. Without this check, `Date.parse` would take a bare number for a
+ * year.
+ */
 const IS_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? /;
 
 function asWait(value: string | null, unit: number): number | null {

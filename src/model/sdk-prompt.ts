@@ -1,5 +1,5 @@
 /**
- * From our messages to the AI SDK's prompt. Pure and deterministic: the same messages give the same bytes, so that
+ * Converts our messages to the AI SDK's prompt. Pure and deterministic: the same messages give the same bytes, so that
  * between two epochs a request only grows at its end (docs/design.md §1.6).
  */
 import type { JSONObject, LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
@@ -15,32 +15,35 @@ export type SdkMessage = LanguageModelV4Message;
 type SdkUserPart = Extract<SdkMessage, { role: "user" }>["content"][number];
 export type SdkAssistantPart = Extract<SdkMessage, { role: "assistant" }>["content"][number];
 
-/** What a provider's wire asks for. */
+/** What a provider's wire format demands. */
 export interface PromptRules {
-  /** Under which a part's metadata is this provider's own, and goes back to it; null: what a part holds stays here. */
+  /** The key of this provider's own metadata in a part, which is sent back to it. Null when no metadata is sent. */
   readonly key: string | null;
-  /** Whether it fetches such a file itself. */
+  /** True when the provider fetches such a file itself. */
   readonly takesUrl: (mediaType: string, url: URL) => boolean;
-  /** Thinking goes back only to whom it came from, and whole. `among`: the message that it is part of. */
+  /**
+   * True when the thinking is sent back: whole, and only to the provider that wrote it. `among` holds the parts of its
+   * message.
+   */
   readonly takesBack: (part: ReasoningPart, among: readonly Part[]) => boolean;
   readonly toCall: (part: ToolCallPart, id: string) => SdkAssistantPart;
-  /** Names as its wire takes them. */
+  /** Converts a name to one that the wire format accepts. */
   readonly toName: (name: string) => string;
-  /** Null: ids go out as they are, repeated or not. */
+  /** Null when ids are sent as they are, repeated or not. */
   readonly ids: WireIds | null;
-  /** Only in front: a message of the system among the others is said as a user's. */
+  /** True when system messages may only come first. A later one is sent as a user's message. */
   readonly systemInFront: boolean;
-  /** It refuses a conversation that the model begins. */
+  /** True when the provider refuses a conversation that the model begins. */
   readonly userInFront: boolean;
-  /** It refuses calls in a reply that follows another one: both are said as one. */
+  /** True when the provider refuses calls in a reply that follows another reply. Both are then sent as one. */
   readonly joinsReplies: boolean;
-  /** It refuses a text with nothing in it. */
+  /** True when the provider refuses a blank text. */
   readonly refusesBlank: boolean;
-  /** It refuses calls of tools that are not offered. */
+  /** True when the provider refuses calls of tools that are not offered. */
   readonly callsNeedTools: boolean;
 }
 
-/** A message of the prompt, and the place of what it stands for among the request's; -1: the system prompt. */
+/** A message of the prompt. `place` is the index of its source among the request's messages; -1 for the system prompt. */
 export interface PromptMessage {
   readonly message: SdkMessage;
   readonly place: number;
@@ -51,27 +54,27 @@ export interface SdkPrompt {
   readonly tools: readonly LanguageModelV4FunctionTool[];
 }
 
-/** Metadata is what a provider said in JSON, and is stored as JSON. */
+/** Metadata was received as JSON and is stored as JSON. */
 const isJsonObject = (value: unknown): value is JSONObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 interface Marked {
   readonly provider_metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What the provider itself said of a part; undefined: nothing. */
+/** The provider's own metadata of a part; undefined when it has none. */
 export function ownMetadata({ provider_metadata }: Marked, key: string | null): JSONObject | undefined {
   const own = key === null ? undefined : provider_metadata?.[key];
   return isJsonObject(own) ? own : undefined;
 }
 
-/** The same as the SDK takes it: byte for byte, and nothing of another provider's. */
+/** The provider's own metadata as the SDK takes it: unchanged, and without that of other providers. */
 export function optionsOf(part: Marked, key: string | null): { providerOptions?: Record<string, JSONObject> } {
   const own = ownMetadata(part, key);
   return own === undefined || key === null ? {} : { providerOptions: { [key]: own } };
 }
 
 const EMPTY_MESSAGE = "[empty message]";
-/** In front of words that the model begins with, as imported conversations do with a greeting. */
+/** Sent before the model's words when the model begins, as an imported conversation does with a greeting. */
 const NO_MESSAGE = "[no message]";
 const isBlank = (text: string): boolean => text.trim() === "";
 
@@ -91,7 +94,7 @@ function toSdkTool(tool: ToolDefinition): LanguageModelV4FunctionTool {
     type: "function",
     name: tool.name,
     ...(tool.description === undefined ? {} : { description: tool.description }),
-    // The client's JSON Schema goes out as it came in: whether it is a good one is the provider's to say.
+    // The client's JSON Schema is sent as it came. The provider judges whether it is valid.
     inputSchema: { ...tool.parameters },
   };
 }
@@ -101,7 +104,10 @@ class PromptBuild {
 
   readonly request: ModelRequest;
   readonly rules: PromptRules;
-  /** Calls and their results are told as text: the model knows no tools. */
+  /**
+   * True when calls and results are sent as text: the model knows no tools, or the provider refuses calls while no tools are
+   * offered.
+   */
   readonly inWords: boolean;
 
   constructor(request: ModelRequest, rules: PromptRules, inWords: boolean) {
@@ -126,7 +132,7 @@ class PromptBuild {
       case "assistant": {
         this.rules.ids?.startResponse();
         const content = message.parts.flatMap((part) => this.#assistantPart(part, message.parts));
-        // A reply that was stopped before its first word: providers refuse an assistant message with nothing in it.
+        // The reply was stopped before its first word. Providers refuse an empty assistant message.
         if (content.length === 0) return;
         if (this.rules.userInFront && this.messages.every(({ message: before }) => before.role === "system"))
           this.#user([{ type: "text", text: NO_MESSAGE }], place);
@@ -166,7 +172,7 @@ class PromptBuild {
     const call = this.rules.ids?.answered(part.call_id, name) ?? { id: part.call_id, name };
     const content = { type: "tool-result" as const, toolCallId: call.id, toolName: call.name, output };
     const last = this.messages.at(-1)?.message;
-    // One message for all results of a response: Gemini counts them against the calls of the turn before.
+    // All results of a response go into one message: Gemini compares their number with the calls of the turn before.
     if (last?.role === "tool") last.content.push(content);
     else this.add({ role: "tool", content: [content] }, place);
   }
@@ -177,7 +183,10 @@ class PromptBuild {
     return [{ type: "text", text: part.text }];
   }
 
-  /** By reference where the provider fetches it; else it is named in words rather than refused. */
+  /**
+   * Sends the file by URL where the provider fetches it. Otherwise the prompt names it in words, so that the request is not
+   * refused.
+   */
   #media(part: MediaPart): SdkUserPart {
     const { capabilities } = this.request.model;
     const readable = part.type === "image" ? capabilities?.images !== false : capabilities?.files !== false;
@@ -192,7 +201,7 @@ class PromptBuild {
     switch (part.type) {
       case "text": {
         const own = ownMetadata(part, rules.key);
-        // Gemini signs a text that is empty.
+        // Gemini signs empty texts.
         const says = rules.refusesBlank ? !isBlank(part.text) : part.text !== "";
         return says || own?.thoughtSignature !== undefined ? [{ type: "text", text: part.text, ...optionsOf(part, rules.key) }] : [];
       }

@@ -1,9 +1,12 @@
-/** Usage as the AI SDK reports it for every provider: `input` the total with all of the cache, what a provider did not say undefined. */
+/**
+ * Converts usage from the AI SDK's shape, which is the same for every provider: `input` is the total including all cached
+ * tokens, and a value that the provider did not report is undefined.
+ */
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { CallUsage } from "../domain/model-call";
 import { asCount } from "./wire-chunk";
 
-/** Null: not reported, or not in numbers that can be. */
+/** Null when usage was not reported, or not in valid numbers. */
 export function toCallUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): CallUsage | null {
   const input = asCount(inputTokens.total);
   const output = asCount(outputTokens.total);

@@ -1,4 +1,7 @@
-/** Blocks of text and thinking, from the parts of the AI SDK's stream: their pieces well formed, and with each what its provider wants back. */
+/**
+ * Reads blocks of text and thinking from the parts of the AI SDK's stream. Their pieces are well formed and carry the
+ * metadata that the provider wants back.
+ */
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ModelChunk } from "../app/ports";
 import { WellFormedText } from "./well-formed";
@@ -11,9 +14,9 @@ type SpokenPart = Extract<
 export type SpokenChunk = Extract<ModelChunk, { type: "text" | "reasoning" }>;
 
 export interface BlockRules {
-  /** Under which the provider's own metadata stands, here and in what is kept; null: none is kept. */
+  /** The key of the provider's own metadata, in the stream and in what is stored. Null when none is kept. */
   readonly key: string | null;
-  /** Whether the metadata of such a part is what the provider wants back, and not a beginning of it. */
+  /** True when the metadata of this part is what the provider wants back, false when it is only the beginning of it. */
   readonly isWhole: (part: SpokenPart) => boolean;
 }
 
@@ -28,7 +31,7 @@ export class SpokenBlocks {
   readonly #rules: BlockRules;
   readonly #text = new WellFormedText();
   #block: { readonly type: SpokenChunk["type"]; readonly id: string } | null = null;
-  /** What a block starts and ends with is often the same. */
+  /** The metadata that was emitted last, as JSON. The start and the end of a block often carry the same. */
   #given = "";
 
   constructor(rules: BlockRules) {
@@ -46,7 +49,7 @@ export class SpokenBlocks {
     return [...before, { type, text, block: part.id, ...(metadata ? { provider_metadata: metadata } : {}) }];
   }
 
-  /** What remains of a character whose other half never came. */
+  /** Returns what remains of a character whose second half never came. */
   end(): readonly SpokenChunk[] {
     const text = this.#text.end();
     return this.#block && text !== "" ? [{ type: this.#block.type, text, block: this.#block.id }] : [];

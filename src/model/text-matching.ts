@@ -1,9 +1,9 @@
 /**
- * Finding sentences by shared words: how the embedded model answers. Words are weighed by how rare they are among the
- * sentences at hand. Scripts without spaces are read as pairs of characters, so that no dictionary is needed.
+ * Finds sentences by the words that they share with a query; the embedded model answers this way. A word weighs more if it
+ * is rarer among the given sentences. Scripts without spaces are read as pairs of characters, so no dictionary is needed.
  */
 
-/** Words that a question is made of rather than about. */
+/** Words that form a question but do not say what it is about. */
 const functionWords = new Set(
   (
     "a an and any are as at be been but by can could did do does for from had has have he her his how i if in is it its me my of on or " +
@@ -19,10 +19,10 @@ const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han
 const UNSPACED = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 const LETTERS = /[\p{L}\p{N}]/u;
-/** Whatever stands around a word and is not part of it. */
+/** Characters around a word that are not part of it. */
 const AROUND = /^[^\p{L}\p{N}_#$]+|[^\p{L}\p{N}_]+$/gu;
 
-/** What `text` is about, as it was written: no words that questions are made of, identifiers whole, each once. */
+/** The words that say what `text` is about, as written: without function words, with identifiers whole, each word once. */
 export function contentWords(text: string): string[] {
   const words = text
     .split(/\s+/u)
@@ -31,7 +31,7 @@ export function contentWords(text: string): string[] {
   return [...new Set(words)];
 }
 
-/** The words of `text`, folded: case, width, marks and common endings; CJK as bigrams. */
+/** The words of `text`, normalised: without differences of case, width, marks and common endings; CJK as bigrams. */
 export function matchWords(text: string): string[] {
   const folded = text
     .normalize("NFKD")
@@ -47,7 +47,7 @@ export function matchWords(text: string): string[] {
   return words;
 }
 
-/** Enough to bring `booking`, `booked` and `books` together; a wrong stem is wrong on both sides. */
+/** Exact enough to match `booking`, `booked` and `books`. A wrong stem does no harm, because both sides get the same one. */
 function stem(word: string): string {
   const single = word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
   return single.length > 5 ? single.replace(/(?:ing|ed|ment)$/, "") : single;
@@ -59,7 +59,7 @@ function bigrams(run: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-/** Ends a sentence: a stop before a space, a full-width stop, a line's end. `3.5` and `a.ts` stay whole. */
+/** Matches the end of a sentence: a stop before a space, a full-width stop, a line's end. `3.5` and `a.ts` stay whole. */
 const SENTENCE_END = /(?<=[.!?])\s+|(?<=[。！？])|\n+/u;
 
 export const sentencesOf = (text: string): string[] =>
@@ -74,7 +74,7 @@ export interface SentenceMatch {
   readonly coverage: number;
 }
 
-/** Of two sentences as good as each other, the later says what holds now. */
+/** Ranks the later of two equally good sentences higher, because the later one is more current. */
 const RECENCY_BONUS = 0.05;
 
 /** The sentences that share most with `query`, best first. Linear in the size of `sentences`. */

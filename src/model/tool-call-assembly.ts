@@ -1,11 +1,14 @@
 /**
- * Puts streamed tool calls together. Calls are told apart by their place in the stream, never by their id: a
- * provider may give two calls of one reply the same id, and both must come out as they were written.
+ * Assembles streamed tool calls. Calls are identified by their place in the stream, never by their id alone: a provider may
+ * give two calls of one reply the same id, and both must come out unchanged.
  */
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS, type ToolCallPart } from "../domain/message";
 import type { WireToolDelta } from "./wire-chunk";
 
-/** Arguments and signatures of one reply together, in UTF-16 units: they are held until the reply ends, so a provider must not fill the memory with them. */
+/**
+ * Limit for the arguments and signatures of one reply together, in UTF-16 units. They are held until the reply ends, so
+ * without a limit a provider could fill the memory.
+ */
 const MAX_HELD_UNITS = 1_000_000;
 
 interface OpenCall {
@@ -21,8 +24,8 @@ export class ToolCallAssembly {
   #heldUnits = 0;
 
   /**
-   * False: more than a reply may hold, and nothing more is taken. A failure and not a cut: a shortened id or name is
-   * another one, and a list of calls with some left out is not what the model said.
+   * Adds a delta. Returns false when the reply exceeds a limit: the caller then fails the reply. Cutting would be
+   * wrong: a shortened id or name is a different one, and a list with calls left out is not what the model said.
    */
   add(delta: WireToolDelta): boolean {
     if (!this.#holds(delta)) return false;
@@ -40,14 +43,15 @@ export class ToolCallAssembly {
     return (id?.length ?? 0) <= MAX_CALL_ID_UNITS && (name?.length ?? 0) <= MAX_TOOL_NAME_UNITS;
   }
 
-  /** Complete calls in order, all of their text well formed (`chat-stream`). Null: one never got a name, which nothing can be done with. */
+  /** The complete calls in order, with well-formed text (`chat-stream`). Null when a call never got a name: it cannot be used. */
   finish(): readonly ToolCallPart[] | null {
     const parts: ToolCallPart[] = [];
     for (const [place, call] of this.#calls.entries()) {
       if (call.name === null) return null;
       parts.push({
         type: "tool_call",
-        // A few local servers name no id. Its place is unique within the reply, which is all that the wire asks for.
+        // A few local servers send no id. The call's place is unique within the reply, which is all that the wire format
+        // demands.
         call_id: call.id?.toWellFormed() ?? `call_${place}`,
         name: call.name.toWellFormed(),
         arguments: call.pieces.join("").toWellFormed(),
@@ -57,7 +61,10 @@ export class ToolCallAssembly {
     return parts;
   }
 
-  /** Some send index 0 for every call, some no index: a named start with another id is then a new call. */
+  /**
+   * Some providers send index 0 for every call, some send no index. A delta with a name and another id then starts a new
+   * call.
+   */
   #continues(delta: WireToolDelta): OpenCall | undefined {
     const startsAnother = (call: OpenCall) => delta.name !== null && delta.id !== null && call.id !== null && call.id !== delta.id;
     if (delta.index !== null) return this.#calls.findLast((call) => call.index === delta.index && !startsAnother(call));

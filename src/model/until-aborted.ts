@@ -1,4 +1,7 @@
-/** `work`, or the signal's reason as soon as it is aborted: what is awaited may not know of the signal, or not heed it. */
+/**
+ * Settles as `work` does, or rejects with the signal's reason as soon as it is aborted. `work` may not know the signal, or
+ * not obey it.
+ */
 export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const given = Promise.withResolvers<never>();
   const giveUp = (): void => given.reject(signal.reason);
@@ -8,7 +11,7 @@ export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Pr
     return await Promise.race([work, given.promise]);
   } finally {
     signal.removeEventListener("abort", giveUp);
-    // Whatever becomes of the one that lost, nobody waits for it.
+    // The promise that lost the race may still reject, and no caller awaits it.
     work.catch(() => undefined);
     given.promise.catch(() => undefined);
   }

@@ -1,6 +1,7 @@
 /**
- * Answers of a provider that was asked for a stream and gave the whole reply as one JSON document: as the events that it would have
- * streamed, so that one decoder reads both. Null: it is no reply, but an error, which some report under status 200.
+ * Converts the answers of providers that send the whole reply as one JSON document although a stream was requested. They
+ * become the events that would have been streamed, so that one decoder reads both. Null when the answer is not a reply but
+ * an error, which some providers report under status 200.
  */
 import { asObject, asText } from "./wire-chunk";
 
@@ -15,7 +16,7 @@ const asObjects = (value: unknown): Json[] => {
 
 const isError = ({ error }: Json): boolean => error !== undefined && error !== null;
 
-/** Chat completions: a message stands where a delta does. */
+/** Chat completions have a `message` where a chunk has a `delta`. */
 export const chatEvents: ToEvents = (answer) => {
   const reply = asObject(answer);
   if (!reply || isError(reply)) return null;
@@ -23,14 +24,14 @@ export const chatEvents: ToEvents = (answer) => {
   return choices.length > 0 ? [{ ...reply, choices }] : null;
 };
 
-/** Gemini: an array of its events, or the one that holds all. */
+/** Gemini answers with an array of its events, or with one event that holds everything. */
 export const googleEvents: ToEvents = (answer) => {
   const events = Array.isArray(answer) ? listOf(answer) : asObjects(answer);
   const isReply = events.some(({ candidates, promptFeedback }) => Array.isArray(candidates) || asObject(promptFeedback) !== null);
   return isReply && !events.some(isError) ? events : null;
 };
 
-/** Anthropic's messages. */
+/** Reads a whole message of Anthropic. */
 export const anthropicEvents: ToEvents = (answer) => {
   const message = asObject(answer);
   if (message?.type !== "message" || !Array.isArray(message.content)) return null;
@@ -70,7 +71,7 @@ function openBlock(block: Json): { readonly start: Json; readonly deltas: readon
   }
 }
 
-/** OpenAI's responses. */
+/** Reads a whole response of OpenAI's Responses API. */
 export const responsesEvents: ToEvents = (answer) => {
   const response = asObject(answer);
   if (response?.object !== "response" || !Array.isArray(response.output)) return null;

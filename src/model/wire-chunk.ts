@@ -6,7 +6,7 @@ export interface WireToolDelta {
   readonly id: string | null;
   readonly name: string | null;
   readonly arguments: string;
-  /** Gemini's thought signature, which must come back with the call. */
+  /** Gemini's thought signature, which must be sent back with the call. */
   readonly signature: string | null;
 }
 
@@ -15,16 +15,22 @@ type Json = Readonly<Record<string, unknown>>;
 export const asObject = (value: unknown): Json | null => (typeof value === "object" && value !== null ? (value as Json) : null);
 export const asText = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** Above what any model takes (10 million tokens in 2026): what is reported beyond it is a defect, and would be summed up for good. */
+/**
+ * More tokens than any model takes (10 million in 2026). A larger count is a provider's defect, and would stay in the
+ * session's sums forever.
+ */
 const MAX_COUNT = 100_000_000;
 
-/** Null: not a count. Nothing is rounded: half a token shows that nobody has counted. */
+/** Null when `value` is not a count of tokens. Fractions are not rounded: half a token shows that the provider did not count. */
 export const asCount = (value: unknown): number | null => {
   const isCount = typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= MAX_COUNT;
   return isCount ? value : null;
 };
 
-/** Text of `content`: a string nearly always, a list of parts at Mistral. A refusal is what the model says instead. */
+/**
+ * The text of a delta. `content` is a string at nearly all providers and a list of parts at Mistral. `refusal` is what the
+ * model says instead of an answer.
+ */
 export function deltaText(delta: Json): string {
   const { content } = delta;
   const refusal = asText(delta.refusal) ?? "";
@@ -33,7 +39,7 @@ export function deltaText(delta: Json): string {
   return content.map((part) => (asObject(part)?.type === "text" ? (asText(asObject(part)?.text) ?? "") : "")).join("") + refusal;
 }
 
-/** Thinking: `reasoning_content` at most providers, `reasoning` at some, parts of type `thinking` at Mistral. */
+/** The thinking in a delta: `reasoning_content` at most providers, `reasoning` at some, parts of type `thinking` at Mistral. */
 export function reasoningOf(delta: Json): string {
   const plain = asText(delta.reasoning_content) ?? asText(delta.reasoning);
   if (plain !== null) return plain;
@@ -65,7 +71,10 @@ export function toolDeltasOf(delta: Json): readonly WireToolDelta[] {
   });
 }
 
-/** Null: the provider did not say, or not in numbers that can be. What it says of the parts, and cannot be, is left out. `input` is the total, cached tokens included, as everywhere on this wire. */
+/**
+ * Null when the provider reported no usage, or invalid totals. Invalid details count as 0. `input` is the total including
+ * cached tokens, as everywhere in this wire format.
+ */
 export function usageOf(value: unknown): CallUsage | null {
   const usage = asObject(value);
   const input = asCount(usage?.prompt_tokens);

@@ -1,17 +1,17 @@
 /**
- * Ids and names of tool calls as every provider's wire takes them. What a model or another provider wrote may be longer,
- * hold other characters, or repeat: OpenAI takes 64 characters of an id (40 in chat completions), Anthropic letters, digits,
- * `_` and `-`, and each id once in a request. Deterministic, and only in order of appearance, so that a request keeps its
- * prefix as it grows.
+ * Makes ids and names of tool calls fit the providers' wire formats. A model or another provider may have written longer
+ * ones, other characters, or the same id twice. OpenAI takes 64 characters of an id (40 in chat completions); Anthropic
+ * takes letters, digits, `_` and `-`, and each id once in a request. The result depends only on the order of appearance, so
+ * that a request keeps its prefix as it grows.
  */
 const OTHER = /[^a-zA-Z0-9_-]/g;
 const MOST_NAME_UNITS = 64;
-/** Room for what makes an id the only one. */
+/** Room for the suffix that makes an id unique. */
 const SUFFIX_UNITS = 8;
 
 export const toWireName = (name: string): string => name.replaceAll(OTHER, "_").slice(0, MOST_NAME_UNITS) || "unnamed";
 
-/** A call as it went out. */
+/** A call's id and name as they were sent. */
 interface WireCall {
   readonly id: string;
   readonly name: string;
@@ -20,15 +20,15 @@ interface WireCall {
 export class WireIds {
   readonly #used = new Set<string>();
   readonly #most: number;
-  /** Of the response that was read last: its calls in order, by the id that they had. */
+  /** The calls of the response that was read last, in order, by their original id. */
   #open = new Map<string, WireCall[]>();
 
-  /** `most`: characters of an id. */
+  /** `most` is the maximum length of an id, in UTF-16 units. */
   constructor(most = 64) {
     this.#most = most;
   }
 
-  /** A response begins: results are matched with the calls before them. */
+  /** Starts a response. Results are matched with the calls of the response before them. */
   startResponse(): void {
     this.#open = new Map();
   }
@@ -41,7 +41,10 @@ export class WireIds {
     return wire.id;
   }
 
-  /** The call that a result answers: of several with one id, the first that has none yet. Gemini wants the call's own name there. */
+  /**
+   * The sent call that a result answers: of several calls with one id, the first that has no result yet. Gemini demands the
+   * call's own name with the result.
+   */
   answered(id: string, name: string): WireCall {
     return this.#open.get(id)?.shift() ?? { id: this.#unique(id), name };
   }

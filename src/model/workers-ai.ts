@@ -1,7 +1,7 @@
 /**
- * `ChatModel` for Workers AI through its binding. The package builds the inputs; they are run by us, and the reply is
- * decoded as a chat completion (`chat-stream`): the package's own decoder writes what it cannot read to the console,
- * takes an error inside the stream for its end, and knows no bounds.
+ * `ChatModel` for Workers AI through its binding. The package only builds the inputs. They are run here, and the reply is
+ * decoded as a chat completion (`chat-stream`): the package's own decoder writes what it cannot read to the console, takes
+ * an error inside the stream for its end, and has no limits.
  */
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { ChatModel, ModelRequest } from "../app/ports";
@@ -15,30 +15,33 @@ import { asObject, asText } from "./wire-chunk";
 type Json = Readonly<Record<string, unknown>>;
 type Run = (model: string, inputs: unknown, options: object) => Promise<unknown>;
 
-/** Not an address: the binding has none. */
+/** Stands in front of the model's name, because the binding has no address. */
 const SCHEME = "workers-ai:";
 
-/** Internal codes that say more than their words. https://developers.cloudflare.com/workers-ai/platform/errors/ */
+/**
+ * HTTP status for those internal codes that are more exact than their messages.
+ * https://developers.cloudflare.com/workers-ai/platform/errors/
+ */
 const STATUS_OF: Readonly<Record<string, number>> = { 3006: 413, 3007: 408, 3008: 408, 3036: 402, 3040: 429, 5007: 404, 5016: 403 };
 
 export function createWorkersAiModel(ai: Ai | undefined): ChatModel {
   return createChatCompletions({
     build: buildInputs,
-    // The binding is the credential.
+    // The binding needs no key.
     authorize: async () => null,
     async send(built, signal) {
-      if (!ai) throw new TypeError("The binding AI is missing.");
+      if (!ai) throw new TypeError("The AI binding is missing.");
       const answer = await runInputs(ai, built, signal);
       if (answer instanceof Response) return answer;
       return answer instanceof ReadableStream ? new Response(answer) : Response.json(answer);
     },
-    // Whatever it is: its decoder tells an error from a reply.
+    // Every JSON answer goes to the decoder, which tells an error from a reply.
     toEvents: (answer) => [asObject(answer) ?? {}],
     newDecoder: () => new ReplyDecoder({ normalize: toChunk, unsaidFinish: "stop" }),
   });
 }
 
-/** Ends the package's call once the inputs are known. */
+/** Thrown to end the package's call once the inputs are built. */
 class InputsBuilt extends Error {
   readonly request: BuiltRequest;
   constructor(request: BuiltRequest) {
@@ -53,7 +56,7 @@ async function buildInputs(request: ModelRequest): Promise<BuiltRequest> {
     const headers = new Headers(toHeaders(asObject(options)?.extraHeaders));
     throw new InputsBuilt({ url: `${SCHEME}${model}`, headers, body: JSON.stringify(inputs) });
   };
-  // Of the binding, the package uses `run` alone.
+  // The package uses only `run` of the binding.
   const binding = { run } as unknown as Ai;
   const settings = request.cacheKey === undefined ? {} : { sessionAffinity: request.cacheKey };
   const model: LanguageModelV4 = createWorkersAI({ binding })(request.model.upstream_id, settings);
@@ -79,15 +82,16 @@ async function runInputs(ai: Ai, { url, headers, body }: BuiltRequest, signal: A
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
     const code = /^(\d{4}):/.exec(message)?.[1];
-    // Without a code, nobody has answered.
+    // An error without a code means that Workers AI did not answer.
     if (signal.aborted || code === undefined) throw error;
     return new Response(JSON.stringify({ error: { message } }), { status: STATUS_OF[code] ?? 502 });
   }
 }
 
 /**
- * Its models speak in three ways: chunks of a chat completion; a whole one, with a message in place of a delta; and their
- * own (`{response, tool_calls}`, with arguments as an object).
+ * Converts an event to a chunk of a chat completion. The models of Workers AI use three shapes: chunks of a chat completion;
+ * a whole completion, with a message in place of a delta; and their own (`{response, tool_calls}`, with arguments as an
+ * object).
  */
 function toChunk(event: Json): Json {
   const result = asObject(event.result) ?? event;

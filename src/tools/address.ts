@@ -1,17 +1,17 @@
 /**
- * Whether a URL may be called for a tenant's tool: https, a public host, and a name of which every address is public. What is really
- * connected to is the platform's own look-up, a moment later (SECURITY.md).
+ * Judges whether a URL may be called for a tenant's tool: it needs https, a public host, and a name whose addresses are all
+ * public. The platform resolves the name again when it connects, a moment later (SECURITY.md).
  */
 import { isAddress, isPublicAddress, urlFault } from "../lib/public-address";
 import type { ResolveName } from "./resolve-name";
 
 export interface AddressRules {
   readonly resolve: ResolveName;
-  /** For development: http and private addresses too. */
+  /** True in development: allows http and private addresses too. */
   readonly allowPrivate: boolean;
 }
 
-/** `unreachable`: nobody could say where it leads, or it leads nowhere. Neither is called. */
+/** Only a `public` URL is called. `unreachable`: the name could not be resolved, or has no address. */
 type AddressVerdict = "public" | "refused_address" | "unreachable";
 
 export async function judgeAddress(url: URL, { resolve, allowPrivate }: AddressRules, signal: AbortSignal): Promise<AddressVerdict> {

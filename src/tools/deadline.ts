@@ -1,12 +1,12 @@
-/** One signal for a call: it ends when the caller gives up, and when its time is over. */
+/** A signal for one call. It is aborted when the caller gives up and when the call's time is over. */
 import type { Schedule } from "../app/session-ports";
 import { TimeIsUp } from "./safe-fetch";
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Ends the call for a reason of its own. */
+  /** Aborts the call for another reason. */
   abort(reason: unknown): void;
-  /** Call it once the work is over. */
+  /** Call this once the work is over. */
   clear(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Why a call came to nothing, as the model reads of it. */
+/** The texts that tell the model why a call failed. */
 import type { ToolOutcome } from "../app/ports";
 import { assertNever } from "../lib/assert-never";
 import type { SafeFailure } from "./safe-fetch";

@@ -1,4 +1,7 @@
-/** Calls a tenant's HTTP tool: one request with the model's arguments, and its answer as the output. Never throws. */
+/**
+ * Calls a tenant's HTTP tool: sends one request with the model's arguments and returns the answer as the output. Never
+ * throws.
+ */
 import type { ToolOutcome } from "../app/ports";
 import type { Schedule } from "../app/session-ports";
 import type { HttpTool } from "../app/tool-entry";
@@ -24,7 +27,7 @@ export interface HttpCall {
   readonly signal: AbortSignal;
 }
 
-/** Of an answer that says that the call failed. */
+/** Maximum length of a failed answer's text, in UTF-16 units. */
 const MAX_FAILURE_TEXT = 4_000;
 const TEXT = /^(text\/|application\/([\w.-]+\+)?(json|xml|yaml|x-yaml|javascript|x-www-form-urlencoded|graphql|x-ndjson|jsonl|toml|sql)\b)/;
 const USER_AGENT = "longhand";
@@ -43,7 +46,7 @@ export async function callHttpTool(call: HttpCall, { fetch, schedule }: HttpTool
   }
 }
 
-/** GET and DELETE have no body of their own (RFC 9110 §9.3): their arguments are the query. */
+/** A body has no defined meaning in GET and DELETE (RFC 9110 §9.3), so their arguments are sent in the query. */
 function toRequest({ tool, arguments: given, execution, secret }: HttpCall, signal: AbortSignal): SafeRequest {
   const { method } = tool;
   const asQuery = method === "GET" || method === "DELETE";
@@ -62,7 +65,7 @@ function toRequest({ tool, arguments: given, execution, secret }: HttpCall, sign
   };
 }
 
-/** A list repeats its name; an object is JSON text; null is left out. */
+/** Adds the arguments to the query: a list repeats its name, an object becomes JSON text, null is left out. */
 function withQuery(text: string, given: Readonly<Record<string, unknown>>): string {
   const url = new URL(text);
   for (const [name, value] of Object.entries(given)) {
@@ -91,7 +94,7 @@ function statusOutcome(status: number, text: string): ToolOutcome {
   return { output: `The tool answered with status ${status}.${said.trim() === "" ? "" : `\n\n${said}`}`, failure: "status" };
 }
 
-/** Null: it is none. What says nothing of itself is text if it can be. */
+/** The answer as text; null when it is not text. Without a content type, the bytes are text if they decode as UTF-8. */
 function readText(bytes: Uint8Array, type: string): string | null {
   if (type !== "" && !TEXT.test(type.toLowerCase())) return null;
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1];

@@ -1,4 +1,4 @@
-/** What a remote MCP server has to offer: all pages of its listing, as far as a model can be offered it. */
+/** Lists the tools of a remote MCP server: all pages of its listing, limited to what can be offered to a model. */
 import { MAX_OFFERED_TOOLS, type McpFailure, type McpListing, type McpServer, type McpTool } from "../app/tool-entry";
 import { boundsFault } from "../app/tools/schema-bounds";
 import { assertNever } from "../lib/assert-never";
@@ -6,11 +6,14 @@ import { err, ok, type Result } from "../lib/result";
 import { type McpDeps, type McpSessionFailure, SDK_OPTIONS, withMcpSession } from "./mcp-client";
 import type { ToolSecret } from "./tool-secret";
 
-/** Pages that are read; a server that goes on has made a mistake, or means harm. */
+/** Maximum number of pages that are read. A server that sends more is faulty or hostile. */
 const MAX_PAGES = 32;
 const MAX_NAME = 128;
 const MAX_DESCRIPTION = 16_384;
-/** All of a listing as JSON text: it is one row in the tenant's object, and goes into sessions. */
+/**
+ * Maximum length of a listing as JSON text, in UTF-16 units. A listing is one row in the tenant's object, and goes into
+ * sessions.
+ */
 const MAX_LISTING = 500_000;
 
 interface ListRequest {
@@ -19,14 +22,14 @@ interface ListRequest {
   readonly signal: AbortSignal;
 }
 
-/** A tool as the SDK has read it. */
+/** A tool as the SDK parsed it. */
 interface RawTool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** Never throws. */
+/** Lists the tools. Never throws: failures are values. */
 export async function listMcpTools({ server, secret, signal }: ListRequest, deps: McpDeps): Promise<Result<McpListing, McpFailure>> {
   const { url, timeout_ms, allowed_tools } = server;
   const listed = await withMcpSession(
@@ -60,10 +63,13 @@ function toListing(found: readonly RawTool[], isMore: boolean): McpListing {
   return { tools, skipped: skipped.slice(0, MAX_OFFERED_TOOLS), truncated: isMore || tools.length < usable.length };
 }
 
-/** How JSON writes half of a character, which no request may hold. */
+/** Matches the JSON escape of a lone surrogate, which no request may contain. */
 const LONE_SURROGATE = /\\ud[89a-f]/i;
 
-/** A schema by which nothing can be judged here is the server's to judge by; one out of bounds is offered to no model. */
+/**
+ * A schema by which arguments cannot be judged here is accepted, because the server judges them itself. A tool with a schema
+ * out of bounds is offered to no model.
+ */
 function isUsable({ name, inputSchema }: RawTool): boolean {
   const isFit = name.length > 0 && name.length <= MAX_NAME && boundsFault(inputSchema) === null;
   return isFit && name.isWellFormed() && !LONE_SURROGATE.test(JSON.stringify(inputSchema));

@@ -1,6 +1,7 @@
 /**
- * A session with a remote MCP server, through the official SDK, over our own requests: one for each piece of work, closed behind it. The SDK
- * follows redirects within the server's origin only, so that session id and secret stay there; each is judged as any other request.
+ * A session with a remote MCP server, through the official SDK and our own requests. Each piece of work has a session of its
+ * own, which is closed afterwards. The SDK follows redirects only within the server's origin, so that the session id and the
+ * secret stay there; each redirect is judged like any other request.
  */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -24,27 +25,27 @@ interface McpAddress {
   readonly signal: AbortSignal;
 }
 
-/** `malformed`: what came back is no MCP. `error`: the server's own word that it failed, `message` as it said it. */
+/** `malformed`: the answer is not MCP. `error`: the server reports that it failed, with `message` in its own words. */
 export type McpSessionFailure =
   | { readonly kind: SafeFailure | "too_large" | "malformed" }
   | { readonly kind: "status"; readonly status: number }
   | { readonly kind: "error"; readonly message: string };
 
-/** Of one answer or one stream of them. */
+/** Maximum bytes of one answer, or of one stream of answers. */
 export const MAX_MCP_BYTES = 4_194_304;
-/** The end of a session is a courtesy. */
+/** Maximum wait for the end of a session, which is only a courtesy to the server. */
 const CLOSE_MS = 2_000;
-/** The SDK's own limit must not be the one that ends a call: ours is. */
+/** Keeps the SDK's own time limit from ending a call, because ours does. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 export const SDK_OPTIONS = { timeout: NO_LIMIT_MS, maxTotalTimeout: NO_LIMIT_MS } as const;
 
-/** What ended a session, if it was not the SDK. */
+/** Why a session ended, if the SDK did not end it. */
 interface Ended {
   failure: McpSessionFailure | null;
 }
 
-/** Loaded when it is first needed: a wake without a call of an MCP tool pays for none of it. */
+/** Loaded on first use, so that a wake without a call of an MCP tool does not pay for it. */
 async function loadSdk() {
   const [client, transport] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
@@ -54,8 +55,8 @@ async function loadSdk() {
 }
 
 /**
- * The SDK prepares a validator for each schema that a listing has for its tools' output. Nothing is judged by them here, and the schemas are the
- * server's own: work without bounds.
+ * The SDK prepares a validator for each output schema of a listing. This one does nothing: results are not validated here,
+ * and the schemas are the server's own, so that compiling them would be work without bounds.
  */
 const NO_VALIDATION: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
@@ -63,7 +64,7 @@ const NO_VALIDATION: jsonSchemaValidator = {
   },
 };
 
-/** Never throws. `work` may: what it throws is the SDK's. */
+/** Never throws. `work` may throw: its errors come from the SDK. */
 export async function withMcpSession<T>(
   address: McpAddress,
   work: (client: Client, signal: AbortSignal) => Promise<T>,
@@ -92,7 +93,7 @@ async function runSession<T>(address: McpAddress, work: (client: Client, signal:
   const transport = new sdk.StreamableHTTPClientTransport(new URL(address.url), { fetch: fetchFor(address, running) });
   const client = new sdk.Client({ name: "longhand", version: "1" }, { capabilities: {}, jsonSchemaValidator: NO_VALIDATION });
   try {
-    // The SDK's transport lets its session id be undefined, which its own interface does not say.
+    // The SDK's transport may have an undefined session id, which the SDK's own interface does not allow.
     await client.connect(transport as Parameters<Client["connect"]>[0], { ...SDK_OPTIONS, signal });
     return await work(client, signal);
   } finally {
@@ -101,7 +102,7 @@ async function runSession<T>(address: McpAddress, work: (client: Client, signal:
   }
 }
 
-/** Tells the server, if it still listens, and does not wait for it for long. */
+/** Ends the session at the server, unless the call was aborted, and waits at most `CLOSE_MS` for it. */
 async function endSession(transport: { terminateSession(): Promise<void> }, { deps, deadline }: Running): Promise<void> {
   if (deadline.signal.aborted) return;
   const given = Promise.withResolvers<void>();
@@ -110,10 +111,16 @@ async function endSession(transport: { terminateSession(): Promise<void> }, { de
   cancel();
 }
 
-/** A stream for what the server says unasked: nobody here listens, and it would hold one of six connections. */
+/**
+ * True for the stream of messages that the server sends unasked. They are not read here, and the stream would hold one of
+ * six connections.
+ */
 const isUnasked = ({ method = "GET", headers }: RequestInit): boolean => method === "GET" && !new Headers(headers).has("last-event-id");
 
-/** The SDK's only way out. What ends here ends the whole session: the SDK would wait for an answer that cannot come any more. */
+/**
+ * The SDK's only access to the network. A failure here ends the whole session: the SDK would wait for an answer that cannot
+ * come any more.
+ */
 function fetchFor(address: McpAddress, { deps, deadline, ended }: Running) {
   const end = (failure: McpSessionFailure): void => {
     ended.failure ??= failure;
@@ -123,7 +130,7 @@ function fetchFor(address: McpAddress, { deps, deadline, ended }: Running) {
     if (isUnasked(init)) return new Response(null, { status: 405 });
     const sent = await deps.fetch(toRequest(address, { url: String(input), init, signal: deadline.signal }));
     if (!sent.ok) {
-      // What the SDK itself gave up is no failure of the session.
+      // A request that the SDK itself aborted is no failure of the session.
       if (!init.signal?.aborted) end({ kind: sent.error });
       throw new Error(sent.error);
     }
@@ -142,7 +149,7 @@ interface SdkRequest {
   readonly signal: AbortSignal;
 }
 
-/** Redirects are the SDK's to follow, within the origin: each comes back here. */
+/** Follows no redirects: the SDK does, within the origin, and each one comes back here as a request. */
 function toRequest({ url: own, secret }: McpAddress, { url, init, signal }: SdkRequest): SafeRequest {
   const isOwn = URL.parse(url)?.origin === new URL(own).origin;
   return {
@@ -156,7 +163,7 @@ function toRequest({ url: own, secret }: McpAddress, { url, init, signal }: SdkR
   };
 }
 
-/** Told apart by what they carry: the SDK is loaded late, and its classes with it. */
+/** Identifies errors by their fields and not by their class, because the SDK and its classes are loaded late. */
 function toFailure(error: unknown): McpSessionFailure {
   if (!(error instanceof Error)) return { kind: "malformed" };
   if (error.name === "McpError") return { kind: "error", message: error.message };

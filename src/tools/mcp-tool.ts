@@ -1,4 +1,4 @@
-/** Calls one tool of a remote MCP server, and makes a text of what it gives back. Never throws. */
+/** Calls one tool of a remote MCP server and converts its result to a text. Never throws. */
 import type { ToolArtifact, ToolOutcome } from "../app/ports";
 import type { McpServer } from "../app/tool-entry";
 import { MAX_ARTIFACTS } from "../domain/tool-run";
@@ -10,14 +10,14 @@ import { hideSecret, type ToolSecret } from "./tool-secret";
 
 export interface McpCall {
   readonly server: McpServer;
-  /** As the server knows it. */
+  /** The tool's name at the server. */
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly secret: ToolSecret | null;
   readonly signal: AbortSignal;
 }
 
-/** Of a server's own word that it failed. */
+/** Maximum length of a server's own error message, in UTF-16 units. */
 const MAX_FAILURE_TEXT = 4_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,18 +38,21 @@ export async function callMcpTool(call: McpCall, deps: McpDeps): Promise<ToolOut
   const result: Fields = called.value;
   const { output, artifacts } = readResult(result);
   const failure = result.isError === true ? "tool_error" : null;
-  // What came as JSON may hold half a character.
+  // Text that came as JSON may contain a lone surrogate.
   return { output: hideSecret(output, secret).toWellFormed(), failure, ...(artifacts.length > 0 && { artifacts }) };
 }
 
 interface Read {
   readonly text: string;
   readonly artifact?: ToolArtifact;
-  /** In place of `text` where the artifact is one too many. */
+  /** Replaces `text` when the artifact exceeds the maximum number. */
   readonly dropped?: string;
 }
 
-/** A server that gives structured content says the same as text, for those who read only that; where it does not, it is the text. */
+/**
+ * A server that gives structured content also gives it as text, for clients that read only text. If it does not, the
+ * structured content becomes the text.
+ */
 function readResult({ content, structuredContent }: Fields): { readonly output: string; readonly artifacts: readonly ToolArtifact[] } {
   const parts = (Array.isArray(content) ? content : []).filter(isFields);
   const read = keepSome(parts.map(readPart));
@@ -58,7 +61,7 @@ function readResult({ content, structuredContent }: Fields): { readonly output: 
   return { output: texts.join("\n"), artifacts: read.flatMap(({ artifact }) => artifact ?? []) };
 }
 
-/** The first artifacts stay; of the others only the description. */
+/** Keeps the first artifacts. Of the others only the description stays. */
 function keepSome(read: readonly Read[]): readonly Read[] {
   let kept = 0;
   return read.map((part) => (part.artifact && ++kept > MAX_ARTIFACTS ? { text: part.dropped ?? part.text } : part));
@@ -85,7 +88,7 @@ function readResource(resource: Fields): Read {
   return { text: `[resource: ${textAt(resource, "uri")}]\n${textAt(resource, "text")}` };
 }
 
-/** Base64 as it came: four characters are three bytes, but for the padding. */
+/** The content is base64: without the padding, four characters are three bytes. */
 function readMedia(mediaType: string, data: string): Read {
   const bytes = Math.floor((data.replace(/(?<!=)=+$/, "").length * 3) / 4);
   const media = toMedia(mediaType, bytes, () => data);

@@ -1,19 +1,19 @@
-/** What a model cannot read as text: kept beside the output, which names it in words. */
+/** Content that a model cannot read as text. It is kept beside the output, which describes it in words. */
 import type { ToolArtifact } from "../app/ports";
 
-/** Above it only the description is kept: an artifact is one row's worth of content in the session's object. */
+/** Larger content is only described and not kept: an artifact is one row of content in the session's object. */
 const MAX_KEPT_BYTES = 524_288;
 
 export interface Media {
   readonly media_type: string;
   readonly bytes: number;
-  /** Null: too large to be kept. */
+  /** Null when the content is too large to be kept. */
   readonly base64: string | null;
 }
 
 const MAX_TYPE = 100;
 
-/** `read`: the content in base64, asked for only if it is kept. */
+/** `read` returns the content in base64. It is called only if the content is kept. */
 export function toMedia(mediaType: string, bytes: number, read: () => string): Media {
   const type = (mediaType.split(";")[0] ?? "").trim().toLowerCase().slice(0, MAX_TYPE).toWellFormed();
   return { media_type: type || "application/octet-stream", bytes, base64: bytes <= MAX_KEPT_BYTES ? read() : null };
@@ -26,11 +26,11 @@ export function toArtifact({ media_type, bytes, base64 }: Media): ToolArtifact {
   return { type: kindOf(media_type), content: { media_type, bytes, ...(base64 !== null && { base64 }) } };
 }
 
-/** As the model reads of it. */
+/** The description that the model reads. */
 export const describeMedia = (media: Media): string =>
   inWords(media, media.base64 === null ? "too large to be kept" : "kept with the execution");
 
-/** The same of what comes after as many as are kept. */
+/** The description of content beyond the number of artifacts that are kept. */
 export const droppedInWords = (media: Media): string => inWords(media, "not kept: there are too many");
 
 function inWords({ media_type, bytes }: Media, kept: string): string {

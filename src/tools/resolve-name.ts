@@ -1,12 +1,12 @@
 /**
- * What a name resolves to, asked over HTTPS (DNS over HTTPS in its JSON form, as Cloudflare and Google answer it): a Worker has no other way
- * to know before it calls. IPv4 and IPv6; aliases are followed by the resolver.
+ * Resolves a name over HTTPS (DNS over HTTPS in its JSON form, as Cloudflare and Google answer it): a Worker has no other
+ * way to learn an address before it connects. Asks for IPv4 and IPv6; the resolver follows aliases.
  */
 import type { Clock } from "../app/ports";
 import { readAtMost } from "../lib/bounded-body";
 import { err, ok, type Result } from "../lib/result";
 
-/** The addresses of a name, none if it has none; an error: nobody said. */
+/** The addresses of a name; empty when it has none. An error when the resolver did not answer. */
 export type ResolveName = (name: string, signal: AbortSignal) => Promise<Result<readonly string[], "unreachable">>;
 
 export interface ResolverDeps {
@@ -17,7 +17,7 @@ export interface ResolverDeps {
 const RESOLVER = "https://cloudflare-dns.com/dns-query";
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 65_536;
-/** An answer is kept as long as it says, and not longer; a name that changes at once is asked for at each hop. */
+/** Maximum time for which an answer is cached; its own TTL may be shorter. A name with a TTL of 0 is resolved at each hop. */
 const MAX_TTL_MS = 30_000;
 const MAX_KNOWN = 500;
 
@@ -27,14 +27,14 @@ type RecordType = keyof typeof TYPES;
 
 interface Answer {
   readonly addresses: readonly string[];
-  /** Seconds. */
+  /** In seconds. */
   readonly ttl: number;
 }
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Null: no answer. No such name (3) is one. */
+/** Null when there is no usable answer. "No such name" (status 3) is an answer. */
 function readAnswer(text: string, type: RecordType): Answer | null {
   const answer: unknown = JSON.parse(text);
   if (!isFields(answer) || (answer.Status !== 0 && answer.Status !== 3)) return null;
@@ -65,7 +65,7 @@ export function createResolveName({ fetch: send, now }: ResolverDeps): ResolveNa
     if (last && last.until > now()) return ok(last.addresses);
     const askedAt = now();
     const [four, six] = await Promise.all([ask(name, "A", signal), ask(name, "AAAA", signal)]);
-    // Half an answer says nothing: the other half may be the one that points inside.
+    // With one of the two answers missing the name is not resolved: the missing one may hold a private address.
     if (!four || !six) return err("unreachable");
     const addresses = [...four.addresses, ...six.addresses];
     if (known.size >= MAX_KNOWN) known.clear();

@@ -1,6 +1,7 @@
 /**
- * Requests to addresses that tenants choose. Every hop is judged before it is taken; a secret goes to the origin that it was given for and to no
- * other. It reads no body: whoever asks does, to a limit of its own. No error holds what came back.
+ * Sends requests to addresses that tenants choose. Every hop is judged before it is taken. A secret is sent only to the
+ * origin that it was given for. This module reads no body: the caller does, with a limit of its own. No error holds what the
+ * server answered.
  */
 import type { ToolFailure } from "../domain/tool-run";
 import { err, ok, type Result } from "../lib/result";
@@ -11,7 +12,7 @@ interface SafeFetchDeps extends AddressRules {
   readonly fetch: typeof fetch;
 }
 
-/** A header that only the first URL's origin is shown. */
+/** A header that is sent only to the first URL's origin. */
 export interface Secret {
   readonly name: string;
   readonly value: string;
@@ -23,9 +24,9 @@ export interface SafeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: BodyInit;
   readonly secret: Secret | null;
-  /** Ends the call with `timeout` where its reason says so, else with `unreachable`. */
+  /** Aborting it ends the call: with `timeout` if its reason is `TimeIsUp`, else with `unreachable`. */
   readonly signal: AbortSignal;
-  /** Redirects that are followed, at most; absent: `MAX_REDIRECTS`. */
+  /** Maximum number of redirects that are followed. Absent: `MAX_REDIRECTS`. */
   readonly redirects?: number;
 }
 
@@ -34,21 +35,22 @@ export type SafeFetch = (request: SafeRequest) => Promise<Result<Response, SafeF
 
 export const MAX_REDIRECTS = 3;
 
-/** Why a signal was aborted, where time is why. */
+/** The reason of a signal that was aborted because its time was over. */
 export class TimeIsUp extends Error {
   override readonly name = "TimeIsUp";
 }
 
 const isTimeUp = (signal: AbortSignal): boolean => signal.aborted && signal.reason instanceof TimeIsUp;
-/** What a call that threw is: of a thrown error nothing else is told. */
+/** The failure of a call that threw. Nothing else of the thrown error is reported. */
 export const failureOf = (signal: AbortSignal): SafeFailure => (isTimeUp(signal) ? "timeout" : "unreachable");
 
 const CHANGES_METHOD = [301, 302, 303];
 const KEEPS_METHOD = [307, 308];
 
 /**
- * Where an answer sends the request on to, or null. A call that may have an effect is never turned into another one: 301, 302 and 303 are
- * followed for GET alone, since clients make a GET of everything else there; 307 and 308 keep method and body.
+ * The URL that an answer redirects to, or null. A call that may have an effect is never turned into another one: 301, 302
+ * and 303 are followed for GET only, because clients change every other method to GET there; 307 and 308 keep method and
+ * body.
  */
 function redirectOf(response: Response, { method }: SafeRequest, from: URL): URL | "malformed" | null {
   const isFollowed = KEEPS_METHOD.includes(response.status) || (CHANGES_METHOD.includes(response.status) && method === "GET");
@@ -56,16 +58,16 @@ function redirectOf(response: Response, { method }: SafeRequest, from: URL): URL
   return location === null ? null : (URL.parse(location, from.href) ?? "malformed");
 }
 
-/** Names are looked up over HTTPS (`resolve-name`). */
+/** Names are resolved over HTTPS (`resolve-name`). */
 export function createToolFetch({ fetch, now, allowPrivate }: Pick<SafeFetchDeps, "fetch" | "allowPrivate"> & ResolverDeps): SafeFetch {
   return createSafeFetch({ fetch, allowPrivate, resolve: createResolveName({ fetch, now }) });
 }
 
 interface Hop {
   readonly url: URL;
-  /** Redirects that may still follow. */
+  /** Redirects that may still be followed. */
   readonly left: number;
-  /** No other origin lies between: the secret is sent. */
+  /** True if no other origin was visited on the way: only then the secret is sent. */
   readonly isOwn: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs a tenant's tools: a definition says by which name, and what is registered under that name at the moment of the call is what is
- * called (docs/decisions/0011). What is gone is not called, nor is anything in its place.
+ * Runs a tenant's tools. A definition holds a name; the call goes to what is registered under that name at the moment of the
+ * call (docs/decisions/0011). A tool that is no longer registered is not called, and no other tool is called in its place.
  */
 import type { ToolOutcome, ToolRequest, ToolRunner } from "../app/ports";
 import type { HttpTool, McpServer, SecretHeader } from "../app/tool-entry";
@@ -10,7 +10,10 @@ import { callHttpTool, type HttpToolDeps } from "./http-tool";
 import { callMcpTool } from "./mcp-tool";
 import { type OpenSecret, openSecretHeader, type ToolSecret } from "./tool-secret";
 
-/** What the tenant has registered, by name. May throw when its object is out of reach and nothing is remembered. */
+/**
+ * The tenant's registered tools and servers, by name. May throw when the tenant's object is out of reach and nothing is
+ * cached.
+ */
 interface ToolDirectory {
   http(name: string): Promise<HttpTool | null>;
   mcp(name: string): Promise<McpServer | null>;
@@ -22,7 +25,7 @@ export interface ToolRunnerDeps extends HttpToolDeps {
 }
 
 const notConfigured = (output: string): ToolOutcome => ({ output, failure: "not_configured" });
-/** Approval was required between the question whether it is and the call. */
+/** The tool began to require approval after that was checked and before the call. */
 const notAllowed = (name: string): ToolOutcome => ({
   output: `${name} was not called: it is for a person to allow since a moment ago. Call it again, and a person is asked.`,
   failure: "denied",
@@ -57,7 +60,7 @@ export function createToolRunner({ directory, openSecret, ...deps }: ToolRunnerD
       case "mcp":
         return runMcp({ server: await directory.mcp(tool.server), tool: tool.tool }, request, signal);
       case "builtin":
-        // They run in the session's object.
+        // Built-in tools run in the session's object.
         return notConfigured(`The tool ${name} is not run here.`);
       default:
         return assertNever(tool);

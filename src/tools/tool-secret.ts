@@ -1,14 +1,17 @@
-/** A tenant's credential on its way to a tool, and out of everything that comes back. */
+/** Opens a tenant's credential for a tool, and hides it in everything that the tool returns. */
 import type { SecretHeader } from "../app/tool-entry";
 import { err, ok, type Result } from "../lib/result";
 import type { Secret } from "./safe-fetch";
 
-/** Opens a credential by its name; null: it is gone or cannot be opened. May throw when the tenant's object is out of reach. */
+/**
+ * Opens a credential by its name. Null when it is gone or cannot be opened. May throw when the tenant's object is out of
+ * reach.
+ */
 export type OpenSecret = (credential: string) => Promise<string | null>;
 
 export interface ToolSecret {
   readonly header: Secret;
-  /** Without the prefix. */
+  /** The credential without the header's prefix. */
   readonly value: string;
 }
 
@@ -18,14 +21,15 @@ export async function openSecretHeader(header: SecretHeader | null, open: OpenSe
   return value === null ? err("missing") : ok({ header: { name: header.name, value: `${header.prefix}${value}` }, value });
 }
 
-/** Shorter ones are part of ordinary words. */
+/** Shorter credentials are not hidden, because they are part of ordinary words. */
 const MIN_HIDDEN = 8;
 
 const HIDDEN = "[secret]";
 
 /**
- * A service that repeats the request's headers would otherwise tell the model, and with it the record. Found in either case, with the escapes of
- * JSON (`\/`, `\u002f`) and of URLs (`%2F`), and inside base64. A service that means to tell it can write it in ways that nothing here finds.
+ * Replaces the credential in a text. A service that repeats the request's headers would otherwise show it to the model, and
+ * it would enter the record. Finds it in either case, with the escapes of JSON (`\/`, `\u002f`) and of URLs (`%2F`), and
+ * inside base64. A service that wants to reveal it can write it in ways that this function does not find.
  */
 export function hideSecret(text: string, secret: ToolSecret | null): string {
   if (!secret || secret.value.length < MIN_HIDDEN) return text;
@@ -34,7 +38,10 @@ export function hideSecret(text: string, secret: ToolSecret | null): string {
   return sought.length < MIN_HIDDEN ? plain : hideDecoded(plain, sought);
 }
 
-/** The part of a secret's base64 that is the same whatever stands before and after it, at each of three places in a group. */
+/**
+ * The parts of a secret's base64 that do not depend on the text around the secret, one for each of its three places in a
+ * group.
+ */
 function base64Forms(secret: string): readonly string[] {
   const forms = [0, 1, 2].map((before) => {
     const encoded = btoa("\0".repeat(before) + secret);
@@ -46,7 +53,7 @@ function base64Forms(secret: string): readonly string[] {
 }
 
 interface Letter {
-  /** Lower case. */
+  /** In lower case. */
   readonly letter: string;
   readonly from: number;
   readonly to: number;
@@ -55,7 +62,7 @@ interface Letter {
 const UNIT = /u([0-9a-f]{4})/iy;
 const BYTE = /%([0-9a-f]{2})/iy;
 
-/** The letters of a text as its writer meant them, without the escapes of JSON and URLs, and without backslashes. */
+/** The letters of a text with the escapes of JSON and URLs decoded, and without backslashes. */
 function* lettersOf(text: string): Generator<Letter> {
   for (let at = 0; at < text.length; ) {
     const from = at;
@@ -69,7 +76,10 @@ function* lettersOf(text: string): Generator<Letter> {
   }
 }
 
-/** In one pass (Knuth, Morris and Pratt): to compare at each place takes the length of a repetitive secret at each. */
+/**
+ * Searches in one pass (Knuth, Morris and Pratt). Comparing at each place would read a repetitive secret again at each of
+ * them.
+ */
 function hideDecoded(text: string, sought: readonly string[]): string {
   const borders = bordersOf(sought);
   const starts: number[] = [];
@@ -90,7 +100,7 @@ function hideDecoded(text: string, sought: readonly string[]): string {
   return shown.length === 0 ? text : shown.join("") + text.slice(hidden);
 }
 
-/** How much of its beginning each beginning of `sought` ends with. */
+/** For each beginning of `sought`, the length of its longest proper beginning that is also its end. */
 function bordersOf(sought: readonly string[]): readonly number[] {
   const borders = [0];
   for (let at = 1; at < sought.length; at++) borders.push(grown(borders[at - 1] ?? 0, sought[at] ?? "", { sought, borders }));

@@ -1,6 +1,6 @@
 /**
- * The deployment's admin makes tenants and their first keys. On its routes, and only there (`rebuild` has the rest), a
- * request names a tenant.
+ * The routes on which the deployment's admin makes tenants and their first keys. Only the admin's routes take the tenant
+ * from the request (the others are in `rebuild`, `export` and `credentials`).
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { deriveId } from "../../app/derived-id";
@@ -38,7 +38,7 @@ const createKey = adminRoute({
 export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(createTenant, async (c) => {
     const idempotency = await readAdminIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    // The tenant's object keeps the request's key: so the same key must lead to the same object.
+    // The tenant's object keeps the idempotency key, so the same key must lead to the same object.
     const tenant = idempotency ? await deriveId("ten", idempotency.key) : deps.newId("ten");
     const input = { tenant, name: c.req.valid("json").name, idempotency };
     const created = await (idempotency

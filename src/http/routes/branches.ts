@@ -1,4 +1,4 @@
-/** Going back, saying it differently, having it answered again; branches, forks, and what is taken out of the record. */
+/** Goes back in a conversation, edits a message, has it answered again; lists branches, forks sessions, redacts messages. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { copySession } from "../../app/branch/copy-session";
@@ -186,7 +186,7 @@ function registerFork(app: App, deps: HttpDeps): void {
   });
 }
 
-/** No client can come back to an id that it was never told. Of a copy that was not begun nothing is there to be erased. */
+/** Drops a copy whose id no client was told. If the copy was not begun, there is nothing to erase. */
 async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
   const begun = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
   if (begun.ok) await eraseFor(deps, c, session);

@@ -1,4 +1,4 @@
-/** How the model came to see what it sees. */
+/** Shows a session's compactions: how the model came to see what it sees. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";

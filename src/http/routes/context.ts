@@ -1,4 +1,4 @@
-/** What the model sees next, what it saw, and how two requests differ. */
+/** Shows what the model sees next, what it saw, and how two requests differ. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { RequestRef } from "../../app/past-views";
 import { idPattern, type TurnId } from "../../domain/ids";

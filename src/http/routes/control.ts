@@ -1,4 +1,4 @@
-/** The model's view of a session, changed by hand: compacted, taken back, its summary forgotten, pins set. */
+/** Changes the model's view of a session by hand: compacts, reverts, resets the summary, sets pins. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { CompactOutcome } from "../../app/control-views";

@@ -1,4 +1,7 @@
-/** A tenant's keys for its providers: put, listed by name, removed, and never shown. */
+/**
+ * Puts, lists by name and removes a tenant's credentials for its providers; the admin's route seals them anew. A credential is
+ * never shown.
+ */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
 import { principalOf } from "../auth";
@@ -71,7 +74,7 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     }
     const { tenant } = principalOf(c);
     if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
-    // Sealed here: in the clear it crosses to no object.
+    // Sealed here, so that no object gets the credential in the clear.
     const sealed = await deps.sealer.seal(c.req.valid("json").api_key, { tenant, name: named.data });
     const stored = await callTwice(
       () => deps.tenants(tenant),

@@ -1,4 +1,7 @@
-/** A draft of a compaction: edited, committed, discarded. It is asked for, and read, as any compaction is. And two summaries, compared. */
+/**
+ * Edits, commits and discards drafts of compactions, and compares two summaries. A draft is requested and read like any
+ * compaction.
+ */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
@@ -60,7 +63,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   app.openapi(edit, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
     const input = { compaction, ...c.req.valid("json"), by: principalOf(c).key };
-    // Sent again it finds its own text there.
+    // A repeated request finds its own text already stored.
     const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
     return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);
   });
@@ -80,7 +83,7 @@ export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   app.openapi(compare, async (c) => {
     const input = toCompareInput(c.req.valid("json"));
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
-    // Asked twice, a model is paid for twice.
+    // With questions, a repetition would pay a model twice.
     const send = input.questions.length > 0 ? calls.once : calls.repeatable;
     const comparison = await send((api, caller) => api.compareSummaries(caller, input));
     return comparison.ok ? c.json(comparison.value, 200) : sendProblem(c, comparison.error);

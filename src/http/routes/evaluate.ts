@@ -1,4 +1,4 @@
-/** What another policy would have come to on a session that was really had. */
+/** Evaluates what another policy would have done in an existing session. */
 import type { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { ModelSpec } from "../../app/ports";
 import type { SessionDescription } from "../../app/session-views";
@@ -60,7 +60,7 @@ async function ask(deps: HttpDeps, tenant: TenantId, { input, description }: Of)
   return ok({ description, policy, model, last, ...(window !== undefined && { window }), ...pricesOf(prices) });
 }
 
-/** Per token. */
+/** Prices per token. */
 const pricesOf = (prices: Input["prices"]) => toFigures({ prices });
 
 const resolve = (deps: HttpDeps, tenant: TenantId, model: string): Promise<ModelSpec | null> =>

@@ -1,4 +1,4 @@
-/** What became of the calls of tools: one by its id, whichever session it is of, and those of one session. */
+/** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import { principalOf } from "../auth";

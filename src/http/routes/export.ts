@@ -1,4 +1,4 @@
-/** For the deployment's admin: a tenant as its objects know it, which is what the read model is rebuilt from. */
+/** For the deployment's admin: exports a tenant as its objects know it, which is also the source of the read model. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { SessionPage } from "../../app/tenant-api";

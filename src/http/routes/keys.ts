@@ -1,4 +1,4 @@
-/** A tenant's keys. */
+/** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import { callTwice } from "../calls";
@@ -55,7 +55,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(create, async (c) => {
     const maker = principalOf(c);
-    // What the tenant's object refuses is more than the maker has; what is not said is what the maker has.
+    // An absent field defaults to what the caller's key has. The tenant's object refuses what exceeds that.
     const { name, scopes = [...maker.scopes], expires_at = maker.expires_at } = c.req.valid("json");
     const detail = refuseExpiry(expires_at, deps.now());
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "expires_at", detail }] });

@@ -1,4 +1,4 @@
-/** A tenant's remote MCP servers: put, which asks them what they have, read, listed, asked again, removed. */
+/** Puts, reads, lists, refreshes and removes a tenant's remote MCP servers. A PUT asks the server for its tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { McpServer } from "../../app/tool-entry";
 import { urlFault } from "../../lib/public-address";

@@ -1,4 +1,4 @@
-/** Messages in, tool results in, and the conversation as people read it. */
+/** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import { principalOf } from "../auth";

@@ -1,4 +1,4 @@
-/** The models a tenant can use: the deployment's, and its own, which go before them. */
+/** The models that a tenant can use: the deployment's, and its own, which take precedence. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { FieldError } from "../answer";
 import { principalOf } from "../auth";
@@ -13,7 +13,7 @@ import { listView, toWholeList } from "../schemas/page";
 const tag = "models";
 const scope = "models:write";
 const path = "/v1/models/{model_id}";
-/** Ids with a slash are percent-encoded. */
+/** A slash in an id is percent-encoded. */
 const params = z.object({ model_id: z.string().openapi({ example: "gpt-4o-mini" }) });
 
 const list = tenantRoute({
@@ -66,7 +66,7 @@ const probe = tenantRoute({
   responses: { 200: json("The model with what was suggested; nothing else of it has changed", modelView) },
 });
 
-/** A model's id is the client's to choose: what is wrong with it is said. */
+/** The client chooses a model's id, so the answer says what is wrong with it. */
 function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): FieldError[] {
   const name = modelName.safeParse(id);
   const faults = name.success ? [] : [{ field: "model_id", detail: name.error.issues[0]?.message ?? "malformed" }];
@@ -97,7 +97,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const model = await deps.tenants(tenant).getModel(model_id);
     if (!model.ok) return sendProblem(c, model.error);
     const { base_url, source } = model.value;
-    // What is allowed may have changed since the model was put.
+    // The rules may have changed since the model was put.
     const detail = base_url === null || source === "deployment" ? null : refuseModelUrl(base_url, deps.config.allowPrivateModelUrls);
     if (detail) return sendProblem(c, { code: "invalid_request", errors: [{ field: "base_url", detail }] });
     const found = await deps.probeLimits(tenant, model.value);

@@ -1,4 +1,4 @@
-/** The policies that have a name, and what each parameter means. */
+/** Lists the named policies, and explains each parameter. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { POLICY_NAMES } from "../../context/presets";
 import type { HttpDeps, HttpEnv } from "../deps";

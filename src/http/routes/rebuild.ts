@@ -1,4 +1,4 @@
-/** For the deployment's admin: a tenant's and a session's rows in the read model, compared and mended. */
+/** For the deployment's admin: compares the read model's rows of a tenant or a session with their source, and repairs them. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
@@ -12,9 +12,9 @@ import { parseRebuildCursor, sessionReport, tenantReport, toRebuildCursor } from
 
 const tag = "admin";
 const tenantPath = z.object({ tenant_id: id("ten") });
-/** Events of the log that one call to the object reads, and one transaction in D1 writes; the object bounds their bytes. */
+/** Number of events that one call to the object reads and one transaction in D1 writes. The object also bounds their bytes. */
 const LOG_PAGE = 100;
-/** A cursor names a table and a row's key. */
+/** Maximum length of a cursor, which names a table and a row's key. */
 const MAX_CURSOR = 4_096;
 
 const rebuildOne = adminRoute({

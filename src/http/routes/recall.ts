@@ -1,4 +1,4 @@
-/** The record of a session, searched: what its model reads through `memory_query`, and what is still in its view. */
+/** Searches the record of a session: what its model reads through `memory_query`, and also what is still in its view. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { RecallInput, RecallReport } from "../../app/recall-views";
 import type { Outcome } from "../../app/session-api";

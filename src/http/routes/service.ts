@@ -1,4 +1,4 @@
-/** About the service itself: open to everybody. */
+/** Routes about the service itself. They need no key. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { HttpEnv } from "../deps";
 import { ADMIN_KEY, API_KEY, json, publicRoute } from "../routing";

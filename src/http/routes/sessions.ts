@@ -1,4 +1,4 @@
-/** Sessions: made, listed, read, changed, erased. */
+/** Creates, lists, reads, changes and erases sessions. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { OpenInput, Outcome, SessionError } from "../../app/session-api";
@@ -84,7 +84,7 @@ const erase = tenantRoute({
   responses: { 200: json("What was erased where", erasureView) },
 });
 
-/** The first half of a creation: the tenant's defaults, and the session's place in its directory. */
+/** The first half of a creation: reads the tenant's defaults and registers the session in the tenant's directory. */
 async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const { tenant } = principalOf(c);
   const [settings, place] = await Promise.all([
@@ -118,18 +118,21 @@ function registerCreate(app: App, deps: HttpDeps): void {
   });
 }
 
-/** A client that named no model is not at fault for the one that its tenant's settings name. */
+/** If the client named no model, the unknown one comes from the tenant's settings. */
 const ofNamedModel = (error: SessionError, named: string | undefined): HttpError =>
   named === undefined && error.code === "unknown_model" ? { code: "default_model_gone", model: error.model } : error;
 
 async function openOnce(calls: SessionCalls, input: OpenInput): Promise<Outcome<SessionDescription>> {
   const opened = await calls.repeatable((api, caller) => api.open(caller, input));
-  // Sent before, and the answer was lost, or the first attempt ended between the two objects.
+  // The request was sent before: its answer was lost, or the first attempt ended between the two objects.
   if (!opened.ok && opened.error.code === "session_exists") return calls.repeatable((api, caller) => api.describe(caller));
   return opened;
 }
 
-/** Nobody can come back to an id that was never told; with an idempotency key the same request may. */
+/**
+ * Removes the id of a session that was refused, because no client knows it. `forget` is null when the request has an
+ * idempotency key: the same request may come back to the id.
+ */
 async function refuseCreation(c: Context<HttpEnv>, error: HttpError, forget: (() => Promise<unknown>) | null): Promise<Response> {
   await forget?.();
   return sendProblem(c, error);
@@ -165,7 +168,7 @@ function registerOne(app: App, deps: HttpDeps): void {
   });
 }
 
-/** What a session gets that names no policy. It names a preset, so it takes the place of what the session has. */
+/** The policy of a session that names none. It names a preset, so it replaces the session's policy as a whole. */
 async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Result<PolicyChoice, HttpError>> {
   const settings = await callTwice(
     () => deps.tenants(tenant),

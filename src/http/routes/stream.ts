@@ -1,4 +1,7 @@
-/** The live stream, and the log as pages or live. Leaving either stops nothing; both resume by offset, and end with their key. */
+/**
+ * The live stream, and the log as pages or live. A client that disconnects stops nothing. Both resume by offset, and end
+ * when their key becomes invalid.
+ */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { resumeHeaders, sendEndlessEvents } from "../event-stream";

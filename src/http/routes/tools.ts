@@ -1,4 +1,4 @@
-/** A tenant's HTTP tools: put, read, listed, removed. */
+/** Puts, reads, lists and removes a tenant's HTTP tools. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { urlFault } from "../../lib/public-address";
 import { principalOf } from "../auth";

@@ -1,4 +1,4 @@
-/** Turns: read, stopped, retried. */
+/** Reads, stops and retries turns. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
 import type { HttpDeps, HttpEnv } from "../deps";

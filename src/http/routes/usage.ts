@@ -1,4 +1,4 @@
-/** What model calls used and cost: of one session call by call, and of the tenant in groups. */
+/** Shows what model calls used and cost: call by call for one session, and in groups for the tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";

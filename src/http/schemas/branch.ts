@@ -50,7 +50,7 @@ export const forkInput = z
 
 export const branchNumber = counter.pipe(z.int().min(1).max(1_000_000));
 
-/** Of a list of messages: whose. */
+/** Chooses the branches that a list of messages shows. */
 export const branchQuery = z
   .union([z.enum(["current", "all"]), branchNumber])
   .optional()

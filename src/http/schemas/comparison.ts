@@ -1,4 +1,4 @@
-/** Two summaries side by side: what is asked, and what is shown. */
+/** The request and the answer of a comparison of two summaries. */
 import { z } from "@hono/zod-openapi";
 import { MOST_QUESTIONS } from "../../app/compaction/ask-summaries";
 import type { ComparedSummary, CompareInput, SummaryAnswer, SummaryComparison } from "../../app/comparison-views";

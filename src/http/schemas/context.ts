@@ -98,7 +98,7 @@ const pastContextView = documents<PastContext>()(
     .openapi("PastContext"),
 );
 
-/** Of the next request, or of one that was sent. */
+/** Describes the next request, or one that was sent. */
 export const anyContextView = z.union([contextView, pastContextView]);
 
 const entry = {

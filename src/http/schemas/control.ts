@@ -1,4 +1,4 @@
-/** What is asked of the model's view by hand, and the plan that a dry run shows. */
+/** The requests that change the model's view by hand, and the plan that a dry run shows. */
 import { z } from "@hono/zod-openapi";
 import type { CompactInput, ShownPlan } from "../../app/control-views";
 import type { NoPlanReason } from "../../context/plan";
@@ -83,7 +83,7 @@ const rungs = z.array(rung).readonly();
 const reasons = ["unknown_window", "below_threshold", "nothing_older", "fits", "suspended", "no_summary", "not_by_policy"] as const;
 const noPlanReason = documents<NoPlanReason>()(z.enum(reasons));
 
-/** The planner's own result, and the breaker as it is. */
+/** The planner's own result, and the state of the breaker. */
 export const planView = documents<ShownPlan>()(
   z
     .discriminatedUnion("kind", [

@@ -9,7 +9,7 @@ export const credentialName = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "1 to 64 letters, digits and . _ -, a letter or digit first")
   .openapi({ example: "openai" });
 
-/** It travels in a header: visible ASCII. The message never quotes it. */
+/** The key is sent in a header, so it is visible ASCII. The error message never quotes it. */
 export const credentialInput = z
   .strictObject({
     api_key: z

@@ -13,7 +13,7 @@ type Loose<T> = T extends string | number | boolean | null | undefined
       : T;
 type OptionalAt<T, K extends keyof T> = Record<never, never> extends Pick<T, K> ? undefined : never;
 
-/** Gives the schema back, if it and `T` fit each other both ways; else it does not compile. */
+/** Returns the schema if it and `T` fit each other both ways; otherwise the code does not compile. */
 export function documents<T>(): <S extends z.ZodType<Loose<T>>>(schema: T extends z.infer<S> ? S : never) => S {
   return (schema) => schema;
 }
@@ -21,7 +21,7 @@ export function documents<T>(): <S extends z.ZodType<Loose<T>>>(schema: T extend
 /** The type without undefined: with `exactOptionalPropertyTypes` absent and undefined differ. */
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** JSON has no undefined: what a parsed body does not hold is absent. */
+/** Removes undefined fields. JSON has no undefined: what a parsed body does not hold is absent. */
 export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>;
 }

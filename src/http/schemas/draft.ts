@@ -1,7 +1,7 @@
-/** What is asked of a draft. */
+/** The requests that concern a draft. */
 import { z } from "@hono/zod-openapi";
 
-/** UTF-16 units of any summary: more than any policy's cap comes to; what a session takes is its own to say. */
+/** Maximum length of any summary, in UTF-16 units: more than any policy's cap allows. The session checks its own maximum. */
 const MAX_SUMMARY = 400_000;
 
 const edits = z.int().min(0).openapi({ description: "`draft.edits` as it was read: a draft that was edited since is refused (409)" });

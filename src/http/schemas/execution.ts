@@ -1,4 +1,4 @@
-/** Calls as executions: what became of them. */
+/** Executions: tool calls and their outcomes. */
 import { z } from "@hono/zod-openapi";
 import type { ExecutionDetail, ExecutionView } from "../../app/execution-views";
 import { EXECUTION_STATUSES } from "../../domain/execution";

@@ -1,12 +1,12 @@
-/** Ids in paths and answers, typed, with their pattern in the OpenAPI document. */
+/** Typed ids in paths and answers, with their pattern in the OpenAPI document. */
 import { z } from "@hono/zod-openapi";
 import { type IdPrefix, idPattern, parseId } from "../../domain/ids";
 
 const EXAMPLE_ULID = "01JD8Z3V6Q4N7R2T5W9X0Y1ABC";
 
 /**
- * Text to the document, so that `nullable()` reaches it: a type that is given beside a custom schema is written over what the generator makes of
- * the whole, and the null is lost.
+ * The document gets a string schema, so that `nullable()` has an effect on it. A type that is given beside a custom schema
+ * overwrites what the generator makes of the whole, and the null is lost.
  */
 export function id<P extends IdPrefix>(prefix: P) {
   return z

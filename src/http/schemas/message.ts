@@ -8,7 +8,7 @@ import { id, idOrNull, time } from "./ids";
 import { callId, importedCalls, toolsInput } from "./tool";
 
 const MAX_URL = 8192;
-/** Parts of one message: more are no message that a person wrote, and each costs a request its own wrapping. */
+/** Maximum number of parts of one message: more than a person writes, and each part adds its own overhead to a request. */
 const MAX_PARTS = 128;
 const isWebUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
@@ -16,7 +16,7 @@ const text = z.strictObject({ type: z.literal("text"), text: z.string().min(1) }
 const reasoning = z.strictObject({ type: z.literal("reasoning"), text: z.string().min(1) });
 const media = z.strictObject({
   type: z.enum(["image", "file"]),
-  /** By reference: content as base64 never enters the log. */
+  /** By URL only: content as base64 never enters the log. */
   url: z.string().max(MAX_URL).refine(isWebUrl, "must be an http or https URL").openapi({ format: "uri" }),
   media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+*-]{1,64}$/, "a media type, such as image/png"),
   name: z.string().min(1).max(255).optional(),
@@ -55,7 +55,7 @@ const fields = z.strictObject({
 });
 type Fields = z.infer<typeof fields>;
 
-/** What no single field can tell: the field that is at fault, why, and when it is. */
+/** Rules that concern several fields: the field at fault, what is wrong, and when the rule is broken. */
 const rules: readonly (readonly [field: string, fault: string, isBroken: (message: Fields) => boolean])[] = [
   ["content", "must not be empty", ({ role, content, tool_calls }) => role !== "tool" && isBlank(content ?? "") && !tool_calls?.length],
   ["content", "needed of role tool", ({ role, content }) => role === "tool" && content === undefined],
@@ -78,7 +78,7 @@ export const messageInput = fields
   })
   .openapi("SubmitMessage");
 
-/** A message of the user, said differently. */
+/** The new content of a user's message. */
 export const editInput = z
   .strictObject({
     content: z
@@ -98,7 +98,7 @@ export function toParts(content: Content): readonly Part[] {
     : content.map((part) => (part.type === "text" ? part : defined(part)));
 }
 
-/** A reply without words is its calls alone. */
+/** A reply without text consists of its calls alone. */
 export function toSubmitInput(
   input: z.infer<typeof messageInput>,
   { tools, idempotency }: Pick<SubmitInput, "tools" | "idempotency">,

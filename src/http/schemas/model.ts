@@ -50,7 +50,7 @@ export const modelInput = z
   })
   .openapi("PutModel");
 
-/** Only what was said: what is known of the name is looked up whenever it is needed. */
+/** Stores only what the client said. What is known of the model's name is looked up whenever it is needed. */
 export function toOverride(input: z.infer<typeof modelInput>, id: string): ModelOverride {
   const { provider, upstream_id = id, base_url, credential, ...said } = input;
   return { provider, upstream_id, base_url: base_url || null, ...toFigures(said), ...(credential !== undefined && { credential }) };
@@ -120,7 +120,7 @@ function warningsOf({ context_window, figures, credential_missing, key_missing }
   return warnings.filter((warning) => warning !== false);
 }
 
-/** Where the deployment's own models are is its own business. */
+/** Does not show the addresses of the deployment's own models. */
 export function toModelView(model: ModelEntry): ModelView {
   const { id, provider, upstream_id, context_window, max_output, source, figures, suggestions } = model;
   return {

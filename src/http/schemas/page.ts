@@ -1,4 +1,4 @@
-/** Lists: `{data, has_more, next_cursor}`, asked for with `limit` and `after`. */
+/** Lists: `{data, has_more, next_cursor}`, requested with `limit` and `after`. */
 import { z } from "@hono/zod-openapi";
 import type { Page } from "../../app/session-views";
 
@@ -19,7 +19,7 @@ const limit = z
     description: "At most so many; fewer where they are large, and then has_more is true",
   });
 
-/** A position, a seq or an offset: 15 digits are exact in a double. */
+/** A position, a seq or an offset. Numbers of 15 digits are exact in a double. */
 export const counter = z
   .string()
   .regex(/^\d{1,15}$/, "a whole number")
@@ -28,7 +28,7 @@ export const counter = z
 
 export const limitQuery = { limit };
 
-/** A page of one session, in its own numbering. */
+/** A page of one session's rows, by the session's own numbers. */
 export const pageQuery = z.strictObject({
   limit,
   after: counter.optional().openapi({ description: "next_cursor of the page before" }),
@@ -43,7 +43,7 @@ export function listView<S extends z.ZodType>(schema: S) {
   });
 }
 
-/** The page with the cursor of the next one; `cursorOf` names the last row. */
+/** Adds the cursor of the next page; `cursorOf` returns the cursor of a row. */
 export function toList<T>(page: Page<T>, cursorOf: (row: T) => number | string) {
   const last = page.data.at(-1);
   return { data: page.data, has_more: page.has_more, next_cursor: page.has_more && last ? String(cursorOf(last)) : null };

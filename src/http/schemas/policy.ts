@@ -1,4 +1,7 @@
-/** Policies as clients choose them and as they are shown. The parameters are those of `context/policy`: nothing is said twice. */
+/**
+ * Policies as clients choose them and as they are shown. The parameters are those of `context/policy` and are not repeated
+ * here.
+ */
 import { z } from "@hono/zod-openapi";
 import { policySchema } from "../../context/policy";
 import { policyChoiceSchema } from "../../context/policy-choice";
@@ -7,9 +10,9 @@ import { POLICY_NAMES, type PolicyName, presets, purposes } from "../../context/
 import { documents } from "./documents";
 
 export const policyChoiceInput = policyChoiceSchema;
-/** What was chosen: a preset's name, or an object that names what differs. */
+/** The choice: a preset's name, or an object with the values that differ. */
 export const policyChoiceView = policyChoiceSchema;
-/** All its values. */
+/** All values of a policy. */
 export const policyView = policySchema;
 
 export const namedPolicyView = z

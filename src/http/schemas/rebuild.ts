@@ -1,4 +1,4 @@
-/** Rebuilding: its reports, and the cursor by which a rebuild of many steps goes on. */
+/** The reports of a rebuild, and the cursor with which a rebuild of many steps goes on. */
 import { z } from "@hono/zod-openapi";
 import type { RowDifference } from "../../app/diff-rows";
 import type { RebuildProgress, RebuildStep } from "../../app/projection/rebuild-ports";
@@ -44,12 +44,12 @@ const progress = z.strictObject({
   rows: count,
 });
 
-/** A client carries it and does not read it. Hexadecimal: a key of a damaged row may hold any character. */
+/** Clients pass it on and do not read it. Hexadecimal, because the key of a damaged row may hold any character. */
 export function toRebuildCursor(at: RebuildProgress): string {
   return Array.from(new TextEncoder().encode(JSON.stringify(at)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** `tables`: those that there are. */
+/** Null when the cursor is malformed, or names a table that is not in `tables`. */
 export function parseRebuildCursor(text: string, tables: readonly string[]): RebuildProgress | null {
   const bytes = Uint8Array.from(text.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
   try {

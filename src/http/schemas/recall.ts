@@ -1,4 +1,4 @@
-/** What a look-up in a session's record is asked, and answers. */
+/** The request and the answer of a look-up in a session's record. */
 import { z } from "@hono/zod-openapi";
 import type { RecallHit, RecallInput, RecallReport } from "../../app/recall-views";
 import { documents } from "./documents";
@@ -6,7 +6,7 @@ import { id, idOrNull, time } from "./ids";
 import { counter } from "./page";
 
 const MAX_LIMIT = 60;
-/** Units of a question: what is longer fits no address anyway. */
+/** Maximum length of a query, in UTF-16 units. A longer one would fit into no URL. */
 const MAX_QUERY = 4_000;
 
 const limit = z
@@ -34,7 +34,7 @@ export const recallQuery = z.strictObject({
 const position = z.int();
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
-/** The same question in a body, which no log of URLs has. */
+/** The same query in a body, so that it is in no log of URLs. */
 export const recallBody = z
   .strictObject({
     q: recallQuery.shape.q,

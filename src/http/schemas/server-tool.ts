@@ -1,4 +1,4 @@
-/** HTTP tools and MCP servers of a tenant, as they are put and shown. */
+/** HTTP tools and MCP servers of a tenant, as clients put them and as they are shown. */
 import { z } from "@hono/zod-openapi";
 import { HTTP_TOOL_METHODS, type HttpTool, type HttpToolEntry, type McpServer, type McpServerEntry } from "../../app/tool-entry";
 import { schemaFault } from "../../app/tools/usable-schema";
@@ -7,7 +7,7 @@ import { documents } from "./documents";
 import { time } from "./ids";
 import { fileMapping, parametersWith, toolDescription, toolName } from "./tool";
 
-/** Before a tool's own name, of 64 characters in all. */
+/** Stands before the name of each of the server's tools; together they have at most 64 characters. */
 export const serverName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/, "1 to 32 letters, digits, _ or -, a letter or digit first");
 export { toolName };
 
@@ -18,7 +18,7 @@ const url = z
   .max(MAX_URL)
   .openapi({ example: "https://api.example.com/weather", description: "https, and a public address; without credentials and fragment" });
 
-/** Headers that are the connection's, or that are set here. */
+/** Headers that belong to the connection, or that are set here. */
 const TAKEN =
   /^(host|connection|keep-alive|te|trailers?|transfer-encoding|upgrade|content-.*|accept|accept-encoding|expect|idempotency-key|user-agent|range|if-.*|proxy-.*|sec-.*|cf-.*|cdn-loop|x-forwarded-.*|x-real-ip|forwarded|via|mcp-.*|last-event-id)$/i;
 
@@ -44,14 +44,17 @@ const timeout = z
   .max(MAX_TIMEOUT_MS)
   .default(30_000)
   .openapi({ description: "Milliseconds for a call, all redirects and the reading of its answer included" });
-/** Four at once, each as bytes, joined and as text, in an object of 128 MB; of MCP it is the same. */
+/**
+ * Four calls may run at once, each with its answer as bytes, joined and as text, in an object of 128 MB. MCP has the same
+ * limit.
+ */
 export const MAX_TOOL_ANSWER_BYTES = 4_194_304;
 const needsApproval = z.boolean().default(false).openapi({ description: "A person allows each call before it runs" });
 
 export const httpToolInput = z
   .strictObject({
     description: toolDescription.nullable().default(null).openapi({ description: "What the model reads of it" }),
-    // What cannot be judged here would be sent as the model wrote it.
+    // Refuses a schema that cannot be judged here: arguments would be sent unchecked, as the model wrote them.
     parameters: parametersWith(schemaFault),
     url,
     method: z

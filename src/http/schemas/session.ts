@@ -35,12 +35,12 @@ const fields = {
 export const createInput = z.strictObject(fields).openapi("CreateSession");
 export const patchInput = z.strictObject({ ...fields, policy: policyChoiceInput.nullable().optional() }).openapi("PatchSession");
 
-/** What a session gets that names nothing. */
+/** The defaults of a session whose request names nothing. */
 interface SessionDefaults extends TenantSettings {
   readonly deploymentPolicy: PolicyChoice;
 }
 
-/** What the request leaves out comes from the tenant's settings, and what those leave out from the deployment's. */
+/** What the request leaves out comes from the tenant's settings, and what those leave out comes from the deployment. */
 export function toOpenInput(
   input: z.infer<typeof createInput>,
   { tools, ...defaults }: SessionDefaults & { readonly tools: readonly ToolDefinition[] | null },
@@ -55,13 +55,16 @@ export function toOpenInput(
   };
 }
 
-/** A contradiction, at the parameter that the client named. Whoever names no policy is not to blame for the levels above. */
+/**
+ * A contradiction in the policy, at the parameter that the client named. Null when the client named no policy: a fault of
+ * the levels above is not the client's.
+ */
 export function faultOfPolicy(whole: string, named: PolicyChoice | undefined): PolicyFault | null {
   const fault = named === undefined ? null : findPolicyFault(parsePolicyText(whole), named);
   return fault && { ...fault, field: `policy.${fault.field}` };
 }
 
-/** `policy`: what the request names, or what its null stands for; `tools`: as they were found. */
+/** `policy` is what the request names, or what its null stands for. `tools` are the definitions that were found. */
 export function toPatchInput(
   { tools: named, ...rest }: z.infer<typeof patchInput>,
   { policy, tools }: { readonly policy: PolicyChoice | undefined; readonly tools: readonly ToolDefinition[] | null },

@@ -1,4 +1,4 @@
-/** The tools that a session offers, and the results that clients give back. */
+/** The tools that a session offers, and the results that clients send. */
 import { z } from "@hono/zod-openapi";
 import type { ApprovalInput, ToolResultInput } from "../../app/session-api";
 import type { ToolCallView } from "../../app/session-views";
@@ -15,8 +15,8 @@ export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ 
 export const toolDescription = z.string().max(MAX_DESCRIPTION);
 
 /**
- * `faultOf`: what else is asked of it. Whether a good schema comes with a client's tool is the client's business, who judges what it is called
- * with; the bounds hold for every tool.
+ * `faultOf` makes further checks of the schema. Whether a client's tool has a good schema is left to the client, which
+ * judges the arguments itself; the bounds hold for every tool.
  */
 export const parametersWith = (faultOf: (schema: Readonly<Record<string, unknown>>) => string | null) =>
   z
@@ -106,18 +106,18 @@ export const toolCallView = documents<ToolCallView>()(
     name: z.string(),
     arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
     runs: z.enum(["client", "server"]).openapi({ description: "Who runs it; a client gives results of its own calls only" }),
-    // An enum: the generator leaves the null out of a literal's.
+    // An enum, because the generator leaves null out of a nullable literal.
     approval: z.enum(["pending"]).nullable().openapi({ description: "`pending`: it runs once a person has allowed it" }),
   }),
 );
 
-/** The provider's own id of a call, wherever a client names one: as long as a provider's may be. */
+/** The provider's own id of a call, wherever a client names one. Its maximum is that of a provider's id. */
 export const callId = z.string().min(1).max(MAX_CALL_ID_UNITS);
 
-/** Every call of a reply can be answered at once. */
+/** One request can answer every call of a reply. */
 const MAX_RESULTS = MAX_REPLY_CALLS;
 
-/** Calls of a recorded reply. A name that no provider takes would make every later request fail. */
+/** Calls of a recorded reply. A name that no provider accepts would make every later request fail. */
 export const importedCalls = z
   .array(
     z.strictObject({
@@ -130,7 +130,7 @@ export const importedCalls = z
 
 const MAX_ARTIFACT_TYPE = 64;
 
-/** Any JSON value, `null` too; what is not there is none. */
+/** Any JSON value, also `null`. A missing field is refused. */
 const anyJson = z.unknown().refine((value) => value !== undefined, "required");
 
 const artifact = z.strictObject({

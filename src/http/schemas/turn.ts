@@ -17,7 +17,7 @@ export const usageView = documents<CallUsage>()(
   }),
 );
 
-/** US dollars; null: unknown, which is never free. */
+/** US dollars. Null means unknown, never free. */
 export const dollars = z.number().nullable();
 
 export const modelFailureKind = z.enum(FAILURE_KINDS);

@@ -1,4 +1,4 @@
-/** The usage ledger as clients see it: sums of one session, its calls, and what a tenant's calls come to in groups. */
+/** The usage ledger as clients see it: sums of one session, its calls, and the calls of a tenant in groups. */
 import { z } from "@hono/zod-openapi";
 import { USAGE_GROUPS, type UsageRow } from "../../app/read-api";
 import type { LedgerRow, UsageSums } from "../../app/session-views";
@@ -82,13 +82,13 @@ export const MAX_USAGE_DAYS = 92;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_DAYS = 30;
 
-/** NaN: not a day. `Date.parse` takes 30 February for one in March. */
+/** NaN when the text is no day. `Date.parse` would take 30 February for a day in March. */
 function dayOf(text: string): number {
   const at = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(at) || new Date(at).toISOString().startsWith(text) ? at : Number.NaN;
 }
 
-/** Epoch milliseconds, or a day, of which its beginning is meant. */
+/** Epoch milliseconds, or a day, which stands for its beginning. */
 const moment = z
   .string()
   .regex(/^(?:\d{1,15}|\d{4}-\d{2}-\d{2})$/, "epoch milliseconds, or a day as 2026-11-22")
@@ -128,7 +128,7 @@ interface UsageRange {
   readonly to: number;
 }
 
-/** Null: it ends before it begins, or is longer than one answer may look at. */
+/** Null when the range ends before it begins, or is longer than one answer may look at. */
 export function toRange(asked: { readonly from?: number | undefined; readonly to?: number | undefined }, now: number): UsageRange | null {
   const to = asked.to ?? now + 1;
   const from = asked.from ?? Math.floor(to / DAY_MS) * DAY_MS - DEFAULT_DAYS * DAY_MS;

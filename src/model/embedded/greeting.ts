@@ -1,11 +1,11 @@
-/** What the embedded model says of itself, when it is greeted or asked what it is and nothing else. */
+/** The embedded model's answer to a greeting, or to a message that only asks what it is. */
 import { sentencesOf } from "../text-matching";
 import { STAND_IN } from "./sentences";
 
-/** One sentence with the name in it, which this model never quotes as an answer (`statementsOf`). */
+/** One sentence that contains the model's name, so that the model never quotes it as an answer (`statementsOf`). */
 export const GREETING = `Hello! ${STAND_IN}, for development without an account: I understand nothing, and answer with sentences that I can see or look up, so tell me that your dog is called Rex and ask me later what your dog is called, name one of your tools with its arguments, or put a real model in my place as docs/guide.md shows.`;
 
-/** English, German, Chinese, Japanese. A sentence of the message is one of these from its beginning to its end. */
+/** Greetings in English, German, Chinese and Japanese. The pattern matches whole sentences only. */
 const HELLO =
   /^(?:hello|hi|hey|good (?:morning|day|afternoon|evening)|hallo|guten (?:morgen|tag|abend)|你好|您好|嗨|こんにちは|はじめまして)(?: there)?\P{L}*$/iu;
 const WHO =

@@ -1,4 +1,4 @@
-/** A message as text, and text cut to what may be quoted of it. */
+/** Converts a message to text, and cuts a text to what may be quoted of it. */
 import type { ChatMessage } from "../../app/ports";
 import type { Part } from "../../domain/message";
 import { assertNever } from "../../lib/assert-never";
@@ -12,7 +12,7 @@ export const isQuestion = (text: string): boolean => QUESTION.test(text.trimStar
 
 export const topicOf = (text: string): string => cut(sentencesOf(text)[0] ?? "", TOPIC_CHARS);
 
-/** Cut between characters, never inside one. */
+/** Cuts between characters, never inside one. */
 export const cut = (text: string, length: number): string =>
   text.length <= length
     ? text

@@ -1,7 +1,7 @@
 /**
- * Tools that a message names: so that any tool can be tried offline. A name counts as it is offered, whole and in its case; each mention is
- * one call. Its arguments are the JSON object that follows it, or the pairs `key: value` and `key=value` whose key the schema knows, up to
- * the next mention; a value with spaces stands in quotes.
+ * Finds the tools that a message names, so that any tool can be tried offline. A name must match whole and in its case; each
+ * mention is one call. The arguments of a call are the JSON object that follows the name, or else the pairs `key: value` and
+ * `key=value` whose key is in the tool's schema, up to the next mention. A value with spaces must be in quotes.
  */
 import type { ToolDefinition } from "../../domain/message";
 
@@ -10,9 +10,9 @@ export interface NamedCall {
   readonly arguments: string;
 }
 
-/** As many as a person would name; a pasted log may name a tool a thousand times. */
+/** More calls than a person would name. A pasted log may name a tool a thousand times. */
 const MOST_CALLS = 16;
-/** An object that nests deeper than this is not looked for. */
+/** Maximum number of closing brackets that are tried as the end of an object. */
 const MOST_BRACKETS = 64;
 
 export function namedCalls(said: string, tools: readonly ToolDefinition[]): readonly NamedCall[] {
@@ -33,7 +33,7 @@ function placesOf(name: string, said: string): readonly number[] {
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** The first JSON object in `text`; what follows it is not read. */
+/** The first JSON object in `text`. Text after it is not read. */
 function objectIn(text: string): object | null {
   const from = text.indexOf("{");
   let end = text.indexOf("}", from);
@@ -41,7 +41,7 @@ function objectIn(text: string): object | null {
     try {
       return JSON.parse(text.slice(from, end + 1)) as object;
     } catch {
-      // It may end at a later bracket.
+      // The object may end at a later bracket.
     }
   }
   return null;
@@ -57,7 +57,7 @@ function pairsIn(text: string, { parameters }: ToolDefinition): object {
   return Object.fromEntries(found);
 }
 
-/** A number or a truth value where the schema wants one; otherwise the text, and the tool says what it thinks of it. */
+/** Converts the text to a number or a boolean where the schema wants one. Any other text is passed on, and the tool judges it. */
 function toValue(text: string, schema: unknown): unknown {
   const type = typeof schema === "object" && schema !== null && "type" in schema ? schema.type : null;
   if ((type === "number" || type === "integer") && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);

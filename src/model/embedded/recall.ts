@@ -1,31 +1,37 @@
 /**
- * When the embedded model looks something up with `memory_query`: where the question is not fully answered by what it can see. By the
- * execution id where the question names one, or where a cleared result is what the question is about; by the question's words otherwise;
- * and further on where a result says how to read on.
+ * Decides when the embedded model looks something up with `memory_query`: when what it can see does not fully answer the
+ * question. It asks by execution id when the question names one or is about a cleared result, and by the question's words
+ * otherwise. It reads the next page when a result offers one.
  */
 import type { ToolCallPart } from "../../domain/message";
 import { contentWords, matchWords, type SentenceMatch } from "../text-matching";
 import { bestOf, rank, seenSentences, statementsOf } from "./sentences";
 import { type Answered, describe, executionOf, isRecall, RECALL, type Turn } from "./turn";
 
-/** Look-ups in one turn. */
+/** Maximum number of look-ups in one turn. */
 const MOST_CALLS = 3;
-/** A sentence that holds this share of the question's weight leaves nothing to look up: a name that it lacks is less than that. */
+/**
+ * If a visible sentence holds at least this share of the question's weight, there is nothing to look up. A sentence that
+ * lacks a name of the question stays below it.
+ */
 const SURE = 0.9;
-/** What was looked up answers the question from this share on. */
+/** A looked-up sentence that holds at least this share of the question's weight answers it. */
 const GOOD = 0.5;
-/** What was looked up was found by the question's words, or is the very result that was asked for: a smaller share is enough to be quoted. */
+/**
+ * Thresholds for quoting looked-up sentences. They are low because the look-up already selected them by the question's
+ * words, or is the result that was asked for.
+ */
 const FOUND_BY_WORDS = { least: 0.2, nearly: 0.5 };
 const FOUND_BY_EXECUTION = { least: 0.1, nearly: 0.5 };
-/** How a result names a call: with its execution. */
+/** Matches a call in a result, with its execution id. */
 const CALL = /\bcall of [^\n]{0,300}?\b(exe_\w+)/;
 const QUERY_CHARS = 300;
-/** How a result names what follows it: `offset 2000`, `"offset": 2000`, `offset=2000`. */
+/** Matches the offset at which a result continues: `offset 2000`, `"offset": 2000`, `offset=2000`. */
 const READ_ON = /\boffset\W{1,4}(\d+)/g;
 
 type RecallArguments = Readonly<Record<string, unknown>>;
 
-/** The next look-up of this turn, as a call's arguments; null: there is nothing more to look up, or nothing to do it with. */
+/** The next look-up of this turn, as a tool call. Null when nothing is left to look up, or when it cannot be looked up. */
 export function planRecall(turn: Turn): { readonly name: string; readonly arguments: string } | null {
   if (turn.asking === "" || !turn.request.tools.some(isRecall)) return null;
   const done = lookUps(turn);
@@ -53,7 +59,10 @@ function byWords({ asking }: Turn): RecallArguments | null {
   return query === "" ? null : { query };
 }
 
-/** What the last result says follows it; the execution of a call that was found; by words, where an execution alone did not say it. */
+/**
+ * Chooses what to read after the last look-up: the execution of a call that a search found, else the next page of the last
+ * result, else a search by words if only executions were read so far.
+ */
 function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | null {
   const last = done.at(-1);
   if (!last) return null;
@@ -69,7 +78,7 @@ function nextLookUp(turn: Turn, done: readonly Answered[]): RecallArguments | nu
   return done.some(({ call }) => "query" in argumentsOf(call)) ? null : byWords(turn);
 }
 
-/** The execution of a call that would be quoted: what it returned is not in its own line. */
+/** The execution id of a call that would be quoted. The line that names a call does not hold the call's result. */
 function calledIn(matches: readonly SentenceMatch[]): string | null {
   const least = (matches[0]?.coverage ?? 0) * FOUND_BY_WORDS.nearly;
   const found = matches.find(({ sentence, coverage }) => coverage >= least && CALL.test(sentence));
@@ -78,7 +87,10 @@ function calledIn(matches: readonly SentenceMatch[]): string | null {
 
 const recalled = ({ result }: Answered): readonly string[] => statementsOf(result.output);
 
-/** What a question is made of where words are not set apart: endings, and what asks. Nothing else left: as it is. */
+/**
+ * Parts of a question without content, in scripts without spaces: Japanese endings and Chinese question words. A question
+ * that has nothing else is kept whole.
+ */
 const FILLERS = /\p{Script=Hiragana}{2,}|什么|多少|哪[里个号一]|怎么|[吗呢何]/gu;
 
 function withoutFillers(question: string): string {
@@ -86,7 +98,7 @@ function withoutFillers(question: string): string {
   return matchWords(rest).length === 0 ? question : rest;
 }
 
-/** What is asked of that result: of an execution everything but what named it. */
+/** What the question asks of that result. For an execution, the words that describe its call are left out. */
 function focusOf(turn: Turn, { call }: Answered): string {
   const { execution_id: id } = argumentsOf(call);
   if (typeof id !== "string") return withoutFillers(turn.asking);
@@ -98,7 +110,10 @@ function focusOf(turn: Turn, { call }: Answered): string {
     .join(" ");
 }
 
-/** The best sentences of what was looked up in this turn, an execution's first, beside those that were seen anyway. Empty: none fits. */
+/**
+ * The best sentences for the answer: those of executions that were read in this turn, or else of all that was looked up or
+ * is visible. Empty when none fits.
+ */
 export function quoteRecalled(turn: Turn): readonly string[] {
   const done = lookUps(turn);
   const ofExecution = done.filter(({ call }) => "execution_id" in argumentsOf(call));

@@ -1,6 +1,6 @@
 /**
- * What the embedded model replies: to a question the best sentences that it knows, to a message that names a tool a call of it, to a
- * request for a summary or a title what those are asked to be.
+ * Builds the embedded model's reply: to a question the best sentences that it knows, to a message that names a tool a call
+ * of it, to a request for a summary or a title the summary or the title.
  */
 import type { ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
@@ -13,15 +13,15 @@ import { planRecall, quoteRecalled } from "./recall";
 import { bestOf, RESULT_CHARS, STAND_IN, seenSentences } from "./sentences";
 import { isRecall, readEmbeddedTurn, type Turn } from "./turn";
 
-/** Either says something or calls something. */
+/** A reply has either a text or calls. */
 export interface Reply {
   readonly text: string;
   readonly calls: readonly ToolCallPart[];
 }
 
-/** A heading that a summary is asked to have. */
+/** Matches a heading that the instruction demands of a summary. */
 const SECTION = /^## .+$/gm;
-/** How an instruction that is added to the conversation asks for one summary of all (`context/prompts`). */
+/** Matches an instruction that asks for one summary of everything, earlier summaries included (`context/prompts`). */
 const MERGES = /earlier summaries included/;
 
 export const mostTokens = ({ maxOutput, model }: ModelRequest): number => maxOutput ?? model.max_output;
@@ -53,7 +53,7 @@ function answerTurn(turn: Turn): Reply {
   return saying(answerFromView(turn));
 }
 
-/** Ids go on from the highest that the request shows. */
+/** Numbers the calls from the highest call id in the request. */
 function calling(calls: readonly NamedCall[], { messages }: ModelRequest): Reply {
   const known = messages.flatMap(({ parts }) =>
     parts.flatMap((part) => (part.type === "tool_call" ? [CALL_ID.exec(part.call_id)?.[1]] : [])),
@@ -89,10 +89,10 @@ function answerFromResult(question: string, { name, output, is_error }: ToolResu
   return `${name} ${verb}: ${said === "" ? "nothing" : said}\n\n(${STAND_IN}: I can only quote the result.)`;
 }
 
-/** What the first speaker of the conversation in a question for a title says. */
+/** The words of the first speaker in the conversation that a request for a title quotes. */
 const firstToldIn = (asked: string): string => /^(?:User|Assistant): (.+)$/m.exec(asked)?.[1] ?? asked;
 
-/** From a tagged transcript, or from the conversation itself when the instruction was only added to it. */
+/** Summarises a tagged transcript, or the conversation itself when the instruction was added at its end. */
 function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
   const asked = textOf(request.messages.at(-1) ?? { role: "user", parts: [] });
   const sections = sectionsIn(`${request.system ?? ""}\n${withoutTagged(asked)}`);
@@ -105,8 +105,11 @@ function summaryOf(request: ModelRequest, estimate: EstimateTokens): string {
   return sections.map((heading, index) => `${heading}\n${index === last ? said : EMPTY_SECTION}`).join("\n");
 }
 
-/** Earlier summaries stand in the conversation between tags, and are repeated only where they are to be merged. */
+/** Removes earlier summaries, which stand between tags, unless the instruction asks to merge them. */
 const toldIn = (told: string, asked: string): string => (MERGES.test(asked) ? told : withoutTagged(told));
 
-/** Those of the instruction, each once: an earlier summary, which is quoted between tags or in the system prompt, has them too. */
+/**
+ * The headings that the instruction demands, each once. An earlier summary between tags or in the system prompt may repeat
+ * them.
+ */
 const sectionsIn = (instruction: string): readonly string[] => [...new Set(instruction.match(SECTION)?.map((line) => line.trim()) ?? [])];

@@ -5,22 +5,25 @@ import { cut, isQuestion, partText } from "./message-text";
 import { type Answered, describe, executionOf, isRecall, type Turn } from "./turn";
 
 export const STAND_IN = "I am Longhand's embedded stand-in model";
-/** Share of the question's weight that a sentence must hold before it counts as an answer. */
+/** Minimum share of the question's weight that a sentence must hold to count as an answer. */
 const LEAST_COVERAGE = 0.34;
-/** A further sentence is quoted only if it is nearly as good as the best. */
+/** A further sentence is quoted only if it holds at least this share of the best sentence's coverage. */
 const NEARLY_AS_GOOD = 0.75;
 const SEEN = { least: LEAST_COVERAGE, nearly: NEARLY_AS_GOOD };
 const MOST_SENTENCES = 3;
 export const RESULT_CHARS = 400;
 
-/** Questions and this model's own words answer nothing. */
+/** The sentences that can answer: no questions, and none with this model's name. */
 export const statementsOf = (text: string): readonly string[] =>
   sentencesOf(text).filter((sentence) => !isQuestion(sentence) && !sentence.includes(STAND_IN));
 
-/** What a call was about, in front of what it returned: long arguments are told by their beginning. */
+/** Maximum length of a call's description in front of its result, in UTF-16 units. Long arguments are cut. */
 const TOLD_CHARS = 160;
 
-/** Everything that the request shows but the question, which answers itself only by what else it says. */
+/**
+ * All sentences that the request shows, except the questions of the user's last message. The other sentences of that message
+ * may answer it.
+ */
 export function seenSentences({ request, asked, said, before, since }: Turn): readonly string[] {
   const calls = new Map<Part, Answered>();
   for (const each of [...before, ...since]) calls.set(each.call, each).set(each.result, each);
@@ -31,22 +34,28 @@ export function seenSentences({ request, asked, said, before, since }: Turn): re
   return [...statementsOf(conversationIn(request.system ?? "")), ...texts, ...ownContext];
 }
 
-/** What a system prompt holds of the conversation (`context/placement`): the summary in front of the operator's words, and pins behind them. */
+/**
+ * The conversation's share of a system prompt (`context/placement`): the summary in front of the operator's text, and the
+ * pins after it.
+ */
 const SUMMARY = /^Previous conversation summary:\n([\s\S]*?)(?:\n\n---\n\n|$)/;
 const PINNED_FROM = "<pinned>\n";
 const PINNED_TO = "\n</pinned>";
 
-/** The operator's own words are instructions, which a model follows and does not recite. */
+/** Leaves out the operator's own text: a model follows instructions and does not quote them. */
 const conversationIn = (system: string): string => `${SUMMARY.exec(system)?.[1] ?? ""}\n${pinnedIn(system)}`;
 
-/** Searched for by its two ends: an expression would look for the second end anew from each first one. */
+/** Searches for the two ends separately: one expression would look for the second end again from each first one. */
 function pinnedIn(system: string): string {
   const from = system.indexOf(PINNED_FROM);
   const to = system.lastIndexOf(PINNED_TO);
   return from === -1 || to < from ? "" : system.slice(from + PINNED_FROM.length, to);
 }
 
-/** A result is read with its call. Of a look-up only what came of it says anything, of a cleared result only what it was asked for. */
+/**
+ * A result is quoted together with its call. For `memory_query` only the result is quoted; for a cleared result only the
+ * call.
+ */
 function shownOf(part: Part, answered: Answered | undefined): readonly string[] {
   if (!answered) return statementsOf(partText(part));
   const isCall = part === answered.call;
@@ -57,7 +66,7 @@ function shownOf(part: Part, answered: Answered | undefined): readonly string[] 
   return statementsOf(answered.result.output).map((sentence) => `${call}: ${sentence}`);
 }
 
-/** Each sentence once, best first. */
+/** Ranks the sentences, each once, best first. */
 export const rank = (question: string, sentences: readonly string[]): readonly SentenceMatch[] =>
   findSentences(question, [...new Set(sentences)]);
 

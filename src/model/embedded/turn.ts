@@ -1,10 +1,10 @@
-/** What a request for an answer holds, sorted by what the embedded model does with it. */
+/** Sorts the content of a request by what the embedded model does with it. */
 import type { ChatMessage, ModelRequest } from "../../app/ports";
 import type { ToolCallPart, ToolResultPart } from "../../domain/message";
 import { sentencesOf } from "../text-matching";
 import { isQuestion, textOf } from "./message-text";
 
-/** A call with what came of it. */
+/** A call with its result. */
 export interface Answered {
   readonly call: ToolCallPart;
   readonly result: ToolResultPart;
@@ -13,16 +13,16 @@ export interface Answered {
 export interface Turn {
   readonly request: ModelRequest;
   readonly asked: ChatMessage | undefined;
-  /** All that the user said in it. */
+  /** All text of the user's last message. */
   readonly said: string;
-  /** The sentences of it that ask. */
+  /** The questions in that message, without the execution id. */
   readonly asking: string;
-  /** The execution that it names. */
+  /** The execution id that the message names; null when it names none. */
   readonly execution: string | null;
-  /** What was called before it was asked, and since; oldest first. */
+  /** Calls before and after the user's last message, oldest first. */
   readonly before: readonly Answered[];
   readonly since: readonly Answered[];
-  /** The results of the last round. */
+  /** The results of the last round of calls. */
   readonly latest: readonly ToolResultPart[];
 }
 
@@ -30,10 +30,10 @@ export const RECALL = "memory_query";
 
 export const isRecall = ({ name }: { readonly name: string }): boolean => name === RECALL;
 
-/** What the view shows in place of a cleared result (`context/view`). */
+/** Matches what the view shows in place of a cleared result (`context/view`). */
 const CLEARED = /^\[Tool [^\n]*\]: (?:OK|FAILED) - \[Old tool result content cleared \(execution_id: (exe_\w+)\)/;
 
-/** Of a cleared result; null: it is shown. */
+/** The execution id of a cleared result. Null when the result is shown. */
 export const executionOf = ({ result }: Answered): string | null => CLEARED.exec(result.output)?.[1] ?? null;
 
 export const describe = ({ call }: Answered): string => `${call.name} ${call.arguments}`;
@@ -46,14 +46,14 @@ export function readEmbeddedTurn(request: ModelRequest): Turn {
   const asked = messages[place];
   const said = asked ? textOf(asked) : "";
   const execution = EXECUTION.exec(said)?.[0] ?? null;
-  // The id says where to look, and nothing of what is asked.
+  // The id says where to look; it is no part of the question.
   const asking = sentencesOf(said).filter(isQuestion).join(" ").replace(EXECUTION, "");
   const before = answeredIn(messages.slice(0, Math.max(0, place)));
   const since = answeredIn(messages.slice(place + 1));
   return { request, asked, said, asking, execution, before, since, latest: latestResults(messages.slice(place + 1)) };
 }
 
-/** Ids of calls may repeat: a result answers the newest call of its id. */
+/** Pairs calls with their results. Call ids may repeat: a result answers the newest call with its id. */
 function answeredIn(messages: readonly ChatMessage[]): readonly Answered[] {
   const calls = new Map<string, ToolCallPart>();
   const answered: Answered[] = [];
