@@ -3,14 +3,14 @@
  * compacted. Pure functions in this process, on a state that is in memory.
  */
 import { type ModelLimits, measureNext } from "../src/context/budget.ts";
-import { type FoldPoint, takeChunk } from "../src/context/fold.ts";
 import { planGuard } from "../src/context/guard.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
 import type { PlanInput } from "../src/context/plan.ts";
-import { planCompaction, rentOfCall } from "../src/context/planner.ts";
-import { policyOf } from "../src/context/policy-choice.ts";
+import { planCompaction, toCallCacheReadCost } from "../src/context/planner.ts";
+import { toPolicy } from "../src/context/policy-choice.ts";
 import { planResults } from "../src/context/results-rung.ts";
 import { stateAfter } from "../src/context/state-after.ts";
+import { type ChunkCursor, takeChunk } from "../src/context/summary-chunks.ts";
 import { truncateToolResult } from "../src/context/tool-results.ts";
 import { buildView } from "../src/context/view.ts";
 import type { SessionState } from "../src/domain/state.ts";
@@ -30,7 +30,7 @@ const TRUNCATION_GOAL = 10_000;
 const planTurn = (input: PlanInput): unknown[] => [
   planGuard(input),
   measureNext(input.state, input.limits.model),
-  rentOfCall(input),
+  toCallCacheReadCost(input),
   planCompaction(input),
 ];
 
@@ -38,7 +38,7 @@ const inputOf = ({ state }: Conversation, policy: string): PlanInput => ({
   state,
   // A window that all of it fits into: nothing is compacted, which is what nearly every turn finds.
   limits: { model: "bench", window: 100_000_000, maxOutput: 4_096, prices: null },
-  policy: policyOf(policy),
+  policy: toPolicy(policy),
   trigger: "threshold",
   now: state.anchor?.at ?? 0,
 });
@@ -64,7 +64,7 @@ function benchRoom(size: number): Figure {
   return timed(`plan room in a window of 128,000, ${size} in view`, () => planCompaction(input), { repeat: repeatsFor(size), unit: "µs" });
 }
 
-const ODINCODE = policyOf("odincode");
+const ODINCODE = toPolicy("odincode");
 
 /** OdinCode's rule as it finds a view that was never cleared: all but three of its results go, and the view is weighed anew. */
 function benchClear(size: number): Figure {
@@ -127,7 +127,7 @@ function benchFold(): Figure {
   const entries = [{ meta: item(1, "user"), parts: [{ type: "text" as const, text }] }];
   const readAll = (): number => {
     let parts = 0;
-    for (let next: FoldPoint | null = { position: 1, chars: 0 }; next; parts++) next = takeChunk(entries, next, 5_000).next;
+    for (let next: ChunkCursor | null = { position: 1, chars: 0 }; next; parts++) next = takeChunk(entries, next, 5_000).next;
     return parts;
   };
   return timed("read a message of 1 MB in parts of 5,000 tokens", readAll);

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { callApi } from "../scripts/support/api-client.ts";
 import { SessionHost } from "../scripts/support/session-host.ts";
-import type { ChatModel, ModelChunk, ModelRequest, ModelSpec } from "../src/app/ports.ts";
+import type { ChatModel, ModelRequest, ModelSpec, ModelStreamPart } from "../src/app/ports.ts";
 import { estimateParts } from "../src/context/item-tokens.ts";
 import { estimateTokens } from "../src/context/tokens.ts";
 import type { TurnId } from "../src/domain/ids.ts";
@@ -44,7 +44,7 @@ class Speaker implements ChatModel {
     return this.#adapter.render(request);
   }
 
-  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelChunk> {
+  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelStreamPart> {
     options.onRequest?.((await this.render(request)).body);
     const text = request.purpose === "turn" ? wordsOf(WORDS) : summaryFor(request);
     yield { type: "text", text };

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { parseAst } from "vitest/node";
 import { cutToolResult } from "../src/context/cut-result";
 import { escapeBrackets, escapeRules, labelEscaper, neutralize } from "../src/context/delimiters";
-import { fileOpsIn, fileOpsOf, withoutFileOps } from "../src/context/file-ops";
+import { collectFileOps, fileOpsIn, withoutFileOps } from "../src/context/file-ops";
 import { holds, normalize, TermCounter } from "../src/context/kept-terms";
 import { askedDays } from "../src/context/recall/dates";
 import { toPassages } from "../src/context/recall/passages";
@@ -146,7 +146,7 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => unknown>> = {
   parseTitle,
   fileOpsIn,
   withoutFileOps,
-  "fileOpsOf, of a path": (text) => fileOpsOf([{ name: "read_file", arguments: JSON.stringify({ path: text }) }]),
+  "fileOpsOf, of a path": (text) => collectFileOps([{ name: "read_file", arguments: JSON.stringify({ path: text }) }]),
   cutToolResult: (text) => cutToolResult(text, { max_chars: 30_000, cut: "head_tail" }),
   estimateTokens,
   normalizeFailureText,

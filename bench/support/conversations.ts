@@ -2,7 +2,7 @@
 import type { ViewEntry, ViewInput } from "../../src/context/view.ts";
 import type { ItemMeta, Part } from "../../src/domain/message.ts";
 import type { SessionState } from "../../src/domain/state.ts";
-import { viewOf } from "../../src/domain/view.ts";
+import { toWeighedView } from "../../src/domain/view.ts";
 import { call, id, item, result, viewing } from "../../test/support/builders.ts";
 
 export interface Conversation {
@@ -56,7 +56,7 @@ export function buildConversation({ shown, compacted }: { readonly shown: number
     fixed: 0,
     at: 1,
   };
-  const state = { ...empty, anchor, view: viewOf({ ...empty.view, overlays }) };
+  const state = { ...empty, anchor, view: toWeighedView({ ...empty.view, overlays }) };
   const entries = items.map((meta): ViewEntry => ({ meta, parts: [partOf(meta)] }));
   const summaries = compacted > 0 ? [SUMMARY] : [];
   const placement = { system: "Be kind.", pins: [], summaries, dropped: 0, placement: "user-message" as const };

@@ -1,6 +1,6 @@
 /** One conversation, call by call, through the real commands, events and state; the provider counts every request with a true tokenizer. */
-import { measureNext, mostOf, rawViewTokens } from "../../src/context/budget";
-import { policyOf } from "../../src/context/policy-choice";
+import { measureNext, rawViewTokens, toUpperBound } from "../../src/context/budget";
+import { toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY } from "../../src/context/presets";
 import type { ModelCall } from "../../src/domain/commands";
 import type { CallUsage } from "../../src/domain/model-call";
@@ -46,7 +46,7 @@ interface Provider {
 
 function playConversation(conversation: Conversation, provider: Provider): readonly Estimate[] {
   const { system = null } = conversation;
-  const policy = { policyText: DEFAULT_POLICY, policy: policyOf(DEFAULT_POLICY), recall: false };
+  const policy = { policyText: DEFAULT_POLICY, policy: toPolicy(DEFAULT_POLICY), recall: false };
   const session = new LabSession({ model: LAB_MODEL, system, ...policy, segments: trueTokens });
   const calls = new CountedCalls(session, provider);
   const player = new StepPlayer({ session, calls, tally: { turns: 0, refused: 0 } });
@@ -75,7 +75,7 @@ class CountedCalls implements Caller {
     const input = Math.round(countView(session.view()) * factor);
     const measured = measureNext(session.state, LAB_MODEL);
     const of = { reports: reports ? this.estimates.length : 0, counted: input };
-    this.estimates.push({ ...of, expected: measured.tokens, planned: mostOf(measured) });
+    this.estimates.push({ ...of, expected: measured.tokens, planned: toUpperBound(measured) });
     const output = Math.round(countTokens(text) * factor);
     const call = this.#callOf(reports ? { input, cached: 0, output, reasoning: 0 } : null);
     session.tick();

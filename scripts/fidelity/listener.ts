@@ -1,5 +1,5 @@
 /** Stands between the session and its model: what was asked, what was said, and what it all cost. */
-import type { ChatModel, ModelChunk, ModelRequest } from "../../src/app/ports.ts";
+import type { ChatModel, ModelRequest, ModelStreamPart } from "../../src/app/ports.ts";
 import { estimateTokens } from "../../src/context/tokens.ts";
 import { NO_TOKENS, plus, relativeCost, type TokenCounts } from "../../src/evaluate/costs.ts";
 import { PromptCache } from "../../src/evaluate/prompt-cache.ts";
@@ -30,7 +30,7 @@ export class Listener implements ChatModel {
     return this.#model.render(request);
   }
 
-  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelChunk> {
+  async *stream(request: ModelRequest, options: Parameters<ChatModel["stream"]>[1]): AsyncGenerator<ModelStreamPart> {
     const isTurn = request.purpose === "turn";
     if (isTurn) this.requests.push(request);
     let said = "";

@@ -3,13 +3,13 @@
  * request came to the limit by the provider's count. A seed draws the order of the conversations, the ids that a provider gives its calls
  * and how long summaries get; the provider refuses what is above the limit.
  */
-import { limitOf, type ModelLimits, measureNext, mostOf, rawViewTokens } from "../../src/context/budget";
+import { type ModelLimits, measureNext, rawViewTokens, toRequestLimit, toUpperBound } from "../../src/context/budget";
 import type { CompactPlan } from "../../src/context/plan";
-import { summaryCap } from "../../src/context/proposal";
+import { toSummaryCap } from "../../src/context/proposal";
 import type { ModelCall } from "../../src/domain/commands";
 import type { CoveredRange } from "../../src/domain/compaction-events";
-import { carryOut } from "../../src/evaluate/compact";
 import { RoomMaker } from "../../src/evaluate/room-maker";
+import { runPlan } from "../../src/evaluate/run-plan";
 import { countView } from "../estimates/count-view.ts";
 import { base62 } from "../estimates/material.ts";
 import { recordReply, toModelCall } from "../lab/engine/model-calls";
@@ -50,7 +50,7 @@ export function playMargin({ conversations, window, seed, setup }: Run): Margin 
   const system = conversations.find((conversation) => conversation.system)?.system ?? null;
   const limits = limitsOf(window, setup.prices);
   const settings = { model: LAB_MODEL, system, policyText, policy, recall, segments: trueTokens };
-  const session = new SeededSession(settings, { random, most: summaryCap(limits, policy) });
+  const session = new SeededSession(settings, { random, most: toSummaryCap(limits, policy) });
   const calls = new CountedCalls({ session, setup, limits });
   const tally = { turns: 0, refused: 0 };
   const player = new StepPlayer({ session, calls, tally });
@@ -129,7 +129,7 @@ class CountedCalls implements Caller {
   call({ drafts, text }: Spoken): boolean {
     const { session, limits } = this.#stage;
     const input = countView(session.view());
-    const limit = limitOf(limits) ?? Number.POSITIVE_INFINITY;
+    const limit = toRequestLimit(limits) ?? Number.POSITIVE_INFINITY;
     const fits = input <= limit;
     const measured = measureNext(session.state, LAB_MODEL);
     const { calls, overflows, nearest, short, outside } = this.#margin;
@@ -138,7 +138,7 @@ class CountedCalls implements Caller {
       calls: calls + 1,
       overflows: overflows + (fits ? 0 : 1),
       nearest: Math.max(nearest, input / limit),
-      short: Math.max(short, input - mostOf(measured)),
+      short: Math.max(short, input - toUpperBound(measured)),
       outside: outside + (Math.abs(input - measured.tokens) > measured.error_bound ? 1 : 0),
     };
     const usage = fits ? { input, cached: 0, output: countTokens(text), reasoning: 0 } : null;
@@ -160,6 +160,6 @@ class CountedCalls implements Caller {
     const { policy, countsChain } = setup;
     this.#margin = { ...this.#margin, epochs: this.#margin.epochs + 1 };
     const readPrefix = () => ({ input: rawViewTokens(session.state), cached: 0 });
-    carryOut(plan, { session, readPrefix, limits, policy, countsChain, summariser: null });
+    runPlan(plan, { session, readPrefix, limits, policy, countsChain, summariser: null });
   }
 }

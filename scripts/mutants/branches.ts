@@ -130,9 +130,9 @@ export const branches: readonly Mutant[] = [
   {
     name: "a summary that a fork began with outlives a redaction",
     breaks: "what was redacted is nowhere",
-    file: "src/session/log/burn-content.ts",
-    find: "readingsOf([...broughtOver(sql), ...committed(sql)])",
-    replace: "readingsOf(committed(sql))",
+    file: "src/session/log/purge-content.ts",
+    find: "toReadRanges([...broughtOver(sql), ...committed(sql)])",
+    replace: "toReadRanges(committed(sql))",
     tests: FORKS,
   },
   {
@@ -234,7 +234,7 @@ export const branches: readonly Mutant[] = [
   {
     name: "the index keeps the terms of a redacted message",
     breaks: "I31: what was redacted is nowhere",
-    file: "src/session/log/burn-content.ts",
+    file: "src/session/log/purge-content.ts",
     find: "  remakeIndex(sql);\n",
     replace: "",
     tests: REDACTION,

@@ -16,7 +16,7 @@ export const ledger: readonly Mutant[] = [
   {
     name: "a receipt forgets a call of unknown cost",
     breaks: "I18: a receipt has the sum of its compaction's calls",
-    file: "src/domain/spent.ts",
+    file: "src/domain/compaction-spend.ts",
     find: "cost: spent.cost === null || call.cost === undefined ? null : roundCost(spent.cost + call.cost),",
     replace: "cost: roundCost((spent.cost ?? 0) + (call.cost ?? 0)),",
     tests: DOMAIN,
@@ -25,7 +25,7 @@ export const ledger: readonly Mutant[] = [
     name: "cached tokens are paid for twice",
     breaks: "design §9: a call's cost",
     file: "src/context/cost.ts",
-    find: "uncachedOf(usage) * prices.input",
+    find: "toUncachedInput(usage) * prices.input",
     replace: "input * prices.input",
     tests: CONTEXT,
   },
@@ -106,8 +106,8 @@ export const ledger: readonly Mutant[] = [
     name: "a summary that waits for the turn's end is not in the sums of an erased session",
     breaks: "I17: an erased session's calls stay in the sums",
     file: "src/session/calls/lifecycle-calls.ts",
-    find: "takeOutcomes(sql, () => true)",
-    replace: "takeOutcomes(sql, () => false)",
+    find: "takeDeferredResults(sql, () => true)",
+    replace: "takeDeferredResults(sql, () => false)",
     tests: ["test/session/runtime.test.ts"],
   },
   {

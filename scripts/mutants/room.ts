@@ -85,7 +85,7 @@ export const room: readonly Mutant[] = [
   {
     name: "what was refused costs the history before it",
     breaks: "design §5, the guard: a message that was refused leaves the view first",
-    file: "src/context/refused.ts",
+    file: "src/context/plan-refused.ts",
     find: 'if (state.last_turn?.failure?.kind !== "cannot_fit") return [];',
     replace: "if (state.last_turn !== undefined) return [];",
     tests: ["test/session/refused.test.ts"],
@@ -141,8 +141,8 @@ export const room: readonly Mutant[] = [
   {
     name: "a receipt's gain is raw",
     breaks: "docs/design.md §9: each rung's gain is in the unit of current_context_tokens",
-    file: "src/context/epoch-draft.ts",
-    find: "Math.max(0, source + earlier - summary.tokens) * ratioOf(input.state, input.limits.model)",
+    file: "src/context/epoch-change.ts",
+    find: "Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)",
     replace: "Math.max(0, source + earlier - summary.tokens)",
     tests: ["test/context/epoch-draft.test.ts"],
   },

@@ -85,7 +85,7 @@ export const summaries: readonly Mutant[] = [
   {
     name: "a summary that makes the view no smaller is accepted",
     breaks: "I20: the view is smaller than before",
-    file: "src/app/compaction/settle-compaction.ts",
+    file: "src/app/compaction/apply-result.ts",
     find: 'if (!isWorthIt) return "not_smaller";\n  if (requested',
     replace: 'if (!isWorthIt && change.ops.length === 0) return "not_smaller";\n  if (requested',
     tests: SIMULATION,
@@ -126,7 +126,7 @@ export const summaries: readonly Mutant[] = [
   {
     name: "a part ends at a group, however little that fills of it",
     breaks: "design §5: each part but the last reads three quarters of its room",
-    file: "src/context/fold.ts",
+    file: "src/context/summary-chunks.ts",
     find: "groups.length > 0 && weightOf(groups) >= room * LEAST_FILL",
     replace: "groups.length > 0",
     tests: ["test/app/compaction/summary-request.test.ts", "test/context/fold.test.ts"],
@@ -134,8 +134,8 @@ export const summaries: readonly Mutant[] = [
   {
     name: "a worker whose time is over keeps the lease",
     breaks: "design §5: a fold that takes longer than one delivery goes on with the next, under no further attempt",
-    file: "src/app/compaction/settle-compaction.ts",
-    find: "giveBack({ compaction, token, outcome: null, part: part.parts }, ports);",
+    file: "src/app/compaction/apply-result.ts",
+    find: "releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);",
     replace: "",
     tests: ["test/session/fold.test.ts"],
   },
@@ -175,7 +175,7 @@ export const summaries: readonly Mutant[] = [
   {
     name: "a part of a fold leaves out what did not fit into the one before",
     breaks: "I19: whatever a summary stands for was read",
-    file: "src/context/fold.ts",
+    file: "src/context/summary-chunks.ts",
     find: "return endAfter(groups, taken[groups.length]?.meta ?? meta);",
     replace: "return endAfter(groups, meta);",
     tests: ["test/session/transcript.test.ts"],
@@ -185,7 +185,7 @@ export const summaries: readonly Mutant[] = [
     name: "a fold goes on under another plan",
     breaks: "I19: whatever a summary stands for was read",
     file: "src/domain/evolve-compaction.ts",
-    find: "isSameFold(requested.folded, requested.folded_for, event);",
+    find: "canResumeChunks(requested.folded, requested.folded_for, event);",
     replace: "event.token > 0;",
     tests: DOMAIN,
   },

@@ -20,7 +20,7 @@ interface OnceOutcome<T> {
 }
 
 /** Call it in the transaction of the work: the work and its key are stored together or not at all. Refused work stores no key. */
-export function once<T, E>(
+export function runOnce<T, E>(
   outcomes: OutcomeStore<T>,
   { idempotency, now }: { readonly idempotency: Idempotency | null; readonly now: number },
   work: () => Result<T, E>,

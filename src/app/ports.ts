@@ -105,7 +105,7 @@ export interface ModelFailure {
 }
 
 /** One piece of a block of text or thinking. */
-export interface SpokenPiece {
+export interface BlockDelta {
   /** Empty when the piece carries only metadata. */
   readonly text: string;
   /** Consecutive pieces of one type and block form one part. Absent when the provider has no blocks. */
@@ -115,9 +115,9 @@ export interface SpokenPiece {
 }
 
 /** A reply arrives as chunks of well-formed text. The last chunk is `finish` or `failure`. */
-export type ModelChunk =
-  | ({ readonly type: "text" } & SpokenPiece)
-  | ({ readonly type: "reasoning" } & SpokenPiece)
+export type ModelStreamPart =
+  | ({ readonly type: "text" } & BlockDelta)
+  | ({ readonly type: "reasoning" } & BlockDelta)
   | { readonly type: "tool_call"; readonly call: ToolCallPart }
   | { readonly type: "finish"; readonly finish: FinishReason; readonly usage: CallUsage | null }
   | { readonly type: "failure"; readonly failure: ModelFailure };
@@ -144,7 +144,7 @@ export interface RenderedRequest {
 
 /** A chat model. Failures are chunks, never exceptions. */
 export interface ChatModel {
-  stream(request: ModelRequest, options: CallOptions): AsyncIterable<ModelChunk>;
+  stream(request: ModelRequest, options: CallOptions): AsyncIterable<ModelStreamPart>;
   /** The request that `stream` would send, byte for byte, without sending it. */
   render(request: ModelRequest): Promise<RenderedRequest>;
 }

@@ -12,6 +12,7 @@ import type { CallUsage, FinishReason } from "../domain/model-call";
 import type { Rejection } from "../domain/rejection";
 import type { Result } from "../lib/result";
 import type { BranchChoice } from "./branch-views";
+import type { ChunkRequest, NextChunk } from "./chunk-request";
 import type { CompactionView, ControlError } from "./control-views";
 import type { ExecutionView } from "./execution-views";
 import type { ToolArtifact } from "./ports";
@@ -27,7 +28,6 @@ import type {
   SessionDescription,
   TurnReport,
 } from "./session-views";
-import type { FoldNext, SummaryPart } from "./summary-part";
 
 /** Why a call was refused: the domain's rejections, and refusals by the session's object. */
 export type SessionError =
@@ -162,29 +162,29 @@ export type SummaryOutcome = {
 );
 
 export type LeaseOutcome =
-  | { readonly kind: "leased"; readonly token: number; readonly part: SummaryPart; readonly timeoutMs: number }
+  | { readonly kind: "leased"; readonly token: number; readonly part: ChunkRequest; readonly timeoutMs: number }
   /** Nothing to do: the compaction has ended, is void, or waits for a turn to end. */
   | { readonly kind: "nothing"; readonly reason: string }
   /** Another worker holds the lease; the watchdog checks again later. */
   | { readonly kind: "held"; readonly until: number };
 
 /** What a worker returns: the outcome of the part that it was given, and where that part ended. */
-export interface Settled {
+export interface CompactionResult {
   readonly compaction: CompactionId;
   readonly token: number;
   readonly outcome: SummaryOutcome;
   /** The part's number: how many parts were done before it. */
   readonly part: number;
-  readonly next: FoldNext | null;
+  readonly next: NextChunk | null;
   /** The worker has no time for another part: this part is kept, and the lease is free for the next worker. Absent: the worker goes on. */
   readonly leaves?: true;
 }
 
-export type SettleOutcome =
+export type ApplyOutcome =
   /** `later`: the part was kept, and there is more to read. */
   | { readonly next: "done" | "retry" | "later" }
   /** The part was kept; the worker continues with the next part under the same token. */
-  | { readonly next: "continue"; readonly part: SummaryPart; readonly timeoutMs: number };
+  | { readonly next: "continue"; readonly part: ChunkRequest; readonly timeoutMs: number };
 
 export interface SessionApi {
   open(caller: Caller, input: OpenInput): Promise<Outcome<SessionDescription>>;
@@ -229,7 +229,7 @@ export interface SessionApi {
   recall(caller: Caller, input: RecallInput): Promise<Outcome<RecallReport>>;
 
   leaseCompaction(caller: Caller, compaction: CompactionId): Promise<Outcome<LeaseOutcome>>;
-  recordCompaction(caller: Caller, input: Settled): Promise<Outcome<SettleOutcome>>;
+  recordCompaction(caller: Caller, input: CompactionResult): Promise<Outcome<ApplyOutcome>>;
 
   /** The log after the seq `after`, for rebuilding the read model. */
   exportLog(caller: Caller, input: { readonly after: number; readonly limit: number }): Promise<Outcome<LogPage>>;

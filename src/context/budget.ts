@@ -37,24 +37,24 @@ export const assumedWindow = ({ unknown_window }: Pick<Policy, "unknown_window">
   unknown_window === "conservative" ? CONSERVATIVE_WINDOW : unknown_window;
 
 /** Tokens kept free for the reply. 0 with an unknown window. */
-export function reserveOf({ window, maxOutput }: Pick<ModelLimits, "window" | "maxOutput">): number {
+export function toReplyReserve({ window, maxOutput }: Pick<ModelLimits, "window" | "maxOutput">): number {
   if (window === null) return 0;
   return Math.min(maxOutput, RESERVE_MAX_TOKENS, Math.floor(window / RESERVE_WINDOW_SHARE));
 }
 
 /** Maximum tokens of a request. Null with an unknown window. */
-export const limitOf = (limits: Pick<ModelLimits, "window" | "maxOutput">): number | null =>
-  limits.window === null ? null : limits.window - reserveOf(limits);
+export const toRequestLimit = (limits: Pick<ModelLimits, "window" | "maxOutput">): number | null =>
+  limits.window === null ? null : limits.window - toReplyReserve(limits);
 
 export interface Measure extends Certainty {
   readonly tokens: number;
 }
 
 /** Reported tokens divided by estimated tokens, as this session has learned for the model. */
-export const ratioOf = (state: SessionState, model: string): number => ratioFor(state.ratios, model);
+export const toSessionRatio = (state: SessionState, model: string): number => ratioFor(state.ratios, model);
 
 /** Factor from a raw estimate to its upper bound: the learned ratio, padded. */
-export const scaleOf = (state: SessionState, model: string): number => ratioOf(state, model) * PADDING;
+export const toPaddedRatio = (state: SessionState, model: string): number => toSessionRatio(state, model) * PADDING;
 
 /** Raw estimate of the next request as the view is now. Reads running sums only. */
 export const rawViewTokens = (state: SessionState): number => fixedTokens(state) + viewTokens(state);
@@ -76,7 +76,7 @@ export const SHORTENED_TOKENS = SHORTENED_CHARS + NOTICE_TOKENS;
  * Raw tokens that the first change of the view adds to the request, because it makes `memory_query` available. 0 when
  * it is offered already or never.
  */
-export const recallToCome = (state: SessionState): number =>
+export const toPendingRecallTokens = (state: SessionState): number =>
   state.settings.recall === false || isRecallOffered(state) ? 0 : recallToolTokens(state);
 
 const weights = new WeakMap<readonly Reduced[], ReadonlyMap<number, number>>();
@@ -146,11 +146,11 @@ export function plannedNext(state: SessionState, model: string, options: Measure
   const { extra = 0, estimator = "by_script", ofEpoch = false } = options;
   const anchor = anchorFor(state, model, ofEpoch);
   if (estimator === "chars_4") return countByCharacters(state, anchor, extra);
-  return mostOf(measureFrom(state, { model, anchor, extra }));
+  return toUpperBound(measureFrom(state, { model, anchor, extra }));
 }
 
 /** The upper bound of a measure. */
-export const mostOf = ({ tokens, error_bound }: Measure): number => tokens + error_bound;
+export const toUpperBound = ({ tokens, error_bound }: Measure): number => tokens + error_bound;
 
 interface Measuring {
   readonly model: string;
@@ -159,7 +159,7 @@ interface Measuring {
 }
 
 function measureFrom(state: SessionState, { model, anchor, extra }: Measuring): Measure {
-  const ratio = ratioOf(state, model);
+  const ratio = toSessionRatio(state, model);
   if (!anchor) return estimated(0, (rawViewTokens(state) + extra) * ratio);
   const head = addedInFront(state, anchor);
   const added = extra + addedTokens(state, anchor, (item) => itemTokens(state, item));
@@ -197,7 +197,7 @@ export function measureAfter(
  */
 export function measureUpTo(state: SessionState, model: string, to: number): number {
   const anchor = anchorFor(state, model, false);
-  const scale = scaleOf(state, model);
+  const scale = toPaddedRatio(state, model);
   let behind = anchor && to <= anchor.up_to ? anchor.output : 0;
   for (let index = state.view.items.length - 1; index >= 0; index--) {
     const item = state.view.items[index];

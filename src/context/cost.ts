@@ -1,6 +1,6 @@
 /** What a model call cost, by the prices at the time of the call. An unknown cost is never taken for zero. */
 import { roundCost } from "../domain/call-totals";
-import { type CallUsage, generatedOf, isCount, uncachedOf } from "../domain/model-call";
+import { type CallUsage, isCount, toGeneratedTokens, toUncachedInput } from "../domain/model-call";
 import type { Prices } from "./economy";
 
 /**
@@ -12,8 +12,8 @@ export function costOf(usage: CallUsage | null, prices: Prices | null): number |
   const { input, cached, cache_write = 0 } = usage;
   // Parts that exceed the whole: the input is not what was sent, so the cost is unknown.
   if (cached + cache_write > input) return null;
-  const read = uncachedOf(usage) * prices.input + cached * prices.cached + cache_write * prices.cache_write;
-  return roundCost(read + generatedOf(usage) * prices.output);
+  const read = toUncachedInput(usage) * prices.input + cached * prices.cached + cache_write * prices.cache_write;
+  return roundCost(read + toGeneratedTokens(usage) * prices.output);
 }
 
 interface PricedCall {

@@ -2,7 +2,7 @@
 import type { CompactionTrigger, Overlay } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
 import { missingResults, NO_RESULT_TOKENS } from "../domain/view";
-import { itemTokens, limitOf, ratioOf } from "./budget";
+import { itemTokens, toRequestLimit, toSessionRatio } from "./budget";
 import { type Group, groupItems, NewestGroups } from "./groups";
 import type { PlanInput } from "./plan";
 import type { Policy } from "./policy";
@@ -27,7 +27,7 @@ export const isForced = (trigger: CompactionTrigger): boolean =>
 export function keptTokens({ limits, policy, trigger, options }: PlanInput): number {
   const { keep } = policy;
   const window = limits.window ?? 0;
-  const usable = limitOf(limits) ?? 0;
+  const usable = toRequestLimit(limits) ?? 0;
   if (options?.keep_recent) return options.keep_recent;
   if (trigger === "overflow") return Math.floor(window * keep.emergency_ratio);
   if (trigger === "manual" && keep.manual_tokens !== null) return keep.manual_tokens;
@@ -76,20 +76,20 @@ function countMessages(groups: NewestGroups, messages: number, { system_messages
   for (let seen = 0; seen < messages; kept++) {
     const group = groups.at(kept);
     if (!group) return kept;
-    if (!system_messages || group.items[0]?.kind !== "system") seen += messagesOf(group);
+    if (!system_messages || group.items[0]?.kind !== "system") seen += countRequestMessages(group);
   }
   return kept;
 }
 
 /** Number of messages of a group as a request has them: a response with all its calls is one, and each result is one. */
-export function messagesOf({ items }: Group): number {
+export function countRequestMessages({ items }: Group): number {
   const results = items.filter((item) => item.kind === "tool_result").length;
   return results + (results < items.length ? 1 : 0);
 }
 
 /** Number of messages of the view as a request has them. All summaries together count as one. */
 export const messagesIn = ({ view }: SessionState): number =>
-  groupItems(view.items, NO_OPEN_CALLS).reduce((sum, group) => sum + messagesOf(group), view.overlays.some(isSummary) ? 1 : 0);
+  groupItems(view.items, NO_OPEN_CALLS).reduce((sum, group) => sum + countRequestMessages(group), view.overlays.some(isSummary) ? 1 : 0);
 
 const NO_OPEN_CALLS: ReadonlySet<string> = new Set();
 const isSummary = ({ kind }: Overlay): boolean => kind === "summary";
@@ -104,7 +104,7 @@ interface Walked {
 }
 
 function walkBack({ state, limits }: PlanInput, groups: NewestGroups, budget: number): Walked {
-  const ratio = ratioOf(state, limits.model);
+  const ratio = toSessionRatio(state, limits.model);
   let tokens = 0;
   let fills: number | null = null;
   for (let kept = 1; ; kept++) {
@@ -130,7 +130,7 @@ function onToUser(groups: NewestGroups, most: number | null): number {
 function backToUser({ state, limits }: PlanInput, groups: NewestGroups, by: { readonly kept: number; readonly budget: number }): number {
   const { kept, budget } = by;
   if (groups.at(kept - 1)?.isUser) return kept;
-  const ratio = ratioOf(state, limits.model);
+  const ratio = toSessionRatio(state, limits.model);
   let extra = 0;
   for (let more = kept + 1; ; more++) {
     const group = groups.at(more - 1);

@@ -51,7 +51,7 @@ export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes)
  * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
  * that are worth re-reading, so that those of them that lie before the cut cost no rent.
  */
-export const rentOf = (sizes: ViewSizes, prices: Prices, free: number): number =>
+export const toCacheReadCost = (sizes: ViewSizes, prices: Prices, free: number): number =>
   prices.cached * Math.max(0, gainOf(sizes) - Math.max(0, free - sizes.tail));
 
 export interface PricedMode {
@@ -75,7 +75,7 @@ export const isWarm = ({ anchor, view }: SessionState, now: number): boolean =>
  * The price of compacting now, in the cheaper of the available modes. A transcript that is read in parts pays its
  * instruction and the summary so far in each part.
  */
-export function priceOf(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
+export function toCompactionPrice(sizes: ViewSizes, { prices, warm, samePrefix, room }: Pricing): PricedMode {
   const written = prices.input * INSTRUCTION_TOKENS + prices.output * sizes.summary;
   // Tools stand at the head of a request. When one is added, the cache holds nothing after it any more.
   const head = sizes.offer > 0 ? sizes.fixed + sizes.offer : 0;

@@ -5,7 +5,7 @@
 import type { FileMapping, ToolDefinition } from "../domain/message";
 import { neutralize } from "./delimiters";
 import { estimateTokens } from "./tokens";
-import { headOf } from "./tool-results";
+import { takeHead } from "./tool-results";
 
 export interface FileOps {
   readonly read: readonly string[];
@@ -80,7 +80,7 @@ function guessTouch(tool: string): Touch {
 type Calls = Iterable<{ readonly name: string; readonly arguments: string }>;
 
 /** `calls` in order: the tool's name, and its arguments as JSON text. Arguments that cannot be parsed name no files. */
-export function fileOpsOf(calls: Calls, before: FileOps = NO_FILES, touch: TouchOf = guessTouch): FileOps {
+export function collectFileOps(calls: Calls, before: FileOps = NO_FILES, touch: TouchOf = guessTouch): FileOps {
   const read = new Set(before.read);
   const modified = new Set(before.modified);
   for (const call of calls) {
@@ -128,7 +128,7 @@ const toPaths = (value: unknown): readonly string[] =>
 const patchedBy = (patch: unknown): readonly string[] =>
   typeof patch === "string" ? [...patch.matchAll(PATCHED)].slice(0, MAX_PATHS).map(([, path = ""]) => toPath(path)) : [];
 
-const toPath = (path: string): string => headOf(path.trim().replace(/[\r\n]+/g, " "), MAX_PATH_CHARS);
+const toPath = (path: string): string => takeHead(path.trim().replace(/[\r\n]+/g, " "), MAX_PATH_CHARS);
 
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";

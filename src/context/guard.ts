@@ -13,17 +13,17 @@ import { fixedTokens, type SessionState } from "../domain/state";
 import {
   assumeWindow,
   itemTokens,
-  limitOf,
   type Measure,
   measureNext,
   measureWithout,
-  mostOf,
   plannedNext,
-  ratioOf,
   rawViewTokens,
-  recallToCome,
   SHORTENED_CHARS,
-  scaleOf,
+  toPaddedRatio,
+  toPendingRecallTokens,
+  toRequestLimit,
+  toSessionRatio,
+  toUpperBound,
 } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
@@ -40,11 +40,11 @@ export function planGuard(asked: GuardInput): Plan {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
   const next = measureNext(state, limits.model);
-  const limit = limitOf(limits);
+  const limit = toRequestLimit(limits);
   const bySize = planBytes({ state, limits, policy }, next);
   if (bySize) return bySize;
   if (limit === null) return { kind: "none", reason: "unknown_window", next };
-  const tokens = mostOf(next);
+  const tokens = toUpperBound(next);
   if (tokens <= limit) return { kind: "none", reason: "fits", next };
   const worked = workOut({ state, limits, policy }, { limit, tokens });
   if (worked.floor > limit) return { kind: "cannot_fit", fit: worked.report(limit) };
@@ -95,7 +95,7 @@ interface WorkedOutBytes {
 function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | null {
   let left = contentBytes(state);
   if (left <= MAX_CONTENT_BYTES) return null;
-  const ratio = ratioOf(state, limits.model);
+  const ratio = toSessionRatio(state, limits.model);
   const groups = viewGroups(state);
   const going = new Set<Group>();
   for (const group of keptLast(mayGo(groups), policy)) {
@@ -121,7 +121,7 @@ function workOutBytes({ state, limits, policy }: GuardInput): WorkedOutBytes | n
   };
   const rungs = shortened.length > 0 ? [...drops, shorten] : drops;
   if (left <= MAX_CONTENT_BYTES) return { rungs, fit: null };
-  const scale = scaleOf(state, limits.model);
+  const scale = toPaddedRatio(state, limits.model);
   const floor = Math.ceil((fixedTokens(state) + staying.reduce((sum, item) => sum + itemTokens(state, item), 0) - gain) * scale);
   // The limit in tokens, converted from bytes by the ratio of this content.
   const limit = Math.floor((floor * MAX_CONTENT_BYTES) / left);
@@ -153,7 +153,7 @@ export function fitReport(asked: GuardInput): FitReport | null {
   const limits = assumeWindow(asked.limits, policy);
   const fit = workOutBytes({ state, limits, policy })?.fit;
   if (fit) return fit;
-  const limit = limitOf(limits);
+  const limit = toRequestLimit(limits);
   if (limit === null) return null;
   const worked = workOut({ state, limits, policy }, { limit, tokens: plannedNext(state, limits.model) });
   return worked.floor > limit ? worked.report(limit) : null;
@@ -163,9 +163,13 @@ export function fitReport(asked: GuardInput): FitReport | null {
 export function weighRequest(asked: GuardInput): FitReport | null {
   const { state, policy } = asked;
   const limits = assumeWindow(asked.limits, policy);
-  const limit = limitOf(limits);
+  const limit = toRequestLimit(limits);
   if (limit === null) return null;
-  return { floor: plannedNext(state, limits.model), limit, biggest: biggestOf(state, state.view.items, scaleOf(state, limits.model)) };
+  return {
+    floor: plannedNext(state, limits.model),
+    limit,
+    biggest: biggestOf(state, state.view.items, toPaddedRatio(state, limits.model)),
+  };
 }
 
 interface WorkedOut {
@@ -177,11 +181,11 @@ interface WorkedOut {
 }
 
 function workOut({ state, limits, policy }: GuardInput, by: { readonly limit: number; readonly tokens: number }): WorkedOut {
-  const [ratio, scale] = [ratioOf(state, limits.model), scaleOf(state, limits.model)];
+  const [ratio, scale] = [toSessionRatio(state, limits.model), toPaddedRatio(state, limits.model)];
   const groups = viewGroups(state);
   const raw = rawViewTokens(state);
   // After the change the anchor is void and everything is estimated, so both measures must come down.
-  const offer = recallToCome(state);
+  const offer = toPendingRecallTokens(state);
   const weight = Math.max(by.tokens / scale, raw) + offer;
   const going = oldest(state, keptLast(mayGo(groups), policy), weight - (by.limit * policy.guard_target_ratio) / scale);
   const left = raw + offer - going.reduce((sum, group) => sum + weigh(state, group), 0);

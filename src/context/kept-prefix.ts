@@ -1,15 +1,15 @@
 /** How much of the next request stays unchanged from its start when the view changes: what a provider's cache can still hold. */
 import type { Overlay } from "../domain/compaction-events";
 import { fixedTokens, isRecallOffered, type SessionState } from "../domain/state";
-import { itemTokens, ratioOf } from "./budget";
-import { policyOf } from "./policy-choice";
+import { itemTokens, toSessionRatio } from "./budget";
+import { toPolicy } from "./policy-choice";
 
 /**
  * Tokens, scaled and not padded. Order of a request (`placement`): system prompt, tools and pins; the chain; the count
  * of trimmed messages; the messages.
  */
 export function keptPrefix(before: SessionState, after: SessionState, model: string): number {
-  return Math.floor(keptRaw(before, after) * ratioOf(before, model));
+  return Math.floor(keptRaw(before, after) * toSessionRatio(before, model));
 }
 
 function keptRaw(before: SessionState, after: SessionState): number {
@@ -21,9 +21,9 @@ function keptRaw(before: SessionState, after: SessionState): number {
   const stays = changed < 0 ? chain : chain.slice(0, changed);
   const isSameChain = changed < 0 && chain.length === chainAfter.length && droppedItems(before) === droppedItems(after);
   // With this placement the summaries stand before the system prompt.
-  if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-prefix") return 0;
+  if (!isSameChain && toPolicy(before.settings.policy).summary.placement === "system-prefix") return 0;
   // With this placement the kept system messages stand before the chain. When they change, only the head before them stays in the cache.
-  if (!isSameChain && policyOf(before.settings.policy).summary.placement === "system-message" && !hasSameFront(before, after))
+  if (!isSameChain && toPolicy(before.settings.policy).summary.placement === "system-message" && !hasSameFront(before, after))
     return fixedTokens(before);
   const head = stays.reduce((sum, { tokens }) => sum + tokens, fixedTokens(before));
   return isSameChain ? head + sameItems(before, after) : head;

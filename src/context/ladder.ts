@@ -5,7 +5,7 @@
  */
 import type { CompactionTrigger } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
-import { itemTokens, limitOf, ratioOf, recallToCome, SHORTENED_CHARS, scaleOf } from "./budget";
+import { itemTokens, SHORTENED_CHARS, toPaddedRatio, toPendingRecallTokens, toRequestLimit, toSessionRatio } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { tokensNow } from "./economy";
 import type { CompactPlan, PlanInput, Rung } from "./plan";
@@ -17,7 +17,7 @@ interface Ladder {
   readonly rungs: readonly Rung[];
 }
 
-export interface Foot {
+export interface LadderStart {
   readonly proposal: Proposal;
   /** Upper bound of the next request's tokens, by the policy's estimator. */
   readonly next: number;
@@ -28,7 +28,7 @@ export interface Foot {
 const ROOMY_RATIO = 0.8;
 
 /** Builds the rungs. `planned`: upper bound of the next request by our own measure, which decides whether a forced change fits. */
-export function climb(input: PlanInput, foot: Foot & { readonly planned: number }): Ladder {
+export function planRungs(input: PlanInput, foot: LadderStart & { readonly planned: number }): Ladder {
   const { policy } = input;
   const gentle = clearRungs(input, foot.proposal);
   const enough = gentle.length > 0 && gainFrom(gentle, input) >= policy.results.clear_gain_ratio * tokensNow(foot.proposal.sizes);
@@ -48,7 +48,7 @@ export function climb(input: PlanInput, foot: Foot & { readonly planned: number 
 }
 
 /** The rungs that need no model, if they leave room in the request and keep it within `bound`. Empty otherwise. */
-export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | null): readonly Rung[] {
+export function planRungsWithoutModel(input: PlanInput, foot: LadderStart, bound: number | null): readonly Rung[] {
   const rungs = [...clearRungs(input, foot.proposal), ...previewRungs(input, foot.proposal)];
   const left = foot.next - gainFrom(rungs, input);
   return fits(input, foot, rungs) && left <= (bound ?? left) ? rungs : [];
@@ -59,7 +59,7 @@ export function climbWithoutModel(input: PlanInput, foot: Foot, bound: number | 
  * drops no more than it must. With a forced trigger, so are messages shown by their ends, which a summary might have
  * made unnecessary.
  */
-export function isGentle({ rungs, trigger, breaker_open }: Pick<CompactPlan, "rungs" | "trigger" | "breaker_open">): boolean {
+export function mayApplyWithoutModel({ rungs, trigger, breaker_open }: Pick<CompactPlan, "rungs" | "trigger" | "breaker_open">): boolean {
   if (rungs.some(({ rung }) => rung === "summarize" || rung === "drop")) return false;
   return breaker_open || !isForced(trigger) || rungs.some(({ rung }) => rung === "clear_results" || rung === "evict_media");
 }
@@ -71,11 +71,11 @@ export const mayMakeRoom = ({ summary, results }: Policy, trigger: CompactionTri
 /** Tokens that the rungs free together, less the definition of `memory_query` if this change is the first to offer it. */
 export function gainFrom(rungs: readonly Rung[], { state, limits }: Pick<PlanInput, "state" | "limits">): number {
   if (rungs.length === 0) return 0;
-  return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(recallToCome(state) * ratioOf(state, limits.model));
+  return rungs.reduce((sum, rung) => sum + rung.gain, 0) - Math.ceil(toPendingRecallTokens(state) * toSessionRatio(state, limits.model));
 }
 
-function fits(input: PlanInput, { next }: Foot, rungs: readonly Rung[]): boolean {
-  const limit = limitOf(input.limits) ?? Number.POSITIVE_INFINITY;
+function fits(input: PlanInput, { next }: LadderStart, rungs: readonly Rung[]): boolean {
+  const limit = toRequestLimit(input.limits) ?? Number.POSITIVE_INFINITY;
   return next - gainFrom(rungs, input) <= limit * ROOMY_RATIO;
 }
 
@@ -91,7 +91,7 @@ const whyOf: Readonly<Record<CompactionTrigger, string>> = {
   results: "old tool results are cleared before each call",
 };
 
-function withSummary(input: PlanInput, { trigger }: Foot, proposal: Proposal): Rung[] {
+function withSummary(input: PlanInput, { trigger }: LadderStart, proposal: Proposal): Rung[] {
   const summarize = summarizeRung({ ...input, trigger }, proposal, whyOf[trigger]);
   return summarize ? [summarize, ...previewRungs(input, proposal)] : [];
 }
@@ -99,7 +99,7 @@ function withSummary(input: PlanInput, { trigger }: Foot, proposal: Proposal): R
 /** Rungs 1 and 3: tool results and media outside the tail. */
 function clearRungs(input: PlanInput, proposal: Proposal): Rung[] {
   const { state, policy } = input;
-  const scale = ratioOf(state, input.limits.model);
+  const scale = toSessionRatio(state, input.limits.model);
   const { olderItems } = proposal;
   const results = policy.results.clear === "never" ? [] : clearable(state, olderItems, policy.results);
   const media = policy.results.clear === "at_epoch" ? evictable(state, olderItems) : [];
@@ -121,7 +121,7 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
     policy.results,
   );
   if (items.length === 0) return [];
-  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
+  const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
   return [{ rung: "shorten", items, chars: 2 * preview_chars, gain, reason: "older results of the kept messages show both ends" }];
 }
 
@@ -130,12 +130,12 @@ export function previewRungs(input: Pick<PlanInput, "state" | "policy" | "limits
  * tools stay. Results that the model has not read yet are shortened only as far as the request must shrink, because the
  * model has just requested them.
  */
-function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
+function shortenRungs(input: PlanInput, foot: LadderStart, by: { readonly rungs: readonly Rung[]; readonly tail: Proposal }): Rung[] {
   const { state, limits, policy } = input;
   const excluded = new Set(policy.results.exclude_tools);
   const isExcluded = ({ kind, tool }: ItemMeta): boolean => kind === "tool_result" && excluded.has(tool?.name ?? "");
-  const scale = scaleOf(state, limits.model);
-  const limit = limitOf(limits) ?? 0;
+  const scale = toPaddedRatio(state, limits.model);
+  const limit = toRequestLimit(limits) ?? 0;
   const left = foot.next - gainFrom(by.rungs, input);
   const already = new Set(by.rungs.flatMap((rung) => (rung.rung === "shorten" ? rung.items.map((item) => item.position) : [])));
   const candidates = by.tail.tail
@@ -147,7 +147,7 @@ function shortenRungs(input: PlanInput, foot: Foot, by: { readonly rungs: readon
   const news = candidates.filter((item) => unread.includes(item));
   const items = [...first, ...longest(state, news, (left - limit) / scale - reductionGain(state, first))];
   if (items.length === 0) return [];
-  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
+  const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
   return [{ rung: "shorten", items, chars: SHORTENED_CHARS, gain, reason: "the kept messages alone are too large" }];
 }
 

@@ -1,6 +1,6 @@
 /** What a plan costs and saves, as its receipt states it. */
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, type Measure, ratioOf } from "./budget";
+import { itemTokens, type Measure, toSessionRatio } from "./budget";
 import { tokensNow, UNKNOWN_PRICES } from "./economy";
 import type { PlanEconomy, PlanInput, Rung } from "./plan";
 import type { Proposal } from "./proposal";
@@ -19,7 +19,7 @@ export function economyOf({ state, limits, policy }: PlanInput, { proposal, next
   const summarizes = rungs.some((rung) => rung.rung === "summarize");
   const changed = Math.min(...rungs.map(firstChanged));
   const before = state.view.items.reduce((sum, item) => sum + (item.position < changed ? itemTokens(state, item) : 0), 0);
-  const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * ratioOf(state, limits.model);
+  const stays = sizes.fixed + (merge && summarizes ? 0 : sizes.chain) + before * toSessionRatio(state, limits.model);
   // With that placement, summaries stand before the system prompt. A newly offered tool stands at the head of the request.
   const isNewHead = sizes.offer > 0 || (changed === IN_FRONT && policy.summary.placement === "system-prefix");
   const cache_kept = isNewHead ? 0 : stays;

@@ -3,9 +3,9 @@
  * other rules. Nothing else leaves the view, and what each summary left in the view stays. A person requests it, so its
  * economy is not judged.
  */
-import { type Measure, measureWithout, ratioOf } from "./budget";
+import { type Measure, measureWithout, toSessionRatio } from "./budget";
 import type { Plan, PlanInput, SummarizeRung } from "./plan";
-import { FIRST_SUMMARY_SHARE, summaryCap } from "./proposal";
+import { FIRST_SUMMARY_SHARE, toSummaryCap } from "./proposal";
 
 export function planRebuild(input: PlanInput, next: Measure): Plan {
   const { state, policy } = input;
@@ -30,7 +30,7 @@ function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null
   const count = covered.reduce((sum, overlay) => sum + overlay.items, 0);
   // The state keeps no weight of items that left the view. Each counts as the average of the items that are shown.
   const tokens = Math.ceil((count * (state.view.tokens - chain)) / Math.max(1, items.length));
-  const expected = Math.ceil(Math.min(summaryCap(limits, policy), tokens * share));
+  const expected = Math.ceil(Math.min(toSummaryCap(limits, policy), tokens * share));
   const staying = items.filter(({ position }) => position <= to);
   return {
     rung: "summarize",
@@ -47,7 +47,7 @@ function rebuildRung({ state, policy, limits }: PlanInput): SummarizeRung | null
     tokens,
     expected,
     boundary_timestamp: items.find(({ position }) => position > to)?.at ?? staying.at(-1)?.at ?? 0,
-    gain: Math.floor(Math.max(0, chain - expected) * ratioOf(state, limits.model)),
+    gain: Math.floor(Math.max(0, chain - expected) * toSessionRatio(state, limits.model)),
     reason: "made anew from the record",
   };
 }

@@ -6,12 +6,22 @@ import { isBreakerOpen } from "../domain/breaker";
 import type { CompactionTrigger } from "../domain/compaction-events";
 import { PROGRESS_RATIO } from "../domain/evolve-compaction";
 import type { SessionState } from "../domain/state";
-import { assumeWindow, limitOf, type Measure, type ModelLimits, measureNext, measureWithout, mostOf, plannedNext, ratioOf } from "./budget";
+import {
+  assumeWindow,
+  type Measure,
+  type ModelLimits,
+  measureNext,
+  measureWithout,
+  plannedNext,
+  toRequestLimit,
+  toSessionRatio,
+  toUpperBound,
+} from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
-import { gainOf, rentOf, tokensNow, UNKNOWN_PRICES } from "./economy";
+import { gainOf, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
-import { climb, climbWithoutModel, type Foot, gainFrom } from "./ladder";
+import { gainFrom, type LadderStart, planRungs, planRungsWithoutModel } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
 import { economyOf } from "./plan-economy";
 import { planRebuild } from "./plan-rebuild";
@@ -20,7 +30,7 @@ import { keptPositions, type Proposal, propose } from "./proposal";
 
 /** Tokens above which the next request starts a compaction. Null when the policy or the window sets no bound. */
 function softLimit(limits: ModelLimits, policy: Policy): number | null {
-  const usable = limitOf(limits);
+  const usable = toRequestLimit(limits);
   if (limits.window === null || usable === null) return null;
   const { window_ratio, usable_ratio, bound } = policy.trigger;
   const allowed = (tokens: number): number => (bound === "reached" ? Math.ceil(tokens) - 1 : Math.floor(tokens));
@@ -59,7 +69,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
   const proposal = propose(input);
   if (!proposal) return none(over ? "nothing_older" : "below_threshold");
   if (over) return toPlan(input, { proposal, next, trigger: "threshold", over });
-  return isRentDue(input, proposal) ? toPlan(input, { proposal, next, trigger: "rent", over }) : none("below_threshold");
+  return isCacheReadCostDue(input, proposal) ? toPlan(input, { proposal, next, trigger: "rent", over }) : none("below_threshold");
 }
 
 /**
@@ -67,7 +77,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
  * least the policy's minimum. With a cold cache, re-reading what would go counts as paid, because the next call writes
  * it to the cache again.
  */
-function isRentDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
+function isCacheReadCostDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
   const { rent_factor, min_gain_ratio } = policy.trigger;
   if (rent_factor === null) return false;
   const gain = gainOf(sizes);
@@ -88,7 +98,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const { state, limits, policy } = input;
   const breaker_open = isBreakerOpen(state.compaction);
   const judged = plannedNext(state, limits.model, { estimator: policy.estimator });
-  const climbed = climb(input, { proposal, next: judged, planned: mostOf(next), trigger });
+  const climbed = planRungs(input, { proposal, next: judged, planned: toUpperBound(next), trigger });
   const mayDrop = policy.on_failure !== "none" || isForced(trigger);
   const kept = new Set(keptPositions(input, proposal));
   const mayGo = proposal.older.filter((group) => !group.items.some((item) => kept.has(item.position)));
@@ -96,7 +106,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const fallback =
     !mayDrop || trigger === "manual"
       ? []
-      : dropRungs(state, mayGo, { ratio: ratioOf(state, limits.model), reason: "no summary could be had" });
+      : dropRungs(state, mayGo, { ratio: toSessionRatio(state, limits.model), reason: "no summary could be had" });
   const summarizes = climbed.rungs.some((rung) => rung.rung === "summarize");
   const barred = breaker_open && summarizes;
   const instead = isForced(trigger) ? fallback : [];
@@ -115,23 +125,23 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
  * The rungs to take while the breaker is open: the gentle ones if they are enough, else drops. Unless the trigger is
  * forced, they are taken only above the bound and only if they gain at least a tenth.
  */
-function withoutModel(input: PlanInput, decided: Foot & Pick<Decided, "over">, drops: readonly Rung[]): readonly Rung[] {
+function withoutModel(input: PlanInput, decided: LadderStart & Pick<Decided, "over">, drops: readonly Rung[]): readonly Rung[] {
   const { next, trigger, over } = decided;
   const forced = isForced(trigger);
   if (!forced && (!over || input.policy.on_failure === "none")) return [];
   // The refused request fitted by our own measure, so no measure can say what would be enough.
-  const gentle = trigger === "overflow" ? [] : climbWithoutModel(input, decided, forced ? null : softLimit(input.limits, input.policy));
+  const gentle = trigger === "overflow" ? [] : planRungsWithoutModel(input, decided, forced ? null : softLimit(input.limits, input.policy));
   const isWorthIt = (rungs: readonly Rung[]): boolean => forced || gainFrom(rungs, input) >= (1 - PROGRESS_RATIO) * next;
   return [gentle, drops].find((rungs) => rungs.length > 0 && isWorthIt(rungs)) ?? [];
 }
 
 /** What this call pays to re-read tokens that a compaction would have removed. It is recorded with the call (docs/policy.md, rent). */
-export function rentOfCall(input: Omit<PlanInput, "trigger">): number {
+export function toCallCacheReadCost(input: Omit<PlanInput, "trigger">): number {
   const { policy } = input;
   if (policy.trigger.rent_factor === null) return 0;
   const limits = assumeWindow(input.limits, policy);
   if (limits.window === null) return 0;
   const planned: PlanInput = { ...input, limits, trigger: "threshold" };
   const proposal = propose(planned, keptTokens(planned));
-  return proposal ? rentOf(proposal.sizes, limits.prices ?? UNKNOWN_PRICES, policy.trigger.rent_free_tokens) : 0;
+  return proposal ? toCacheReadCost(proposal.sizes, limits.prices ?? UNKNOWN_PRICES, policy.trigger.rent_free_tokens) : 0;
 }

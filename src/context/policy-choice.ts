@@ -126,10 +126,10 @@ const REMEMBERED = 256;
  * Whether the policy offers `memory_query`. Settings store the answer beside the policy's text, because a request's
  * tools must follow from the state alone.
  */
-export const offersRecall = (text: string): boolean => policyOf(text).recall === "offered";
+export const offersRecall = (text: string): boolean => toPolicy(text).recall === "offered";
 
 /** The policy of a session's settings. */
-export function policyOf(text: string): Policy {
+export function toPolicy(text: string): Policy {
   const known = resolved.get(text);
   if (known) return known;
   const policy = resolvePolicy(parsePolicyText(text));

@@ -3,9 +3,18 @@ import type { CoveredRange, Overlay } from "../domain/compaction-events";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isAnswerOwed, type SessionState } from "../domain/state";
 import { overlayTokens } from "../domain/view";
-import { assumeWindow, itemTokens, limitOf, type ModelLimits, ratioOf, recallToCome, systemTokens, viewTokens } from "./budget";
-import { findTail, keptTokens, messagesOf, weigh } from "./cut";
-import { INSTRUCTION_TOKENS, isWarm, type PricedMode, priceOf, UNKNOWN_PRICES, type ViewSizes } from "./economy";
+import {
+  assumeWindow,
+  itemTokens,
+  type ModelLimits,
+  systemTokens,
+  toPendingRecallTokens,
+  toRequestLimit,
+  toSessionRatio,
+  viewTokens,
+} from "./budget";
+import { countRequestMessages, findTail, keptTokens, weigh } from "./cut";
+import { INSTRUCTION_TOKENS, isWarm, type PricedMode, toCompactionPrice, UNKNOWN_PRICES, type ViewSizes } from "./economy";
 import { type Group, groupItems } from "./groups";
 import type { PlanInput, SummarizeRung } from "./plan";
 import type { Policy } from "./policy";
@@ -40,9 +49,9 @@ export interface Proposal {
 type SummaryOverlay = Extract<Overlay, { kind: "summary" }>;
 
 /** Maximum tokens of one summary by this model. */
-export function summaryCap(limits: { readonly window: number | null; readonly maxOutput: number }, policy: Policy): number {
+export function toSummaryCap(limits: { readonly window: number | null; readonly maxOutput: number }, policy: Policy): number {
   const cap = Math.min(policy.summary.max_tokens, limits.maxOutput);
-  const usable = limitOf(limits);
+  const usable = toRequestLimit(limits);
   if (limits.window === null || usable === null) return cap;
   const { chain_ratio } = policy.summary;
   const share = chain_ratio === null ? cap : Math.max(LEAST_SUMMARY_TOKENS, Math.floor(usable * chain_ratio));
@@ -60,13 +69,13 @@ export function propose(input: PlanInput, budget: number = keptTokens(input)): P
   const summaries = overlays.filter((overlay) => overlay.kind === "summary");
   const kept = sum(tail, (group) => weigh(state, group));
   const upTo = items[end - 1]?.position ?? 0;
-  const cap = summaryCap(limits, policy);
+  const cap = toSummaryCap(limits, policy);
   const standing = policy.keep.system_messages ? systemTokens(state) - sum(tail, (group) => systemTokensOf(state, group)) : 0;
   const { sizes, reread } = sizesOf(input, { summaries, kept, standing, upTo, cap });
   const warm = isWarm(state, input.now);
   const mayRead = policy.summary.mode === "cheaper" && isReadItself(input);
   const samePrefix = mayRead && reread === 0 && input.trigger !== "overflow" && !hasTrimmed(state, upTo);
-  const priced = priceOf(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
+  const priced = toCompactionPrice(sizes, { prices: limits.prices ?? UNKNOWN_PRICES, warm, samePrefix, room: roomOf(limits, cap) });
   let older: readonly Group[] | null = null;
   let olderItems: readonly ItemMeta[] | null = null;
   return {
@@ -103,7 +112,7 @@ function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut
   const { state, limits } = input;
   const { items, overlays } = state.view;
   const tokens = viewTokens(state);
-  const ratio = ratioOf(state, limits.model);
+  const ratio = toSessionRatio(state, limits.model);
   const chain = overlayTokens(overlays);
   // The source is what remains of the running sum, so computing it does not depend on its length.
   const source = tokens - chain - kept - standing;
@@ -125,7 +134,7 @@ function sizesOf(input: PlanInput, { summaries, kept, standing, upTo, cap }: Cut
     beside: (folded + trimmed + reread) * ratio,
     summary: Math.min(cap, (source + folded) * share) * ratio,
     merge,
-    offer: recallToCome(state) * ratio,
+    offer: toPendingRecallTokens(state) * ratio,
   };
   return { sizes, reread };
 }
@@ -154,7 +163,7 @@ const itemsGone = ({ view }: SessionState, upTo: number, counts: (overlay: Overl
 
 /** Tokens of transcript that one call holds: it must also hold the instruction, the summary so far and the answer. */
 const roomOf = (limits: ModelLimits, cap: number): number =>
-  Math.max(LEAST_PART_TOKENS, (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
+  Math.max(LEAST_PART_TOKENS, (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap);
 
 /**
  * Whether this merge also reads the newest of what the summaries cover, to correct drift: after every `rebuild_after`
@@ -175,7 +184,7 @@ const generationOf = (summaries: readonly SummaryOverlay[]): number =>
 function isChainFull({ limits, policy }: PlanInput, chain: number): boolean {
   const { chain_ratio } = policy.summary;
   if (chain_ratio === null) return true;
-  return chain > (limitOf(assumeWindow(limits, policy)) ?? Number.POSITIVE_INFINITY) * chain_ratio;
+  return chain > (toRequestLimit(assumeWindow(limits, policy)) ?? Number.POSITIVE_INFINITY) * chain_ratio;
 }
 
 /** The summary rung of the proposal. Null when there is nothing new to summarise. */
@@ -204,7 +213,7 @@ export function summarizeRung(input: PlanInput, proposal: Proposal, reason: stri
     split: splitAt(older, tail, policy.keep.split_turn_messages),
     items: sum(covered, (overlay) => overlay.items) + leaving,
     tokens: sum(older, (group) => weigh(state, group) - (policy.keep.system_messages ? systemTokensOf(state, group) : 0)),
-    expected: Math.ceil(sizes.summary / ratioOf(state, input.limits.model)),
+    expected: Math.ceil(sizes.summary / toSessionRatio(state, input.limits.model)),
     boundary_timestamp: tail[0]?.items[0]?.at ?? last.items.at(-1)?.at ?? 0,
     mode: policy.summary.mode === "cheaper" ? proposal.priced.mode : "transcript",
     gain: Math.floor(Math.max(0, sizes.source + (merge ? sizes.chain : 0) - sizes.summary)),
@@ -257,6 +266,6 @@ function splitAt(older: readonly Group[], tail: readonly Group[], least: number 
   const start = older.findLastIndex((group) => group.isUser);
   const first = older[start];
   if (!first) return null;
-  const messages = sum(older.slice(start), messagesOf);
+  const messages = sum(older.slice(start), countRequestMessages);
   return messages >= least ? first.from : null;
 }

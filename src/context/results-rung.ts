@@ -1,6 +1,6 @@
 /** The rule of preset `odincode`: before each call, all tool results except the newest few are shown as a placeholder. */
 import { isBreakerOpen } from "../domain/breaker";
-import { measureNext, measureWithout, ratioOf } from "./budget";
+import { measureNext, measureWithout, toSessionRatio } from "./budget";
 import { gainFrom } from "./ladder";
 import type { Plan, PlanInput } from "./plan";
 import { olderResults, reductionGain } from "./reductions";
@@ -12,7 +12,7 @@ export function planResults({ state, limits, policy }: Omit<PlanInput, "trigger"
   // Includes results that are shorter than the placeholder, because the rule ignores size.
   const items = olderResults(state, state.view.items, policy.results);
   if (items.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const gain = Math.floor(reductionGain(state, items) * ratioOf(state, limits.model));
+  const gain = Math.floor(reductionGain(state, items) * toSessionRatio(state, limits.model));
   const reason = "old tool results are cleared before each call";
   const rungs = [{ rung: "clear_results", items, gain, reason }] as const;
   return {

@@ -5,7 +5,7 @@
 import { isAmong, rangesWithin, toRanges } from "../domain/branch";
 import type { CoveredRange, Overlay, Reduced } from "../domain/compaction-events";
 import type { SessionState } from "../domain/state";
-import type { ViewBefore } from "./take-back";
+import type { ViewBefore } from "./revert-reset";
 
 /** An earlier view, and the last position of it that the current branch shares. */
 export interface ViewThen extends ViewBefore {

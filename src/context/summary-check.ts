@@ -2,11 +2,11 @@
 import type { CompactionFailure } from "../domain/compaction-events";
 import type { FinishReason } from "../domain/model-call";
 import { err, ok, type Result } from "../lib/result";
-import { levelOf } from "./level";
+import { toEvenCap } from "./even-cap";
 import type { Policy } from "./policy";
 import { STRUCTURED_SECTIONS } from "./prompts";
 import { estimateTokens } from "./tokens";
-import { headOf } from "./tool-results";
+import { takeHead } from "./tool-results";
 
 /** A summary up to this multiple of the cap is accepted unchanged, because models count words badly and the tokens are estimated. */
 export const CAP_TOLERANCE = 1.5;
@@ -72,14 +72,14 @@ const isSection = (section: string): boolean => /^##\s+\S/.test(section);
 
 /** Cuts the ends of the longest sections, by whole lines where they have some. Short sections stay whole. */
 function cutSections(sections: readonly string[], most: number): string {
-  const level = levelOf(sections.map(estimateTokens), most);
+  const level = toEvenCap(sections.map(estimateTokens), most);
   return sections.map((section) => cutTo(section, level)).join("\n");
 }
 
 function cutTo(section: string, most: number): string {
   let kept = section;
   for (let tokens = estimateTokens(kept); tokens > most && kept.length > 1; tokens = estimateTokens(kept)) {
-    const head = headOf(kept, Math.max(1, Math.floor((kept.length * most * 0.95) / tokens)));
+    const head = takeHead(kept, Math.max(1, Math.floor((kept.length * most * 0.95) / tokens)));
     const end = head.lastIndexOf("\n");
     kept = end > head.length / 2 ? head.slice(0, end) : head;
   }

@@ -5,7 +5,7 @@
  */
 import type { Part } from "../domain/message";
 import { enclose, labelEscaper } from "./delimiters";
-import { headOf } from "./tool-results";
+import { takeHead } from "./tool-results";
 
 /** Maximum characters of the conversation that the prompt shows, and of one message. */
 export const TITLE_INPUT_CHARS = 2_000;
@@ -42,7 +42,7 @@ export function buildTitlePrompt(messages: Iterable<SaidMessage>): string | null
       .join("")
       .trim();
     if (!speaker || text === "") continue;
-    const line = headOf(text, Math.min(MESSAGE_CHARS, left));
+    const line = takeHead(text, Math.min(MESSAGE_CHARS, left));
     lines.push(`${speaker}: ${escapeLabels(line)}`);
     left -= line.length;
     if (left <= 0) break;
@@ -60,7 +60,7 @@ export function parseTitle(answer: string): string | null {
   const first = answer.split(/[\n\r\u2028\u2029]/).find((line) => bare(line) !== "");
   const title = first === undefined ? "" : bare(bare(first).replace(LABEL, ""));
   if (title === "") return null;
-  return title.length <= TITLE_CHARS ? title : `${headOf(title, TITLE_CHARS - 1).trimEnd()}…`;
+  return title.length <= TITLE_CHARS ? title : `${takeHead(title, TITLE_CHARS - 1).trimEnd()}…`;
 }
 
 const bare = (line: string): string => line.replace(UNSEEN, " ").replace(MARKUP, "").replace(/\s+/g, " ");

@@ -11,13 +11,13 @@ const marker = (kept: number, total: number): string => `\n\n[... content trunca
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
 /** The longest start of `text` of at most `length` UTF-16 units that does not end inside a surrogate pair. */
-export function headOf(text: string, length: number): string {
+export function takeHead(text: string, length: number): string {
   if (text.length <= length) return text;
   return text.slice(0, isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length);
 }
 
 /** The longest end of `text` of at most `length` UTF-16 units that does not begin inside a surrogate pair. */
-export function tailOf(text: string, length: number): string {
+export function takeTail(text: string, length: number): string {
   if (text.length <= length) return text;
   const start = text.length - length;
   return text.slice(isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
@@ -26,7 +26,7 @@ export function tailOf(text: string, length: number): string {
 /** `output` as it is stored: whole up to `limit` UTF-16 units, else its head and the marker. */
 export function truncateToolResult(output: string, limit: number = TOOL_RESULT_MAX_CHARS): string {
   if (output.length <= limit) return output;
-  return headOf(output, limit) + marker(limit, output.length);
+  return takeHead(output, limit) + marker(limit, output.length);
 }
 
 /** The placeholder of a cleared result. The wording is preset `odincode`'s, word for word, where `memory_query` is offered. */
@@ -54,5 +54,5 @@ export function shortenToolResult(output: string, chars: number, way: string | n
   const half = Math.floor(chars / 2);
   const missing = output.length - 2 * half;
   const notice = `[... ${missing} characters left out of this view ${way === null ? "" : `(${way}) `}...]`;
-  return `${headOf(output, half)}\n\n${notice}\n\n${tailOf(output, half)}`;
+  return `${takeHead(output, half)}\n\n${notice}\n\n${takeTail(output, half)}`;
 }

@@ -6,7 +6,7 @@ import type { EpochOp, Overlay } from "../domain/compaction-events";
 import type { CompactionId, ItemId, OverlayId } from "../domain/ids";
 import type { ItemKind, ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
-import { itemTokens, ratioOf } from "./budget";
+import { itemTokens, toSessionRatio } from "./budget";
 import { estimateParts, estimateThinking } from "./item-tokens";
 import { estimateTokens, MESSAGE_OVERHEAD_TOKENS } from "./tokens";
 import type { BuiltView, ViewMessage } from "./view";
@@ -89,7 +89,7 @@ export interface ViewDiff {
 
 /** Compares two requests. Tokens are estimates, scaled by the ratio that `to` has learned for its model, so that both have one measure. */
 export function diffViews(from: ShownRequest, to: ShownRequest, changes: readonly ViewChange[]): ViewDiff {
-  const scale = ratioOf(to.state, to.model);
+  const scale = toSessionRatio(to.state, to.model);
   const weigh = (raw: number): number => Math.ceil(raw * scale);
   const texts = (request: ShownRequest): string => JSON.stringify(request.pins);
   const overlays = (one: ShownRequest, other: ShownRequest): Listed<DiffOverlay> => overlaysOnlyIn(one, other, { changes, weigh });

@@ -4,7 +4,7 @@ import type { SessionState } from "./state";
 import { appendToView } from "./view";
 
 /** Appends items to the record only, because an overlay in the view already covers them. */
-export function appendAside(state: SessionState, items: readonly ItemMeta[]): SessionState {
+export function appendRecordOnly(state: SessionState, items: readonly ItemMeta[]): SessionState {
   const last = items.at(-1)?.position;
   return last === undefined ? state : { ...state, next_position: last + 1, messages: state.messages + items.filter(isMessage).length };
 }

@@ -1,6 +1,6 @@
 /** Running sums over all of a session's model calls: turns, summaries, titles, questions about summaries. */
 import type { CallOutcome } from "./events";
-import { type CallUsage, generatedOf, uncachedOf } from "./model-call";
+import { type CallUsage, toGeneratedTokens, toUncachedInput } from "./model-call";
 
 /** Token sums cover only the calls that reported usage. */
 export interface CallTotals {
@@ -51,10 +51,10 @@ export function addToTotals(totals: CallTotals, { usage, outcome, cost }: Counte
     calls: totals.calls + 1,
     failed: totals.failed + (FINISHED_OUTCOMES.includes(outcome) ? 0 : 1),
     input: totals.input + (usage?.input ?? 0),
-    uncached: totals.uncached + (usage ? uncachedOf(usage) : 0),
+    uncached: totals.uncached + (usage ? toUncachedInput(usage) : 0),
     cached: totals.cached + (usage?.cached ?? 0),
     cache_write: totals.cache_write + (usage?.cache_write ?? 0),
-    output: totals.output + (usage ? generatedOf(usage) : 0),
+    output: totals.output + (usage ? toGeneratedTokens(usage) : 0),
     reasoning: totals.reasoning + (usage?.reasoning ?? 0),
     cost: roundCost(totals.cost + (cost ?? 0)),
     unpriced: totals.unpriced + (cost === undefined ? 1 : 0),

@@ -3,18 +3,18 @@
  * clock, no randomness and no estimator.
  */
 import type {
+  ChunkProgress,
   CompactionFailure,
   CompactionOptions,
   CompactionTrigger,
   EpochOp,
-  FoldedPart,
   InlineWork,
   Receipt,
   SummaryPlan,
 } from "./compaction-events";
 import type { BranchLine, ForkedLine, ForkedView, QueuedMessage, SessionSettings, StopReason, TurnEvent, TurnFailure } from "./events";
 import type { CompactionId, ExecutionId, ItemId, KeyId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemDraft, ItemMeta, TextRef } from "./message";
+import type { ItemMeta, NewItem, TextRef } from "./message";
 import type { FinishReason } from "./model-call";
 import type { CallRef } from "./open-calls";
 import type { ToolRun } from "./tool-run";
@@ -24,33 +24,33 @@ export type ModelCall = Omit<Extract<TurnEvent, { type: "ModelCallFinished" }>, 
 
 /** What a turn leaves behind when it ends during a model call: the partial reply and the call. Null when there is none. */
 export interface CutShort {
-  readonly partial: ItemDraft | null;
+  readonly partial: NewItem | null;
   readonly call: ModelCall | null;
   /** Results for tool calls that were started and whose end will not be observed. Absent: there are none. */
-  readonly lost?: readonly ToolRunDraft[];
+  readonly lost?: readonly NewToolRun[];
 }
 
 /** The result of a call that the server ran. */
-export interface ToolRunDraft {
+export interface NewToolRun {
   readonly execution: ExecutionId;
-  readonly item: ResultDraft;
+  readonly item: NewResult;
   readonly is_error: boolean;
   readonly ran: ToolRun;
 }
 
 /** A call as the model made it, and who must run it. */
 export interface CalledTool {
-  readonly item: ItemDraft;
+  readonly item: NewItem;
   /** The server runs the call. Absent: the client runs it. */
   readonly server?: true;
   readonly needs_approval?: true;
 }
 
 /** A person's answer to a request for approval. */
-export interface ApprovalDraft {
+export interface NewApproval {
   readonly execution: ExecutionId;
   /** What the model reads in place of a result. Null when the call is approved. */
-  readonly denied: ResultDraft | null;
+  readonly denied: NewResult | null;
 }
 
 /** The run of a turn that a result belongs to. A result of another incarnation is rejected as stale. */
@@ -90,19 +90,19 @@ export type TurnCommand =
   | ({
       readonly type: "RecordAssistant";
       readonly call: ModelCall;
-      readonly reply: ItemDraft | null;
+      readonly reply: NewItem | null;
       readonly calls: readonly CalledTool[];
       readonly finish: FinishReason;
     } & TurnRun)
   /** Records a model call that failed or ended without ending the turn, which then makes another one. */
   | ({ readonly type: "RecordCall"; readonly call: ModelCall } & TurnRun)
-  | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly ToolResultDraft[] }
+  | { readonly type: "RecordToolResults"; readonly incarnation: string; readonly results: readonly NewToolResult[] }
   /** Written before the server starts a tool call, whose effects outside may then happen. */
   | ({ readonly type: "StartTool"; readonly execution: ExecutionId } & TurnRun)
   /** Asks a person to approve a call that the server was about to run. */
   | ({ readonly type: "RequestApproval"; readonly execution: ExecutionId } & TurnRun)
-  | ({ readonly type: "RecordToolRun"; readonly result: ToolRunDraft } & TurnRun)
-  | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly ApprovalDraft[] }
+  | ({ readonly type: "RecordToolRun"; readonly result: NewToolRun } & TurnRun)
+  | { readonly type: "ResolveApprovals"; readonly incarnation: string; readonly approvals: readonly NewApproval[] }
   | ({
       readonly type: "FailTurn";
       readonly failure: TurnFailure;
@@ -115,11 +115,11 @@ export type TurnCommand =
   | ({ readonly type: "RecoverTurn"; readonly incarnation: string; readonly attemptLimit: number } & CutShort);
 
 /** The item of a result. Its turn, tool and kind come from the call. */
-export type ResultDraft = Omit<ItemDraft, "turn" | "tool" | "kind">;
+export type NewResult = Omit<NewItem, "turn" | "tool" | "kind">;
 
 /** A client's result, and the call that it names. */
-export interface ToolResultDraft extends CallRef {
-  readonly item: ResultDraft;
+export interface NewToolResult extends CallRef {
+  readonly item: NewResult;
   readonly is_error: boolean;
   /** What the client reports about the execution. Absent: nothing. */
   readonly ran?: ToolRun;
@@ -131,7 +131,7 @@ export interface CompactionPlanRef extends SummaryPlan {
 }
 
 /** An epoch change that is ready to be committed, if the epoch has not moved since it was planned. */
-export interface EpochDraft {
+export interface EpochChange {
   readonly base_epoch: number;
   readonly ops: readonly EpochOp[];
   readonly receipt: Receipt;
@@ -158,14 +158,14 @@ export type CompactionCommand =
       readonly compaction: CompactionId;
       readonly token: number;
       readonly expiresAt: number;
-      readonly part: FoldedPart;
+      readonly part: ChunkProgress;
       readonly call: ModelCall;
     }
   | {
       readonly type: "RecordCompaction";
       readonly compaction: CompactionId;
       readonly token: number;
-      readonly change: EpochDraft;
+      readonly change: EpochChange;
       readonly call: ModelCall | null;
       /** The turn that waits for the compaction and inside which it takes effect. Null: it takes effect only between turns. */
       readonly inside: TurnRun | null;
@@ -179,7 +179,7 @@ export type CompactionCommand =
       readonly attemptLimit: number;
       readonly call: ModelCall | null;
       /** What leaves the view if this was the last attempt. Null when nothing can. */
-      readonly fallback: EpochDraft | null;
+      readonly fallback: EpochChange | null;
       /** The turn inside which the fallback may take effect, as in `RecordCompaction`. */
       readonly inside: TurnRun | null;
     }
@@ -189,15 +189,15 @@ export type CompactionCommand =
    */
   | { readonly type: "RecordSpentCall"; readonly call: ModelCall; readonly part: number }
   /** Changes the view between a turn's model calls. It needs no lease, because the object is the only writer. */
-  | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochDraft }
+  | { readonly type: "ChangeEpoch"; readonly compaction: CompactionId; readonly trigger: CompactionTrigger; readonly change: EpochChange }
   /** Takes back the newest committed compaction. `compaction` is the id of the new event. */
   | {
       readonly type: "RevertCompaction";
       readonly compaction: CompactionId;
       readonly reverts: CompactionId;
-      readonly change: EpochDraft;
+      readonly change: EpochChange;
     }
-  | { readonly type: "ResetSummary"; readonly compaction: CompactionId; readonly change: EpochDraft };
+  | { readonly type: "ResetSummary"; readonly compaction: CompactionId; readonly change: EpochChange };
 
 /** Starts a new branch that leaves the current one after position `to`, and optionally its first turn. */
 export interface RewindHistory {
@@ -265,7 +265,7 @@ export type DraftCommand =
   /** `edits`: how often the draft had been edited when its editor read it. */
   | { readonly type: "EditDraft"; readonly compaction: CompactionId; readonly edits: number; readonly summary: TextRef; readonly by: KeyId }
   /** `edits`: how often the text that `change` was made from had been edited. */
-  | { readonly type: "CommitDraft"; readonly compaction: CompactionId; readonly edits: number; readonly change: EpochDraft }
+  | { readonly type: "CommitDraft"; readonly compaction: CompactionId; readonly edits: number; readonly change: EpochChange }
   /** Records the model call of a question about a summary. It changes nothing in the view. */
   | { readonly type: "RecordAnswer"; readonly call: ModelCall }
   /** Discards a draft, or a compaction that is still producing one. */

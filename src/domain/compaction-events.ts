@@ -169,7 +169,7 @@ export interface CompactionOptions {
  * Whether the compaction has requirements of its own (draft, rebuild, model or policy). No turn that needs room takes
  * it over, and a compaction that a turn needs ends it (docs/design.md §5).
  */
-export const standsApart = (options: CompactionOptions | null): boolean =>
+export const isStandalone = (options: CompactionOptions | null): boolean =>
   options !== null && (options.draft ?? options.rebuild ?? options.model ?? options.policy) !== undefined;
 
 /** What is to be summarised, and how. The plan is fixed with the lease. */
@@ -206,7 +206,7 @@ export interface InlineWork {
 }
 
 /** Progress of a chunked summary: everything before `position` is read, and `chars` characters of the entry at `position`. */
-export interface FoldedPart {
+export interface ChunkProgress {
   readonly summary: TextRef;
   /** `prefix`: the summary so far is of the beginning of a split turn, and `history` holds the summary of what came before that turn. */
   readonly stage: "history" | "prefix";
@@ -231,7 +231,7 @@ export type CompactionEvent =
       readonly compaction: CompactionId;
       readonly token: number;
       readonly expires_at: number;
-      readonly part: FoldedPart;
+      readonly part: ChunkProgress;
     }
   | ({
       readonly type: "CompactionStarted";

@@ -3,8 +3,8 @@
  * covered range, the replaced overlays and the lease's fencing token. Late, duplicate or stale results are rejected.
  */
 import { err, ok, type Result } from "../lib/result";
-import type { CommandOf, CompactionCommand, EpochDraft, ModelCall, TurnRun } from "./commands";
-import { type CompactionTrigger, type SummaryPlan, standsApart } from "./compaction-events";
+import type { CommandOf, CompactionCommand, EpochChange, ModelCall, TurnRun } from "./commands";
+import { type CompactionTrigger, isStandalone, type SummaryPlan } from "./compaction-events";
 import { type Deciders, type Decision, endRequested, voidCompaction } from "./decision";
 import type { Event } from "./events";
 import type { CompactionId } from "./ids";
@@ -25,7 +25,7 @@ export const compactionDeciders: Deciders<CompactionCommand["type"]> = {
 
 const stale = (reason: StaleReason): Result<never, Rejection> => err({ code: "stale", reason });
 
-export function epochChanged(change: EpochDraft, by: { trigger: CompactionTrigger; compaction: CompactionId | null }): Event {
+export function epochChanged(change: EpochChange, by: { trigger: CompactionTrigger; compaction: CompactionId | null }): Event {
   return {
     type: "EpochChanged",
     base_epoch: change.base_epoch,
@@ -58,7 +58,7 @@ function decideRequest(command: CommandOf<"RequestCompaction">, state: SessionSt
  * policy, which neither a draft nor a rebuild does.
  */
 export const isInTheWay = ({ options }: Pick<RequestedCompaction, "options">, trigger: CompactionTrigger): boolean =>
-  standsApart(options) && trigger !== "threshold" && trigger !== "rent";
+  isStandalone(options) && trigger !== "threshold" && trigger !== "rent";
 
 /** Inline work ends a compaction under way, because that was planned on the epoch that ends here. */
 function decideChange(command: CommandOf<"ChangeEpoch">, state: SessionState): Decision {
@@ -95,7 +95,7 @@ function decideLease(command: CommandOf<"LeaseCompaction">, state: SessionState)
   const runs = lease !== null && lease.expires_at > command.at;
   if (runs && !command.inline) return err({ code: "lease_held", expires_at: lease.expires_at });
   // A turn that needs room requests a compaction of its own.
-  if (command.inline && standsApart(requested.options)) return stale("compaction_over");
+  if (command.inline && isStandalone(requested.options)) return stale("compaction_over");
   if (requested.attempts >= command.attemptLimit) return stale("compaction_over");
   if (command.plan.base_epoch !== state.view.epoch) return stale("epoch_moved");
   const expired: Event[] = lease && !runs ? [failed(command.compaction, lease, "lease_expired")] : [];
@@ -154,7 +154,7 @@ function decideRecord(command: CommandOf<"RecordCompaction">, state: SessionStat
 const isInside = (run: TurnRun | null, { turn }: SessionState): boolean =>
   turn?.phase === "generating" && run?.turn === turn.id && run.incarnation === turn.incarnation;
 
-export function coversLeasedRange(change: EpochDraft, lease: SummaryPlan, state: SessionState): boolean {
+export function coversLeasedRange(change: EpochChange, lease: SummaryPlan, state: SessionState): boolean {
   const known = new Set(state.view.overlays.map((overlay) => overlay.id));
   return change.ops.every((op) => {
     if (op.op !== "summarize") return true;

@@ -4,7 +4,7 @@
  * (`voidCompaction`).
  */
 import { err, ok, type Result } from "../lib/result";
-import type { CommandOf, DraftCommand, EpochDraft } from "./commands";
+import type { CommandOf, DraftCommand, EpochChange } from "./commands";
 import { coversLeasedRange, epochChanged, finished, staleLease } from "./decide-compaction";
 import { type Deciders, type Decision, endDraft, endRequested, voidCompaction } from "./decision";
 import type { CompactionId } from "./ids";
@@ -57,14 +57,14 @@ function decideCommit({ compaction, edits, change }: CommandOf<"CommitDraft">, s
   const { epoch } = state.view;
   if (change.base_epoch !== epoch || draft.base_epoch !== epoch) return err({ code: "stale", reason: "epoch_moved" });
   if (!isOfDraft(change, draft) || !coversLeasedRange(change, draft.plan, state)) return err({ code: "stale", reason: "range_changed" });
-  return ok([...voidCompaction(state, compaction), epochChanged(signed(change, draft), { trigger: "manual", compaction })]);
+  return ok([...voidCompaction(state, compaction), epochChanged(withEditor(change, draft), { trigger: "manual", compaction })]);
 }
 
-const isOfDraft = ({ ops }: EpochDraft, { overlay }: OpenDraft): boolean =>
+const isOfDraft = ({ ops }: EpochChange, { overlay }: OpenDraft): boolean =>
   ops.filter((op) => op.op === "summarize" && op.overlay === overlay).length === 1;
 
 /** Adds the draft's last editor to the receipt. */
-const signed = (change: EpochDraft, { edited }: OpenDraft): EpochDraft =>
+const withEditor = (change: EpochChange, { edited }: OpenDraft): EpochChange =>
   edited ? { ...change, receipt: { ...change.receipt, edited } } : change;
 
 function decideDiscard({ compaction }: CommandOf<"DiscardDraft">, { compaction: { requested, lease, draft } }: SessionState): Decision {

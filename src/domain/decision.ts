@@ -3,7 +3,7 @@ import type { Result } from "../lib/result";
 import type { CommandOf, CommandType, CutShort, ModelCall } from "./commands";
 import type { Event, QueuedMessage } from "./events";
 import type { CompactionId } from "./ids";
-import type { ItemDraft, ItemMeta } from "./message";
+import type { ItemMeta, NewItem } from "./message";
 import { itemsOfMessage } from "./open-calls";
 import type { OpenDraft } from "./open-draft";
 import type { Rejection } from "./rejection";
@@ -17,7 +17,7 @@ export type Deciders<T extends CommandType> = {
   readonly [Type in T]: (command: CommandOf<Type>, state: SessionState) => Decision;
 };
 
-export const place = (draft: ItemDraft, position: number): ItemMeta => ({ ...draft, position });
+export const place = (draft: NewItem, position: number): ItemMeta => ({ ...draft, position });
 
 /**
  * The event for the model call that a turn was in, if one was under way. So the ledger has each call once, whichever

@@ -7,7 +7,7 @@ import type { Event } from "./events";
 import type { BodyId } from "./ids";
 
 /** In the order in which the event names them. A new event type is a compile error here. */
-export function bodiesOf(event: Event): BodyId[] {
+export function listEventBodies(event: Event): BodyId[] {
   switch (event.type) {
     case "SessionOpened":
       return refs([event.settings.title, event.settings.system]);

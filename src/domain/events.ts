@@ -6,7 +6,7 @@
 import type { CompactionEvent, CoveredRange, Overlay, Reduced } from "./compaction-events";
 import type { DraftEvent } from "./draft-events";
 import type { ExecutionId, ItemId, OverlayId, SessionId, TenantId, TurnId } from "./ids";
-import type { ItemDraft, ItemMeta, TextRef } from "./message";
+import type { ItemMeta, NewItem, TextRef } from "./message";
 import type { AskedFor, CallPurpose, CallUsage, FailureKind, FinishReason } from "./model-call";
 import type { ToolRun } from "./tool-run";
 
@@ -30,9 +30,9 @@ export interface SessionSettings {
 
 /** A message that waits in the session's durable FIFO queue. */
 export interface QueuedMessage {
-  readonly item: ItemDraft;
+  readonly item: NewItem;
   /** The items of an imported message after its first: the calls of a reply. */
-  readonly rest: readonly ItemDraft[];
+  readonly rest: readonly NewItem[];
   /** The turn that the message will start. Null when it is only to be appended (`run: false`). */
   readonly turn: TurnId | null;
   /** Tools for this turn only, in place of the session's. */

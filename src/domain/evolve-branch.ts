@@ -7,7 +7,7 @@ import type { Overlay } from "./compaction-events";
 import type { BranchLine, EventOf, ForkedView } from "./events";
 import type { ItemMeta } from "./message";
 import type { SessionState, UsageAnchor, View } from "./state";
-import { toDropped, viewOf } from "./view";
+import { toDropped, toWeighedView } from "./view";
 
 /** Starts a new epoch, whose request differs from the previous one. Nothing of it is counted or paid for yet. */
 export const newEpoch = (state: SessionState, view: View, anchor: UsageAnchor | null = null): SessionState => ({
@@ -23,7 +23,7 @@ export function applyRewind(state: SessionState, { items, line, to }: EventOf<"H
   // Events of older builds have no `line`: everything that is left of the view travels in the event.
   const elsewhere = withRange(state.branch.elsewhere, { from: to + 1, to: state.next_position - 1 });
   const left = { ...state, branch: { ...state.branch, number: count, elsewhere, count }, imported_calls: [] };
-  return newEpoch(withoutCommitted(left), viewOf({ ...state.view, items }));
+  return newEpoch(withoutCommitted(left), toWeighedView({ ...state.view, items }));
 }
 
 export const applySwitch = (state: SessionState, { items, line }: EventOf<"BranchSwitched">): SessionState => onLine(state, line, items);
@@ -33,7 +33,7 @@ function onLine(state: SessionState, line: BranchLine, items: readonly ItemMeta[
   const stays = state.view.items.filter(({ position }) => isAmong(line.keeps, position));
   const shown = items.length > 0 ? [...stays, ...items].sort((one, other) => one.position - other.position) : stays;
   const signed_from = line.continues ? state.view.signed_from : state.next_position;
-  const view = viewOf({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
+  const view = toWeighedView({ epoch: state.view.epoch, overlays, items: shown, reduced, signed_from });
   const { taken_back = state.branch.taken_back } = line;
   const next = { ...state, branch: { ...state.branch, number, elsewhere, taken_back }, messages, last_turn, imported_calls: [] };
   return newEpoch(withoutCommitted(next), view);
@@ -51,7 +51,7 @@ export function applyRedaction(state: SessionState, { item, position, texts, tok
   const next = withoutCommitted({ ...state, redacted });
   return newEpoch(
     next,
-    viewOf({ ...state.view, ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens })), overlays }),
+    toWeighedView({ ...state.view, ...(tokens === undefined ? {} : weighRedacted(state.view, { position, tokens })), overlays }),
   );
 }
 
@@ -82,12 +82,12 @@ export function applyFork(state: SessionState, { from, position, view, line }: E
   return {
     ...state,
     fork: { from, at: position, done: false, line: line ?? { elsewhere: [], shown: [{ from: 1, to: position }] } },
-    view: viewOf({ ...state.view, overlays, reduced }),
+    view: toWeighedView({ ...state.view, overlays, reduced }),
   };
 }
 
 /** Completes the copy. Metadata that providers signed belongs to the other session, so none of it is sent back. */
 export const applyForkCompletion = (state: SessionState): SessionState => {
-  const view = viewOf({ ...state.view, signed_from: state.next_position });
+  const view = toWeighedView({ ...state.view, signed_from: state.next_position });
   return newEpoch({ ...state, fork: state.fork && { ...state.fork, done: true, line: null }, imported_calls: [] }, view);
 };

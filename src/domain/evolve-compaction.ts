@@ -2,24 +2,24 @@
 import { assertNever } from "../lib/assert-never";
 import { closedBreaker, FAILURES_TO_OPEN, FRUITLESS_TO_OPEN, openBreaker } from "./breaker";
 import {
+  type ChunkProgress,
   type CompactionEvent,
   type CompactionFailure,
   type CoveredRange,
   type EpochOp,
-  type FoldedPart,
   isSummarized,
   type Overlay,
   type Reduced,
   type Reduction,
   type SummaryPlan,
 } from "./compaction-events";
+import { NOTHING_SPENT } from "./compaction-spend";
 import type { EventOf } from "./events";
 import type { Evolvers } from "./evolver";
 import type { OverlayId } from "./ids";
 import type { ItemMeta } from "./message";
-import { NOTHING_SPENT } from "./spent";
-import { type CompactionState, REVERTIBLE, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
-import { viewOf } from "./view";
+import { type CompactionState, MAX_REVERTS, type SessionState, type UsageAnchor, unsettledExcept, type View } from "./state";
+import { toWeighedView } from "./view";
 
 /** A compaction made progress if the next request is smaller by at least a tenth (docs/field.md: OpenHands). */
 export const PROGRESS_RATIO = 0.9;
@@ -59,7 +59,7 @@ function startCompaction(state: SessionState, event: EventOf<"CompactionStarted"
   const { range, source, reread_from, replaces, keeps, merge, generation, split, mode, inline = null } = event;
   const reread = reread_from === undefined ? {} : { reread_from };
   const { requested } = state.compaction;
-  const goesOn = requested?.folded && requested.folded_for && isSameFold(requested.folded, requested.folded_for, event);
+  const goesOn = requested?.folded && requested.folded_for && canResumeChunks(requested.folded, requested.folded_for, event);
   const folded = goesOn ? {} : { folded: null, folded_for: null };
   const part = goesOn ? (requested.folded?.parts ?? 0) : 0;
   return withCompaction(state, {
@@ -74,7 +74,7 @@ function startCompaction(state: SessionState, event: EventOf<"CompactionStarted"
  * Whether what was read so far is also the beginning of the new plan. Messages that arrived since may only extend the
  * source at its end.
  */
-const isSameFold = (done: FoldedPart, before: SummaryPlan, now: SummaryPlan): boolean =>
+const canResumeChunks = (done: ChunkProgress, before: SummaryPlan, now: SummaryPlan): boolean =>
   now.mode === "transcript" &&
   now.merge === before.merge &&
   now.split === before.split &&
@@ -94,7 +94,7 @@ function progress(state: SessionState, { part, expires_at }: EventOf<"Compaction
 }
 
 /** Failures that do not count against the breaker: the view changed, there was nothing to do, or a person discarded the compaction. */
-const NOBODYS: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
+const UNCOUNTED_FAILURES: ReadonlySet<CompactionFailure> = new Set(["superseded", "nothing_to_do", "discarded"] as const);
 
 function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">): SessionState {
   const { compaction } = state;
@@ -105,7 +105,7 @@ function failCompaction(state: SessionState, event: EventOf<"CompactionFailed">)
     const unsettled = event.failure === "aborted" ? unsettledExcept(event.token, state) : compaction.unsettled;
     return withCompaction(state, { lease: null, requested: attemptsAfter(compaction.requested, event), unsettled });
   }
-  const counts = !NOBODYS.has(event.failure);
+  const counts = !UNCOUNTED_FAILURES.has(event.failure);
   const failures = compaction.failures + (counts ? 1 : 0);
   const opens = counts && failures >= FAILURES_TO_OPEN;
   const breaker = opens ? openBreaker(compaction.breaker, state.view.tokens) : compaction.breaker;
@@ -121,7 +121,7 @@ function attemptsAfter(requested: CompactionState["requested"], { failure }: Eve
 /** Applies an epoch change. It ends any compaction under way, because that was planned on the old epoch. */
 function changeEpoch(state: SessionState, event: EventOf<"EpochChanged">): SessionState {
   const shown = event.ops.reduce(applyOp, { ...state.view, epoch: event.epoch, signed_from: openTurnFrom(state) });
-  const view = viewOf(shown);
+  const view = toWeighedView(shown);
   const compaction: Partial<CompactionState> = {
     requested: null,
     lease: null,
@@ -159,7 +159,7 @@ function committedAfter(
   const reverted = event.ops.find((op) => op.op === "revert");
   if (reverted) return committed.filter(({ id }) => id !== reverted.compaction);
   const counted = anchor?.holds_in === view.epoch ? anchor : null;
-  return event.compaction ? [...committed, { id: event.compaction, anchor: counted }].slice(-REVERTIBLE) : committed;
+  return event.compaction ? [...committed, { id: event.compaction, anchor: counted }].slice(-MAX_REVERTS) : committed;
 }
 
 /** What an accepted summary changes: the breaker, and the expected length of the next summary. */

@@ -2,23 +2,23 @@
 import { appendItems } from "./append-items";
 import { toRanges, withRange } from "./branch";
 import { addToTotals } from "./call-totals";
+import { addToSpend } from "./compaction-spend";
 import type { EventOf, LastTurn, TurnEvent } from "./events";
 import type { Evolvers } from "./evolver";
 import { learnFrom } from "./learned-ratio";
 import type { ItemMeta } from "./message";
 import { type CallUsage, isCount } from "./model-call";
-import { addCall } from "./spent";
 import {
   fixedTokens,
   MAX_TITLE_TRIES,
   type OpenCall,
   type OpenTurn,
-  phaseOf,
   type SessionState,
+  toTurnPhase,
   type UsageAnchor,
   unsettledExcept,
 } from "./state";
-import { viewOf } from "./view";
+import { toWeighedView } from "./view";
 
 export const turnEvolvers: Evolvers<TurnEvent["type"]> = {
   TurnStarted: startTurn,
@@ -60,7 +60,7 @@ function withoutCutOffReply(state: SessionState): SessionState {
   const { items } = state.view;
   const gone = cutOffReply(items);
   const taken_back = toRanges(gone.map(({ position }) => position)).reduce(withRange, state.branch.taken_back);
-  const view = viewOf({ ...state.view, items: items.slice(0, items.length - gone.length) });
+  const view = toWeighedView({ ...state.view, items: items.slice(0, items.length - gone.length) });
   return { ...state, branch: { ...state.branch, taken_back }, view };
 }
 
@@ -81,7 +81,7 @@ function finishCall(state: SessionState, event: EventOf<"ModelCallFinished">): S
   if (event.purpose === "title") return { ...state, totals, title_tries: triesAfter(state, event) };
   if (!usage) return { ...state, turn, compaction, totals };
   if (event.purpose !== "turn") return { ...state, turn, compaction, totals };
-  if (!isCount(usage, event.estimate)) return { ...state, turn, compaction, totals, ...doubt(state, event, usage) };
+  if (!isCount(usage, event.estimate)) return { ...state, turn, compaction, totals, ...countSuspect(state, event, usage) };
   return {
     ...state,
     turn,
@@ -107,7 +107,11 @@ const BELIEVED_AFTER = 3;
  * that grows so several times in a row is taken as complete. It teaches no ratio, because a single image may explain
  * the difference.
  */
-function doubt(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): Pick<SessionState, "anchor" | "doubted"> {
+function countSuspect(
+  state: SessionState,
+  event: EventOf<"ModelCallFinished">,
+  usage: CallUsage,
+): Pick<SessionState, "anchor" | "doubted"> {
   const { model, epoch } = event;
   const { anchor, doubted } = state;
   if (usage.input === 0 || usage.cached > usage.input) return { anchor, doubted: null };
@@ -134,9 +138,9 @@ function withSpent(state: SessionState, event: EventOf<"ModelCallFinished">): Se
   const { requested, draft } = state.compaction;
   if (event.lease === null) return state;
   if (draft && event.lease >= draft.tokens.first && event.lease <= draft.tokens.last)
-    return { ...state, compaction: { ...state.compaction, draft: { ...draft, spent: addCall(draft.spent, event) } } };
+    return { ...state, compaction: { ...state.compaction, draft: { ...draft, spent: addToSpend(draft.spent, event) } } };
   if (!requested || event.lease < requested.first_token) return state;
-  return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addCall(requested.spent, event) } } };
+  return { ...state, compaction: { ...state.compaction, requested: { ...requested, spent: addToSpend(requested.spent, event) } } };
 }
 
 function anchorOf(state: SessionState, event: EventOf<"ModelCallFinished">, usage: CallUsage): UsageAnchor {
@@ -177,7 +181,7 @@ function openCall(state: SessionState, event: EventOf<"ToolCalled">): SessionSta
   return appendItems({ ...withReply(state, event.item), turn }, [event.item]);
 }
 
-const withCalls = (turn: OpenTurn, open_calls: readonly OpenCall[]): OpenTurn => ({ ...turn, open_calls, phase: phaseOf(open_calls) });
+const withCalls = (turn: OpenTurn, open_calls: readonly OpenCall[]): OpenTurn => ({ ...turn, open_calls, phase: toTurnPhase(open_calls) });
 
 /** `incarnation`: the incarnation that continues the turn. Null: unchanged. */
 function changeCall(

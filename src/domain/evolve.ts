@@ -1,5 +1,5 @@
 /** `evolve(state, event) → state`: pure, and defined for every known event. Unknown events are rejected before (`event-versions`). */
-import { appendAside, appendItems } from "./append-items";
+import { appendItems, appendRecordOnly } from "./append-items";
 import { closedBreaker } from "./breaker";
 import type { EventOf, EventType, MessageEvent, SessionEvent, SessionSettings, StoredEvent } from "./events";
 import { applyFork, applyForkCompletion, applyRedaction, applyRewind, applySwitch, newEpoch } from "./evolve-branch";
@@ -79,5 +79,5 @@ function appendMessages(state: SessionState, { items, dequeued, aside }: EventOf
   const gone = new Set(dequeued);
   const queue = state.queue.filter((entry) => !gone.has(entry.item.id));
   const open = { ...state, queue, imported_calls: openAfter(state.imported_calls, items) };
-  return aside ? appendAside(open, items) : appendItems(open, items);
+  return aside ? appendRecordOnly(open, items) : appendItems(open, items);
 }

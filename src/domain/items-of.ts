@@ -3,7 +3,7 @@ import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 
 /** The items that an event adds to the conversation. A new event type is a compile error here. */
-export function itemsOf(event: Event): readonly ItemMeta[] {
+export function listEventItems(event: Event): readonly ItemMeta[] {
   switch (event.type) {
     case "MessagesAppended":
       return event.items;

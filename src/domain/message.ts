@@ -133,7 +133,7 @@ export interface ItemMeta {
 }
 
 /** An item before it has a position, as commands carry it. */
-export type ItemDraft = Omit<ItemMeta, "position">;
+export type NewItem = Omit<ItemMeta, "position">;
 
 /** A stored text: its body and its size. */
 export interface TextRef {

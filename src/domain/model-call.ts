@@ -30,10 +30,10 @@ export function plusUsage(one: CallUsage | null, other: CallUsage | null): CallU
 }
 
 /** Input tokens that the provider's cache neither held nor stored. 0 where the parts exceed the whole. */
-export const uncachedOf = ({ input, cached, cache_write = 0 }: CallUsage): number => Math.max(0, input - cached - cache_write);
+export const toUncachedInput = ({ input, cached, cache_write = 0 }: CallUsage): number => Math.max(0, input - cached - cache_write);
 
 /** Generated tokens, with reasoning counted once. More reasoning than output means that the provider counted it beside the output. */
-export const generatedOf = ({ output, reasoning }: CallUsage): number => (reasoning <= output ? output : output + reasoning);
+export const toGeneratedTokens = ({ output, reasoning }: CallUsage): number => (reasoning <= output ? output : output + reasoning);
 
 /** A reported input below this share of the estimate is not a count of the request. A learned ratio never falls below a half. */
 const LEAST_SHARE = 0.25;

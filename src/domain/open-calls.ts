@@ -5,7 +5,7 @@
  */
 import type { QueuedMessage } from "./events";
 import type { ExecutionId } from "./ids";
-import type { ItemDraft } from "./message";
+import type { NewItem } from "./message";
 import type { OpenCall, SessionState } from "./state";
 
 /** Names a call by our execution id or by the provider's call id. A call id may repeat; it then means the first open call with it. */
@@ -18,13 +18,13 @@ export const findOpenCall = (open: readonly OpenCall[], ref: CallRef): OpenCall 
   open.find((call) => (ref.execution ? ref.execution === call.execution : ref.call_id === call.call_id)) ?? null;
 
 /** One message's items in order. The first begins the message. */
-export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly ItemDraft[] => [
+export const itemsOfMessage = ({ item, rest }: QueuedMessage): readonly NewItem[] => [
   item,
   ...rest.map((next) => ({ ...next, continues: true as const })),
 ];
 
 /** The imported calls that are open after `items` entered the conversation without a turn. */
-export function openAfter(open: readonly OpenCall[], items: readonly ItemDraft[]): readonly OpenCall[] {
+export function openAfter(open: readonly OpenCall[], items: readonly NewItem[]): readonly OpenCall[] {
   let left = [...open];
   for (const { kind, tool, continues } of items) {
     if (kind === "tool_result") {

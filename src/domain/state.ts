@@ -5,13 +5,13 @@
 import { type BranchState, FIRST_BRANCH } from "./branch";
 import { type BreakerState, closedBreaker } from "./breaker";
 import { type CallTotals, NO_CALLS } from "./call-totals";
-import type { CompactionOptions, CompactionTrigger, FoldedPart, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
+import type { ChunkProgress, CompactionOptions, CompactionTrigger, InlineWork, Overlay, Reduced, SummaryPlan } from "./compaction-events";
+import type { CompactionSpend } from "./compaction-spend";
 import type { ForkedLine, LastTurn, QueuedMessage, SessionSettings } from "./events";
 import type { CompactionId, ExecutionId, ItemId, SessionId, TenantId, TurnId } from "./ids";
 import type { LearnedRatio } from "./learned-ratio";
 import type { ItemMeta, TextRef } from "./message";
 import type { OpenDraft } from "./open-draft";
-import type { Spent } from "./spent";
 
 /** Each snapshot stores this number, and a snapshot with another number is ignored. Raise it with any change of shape or meaning below. */
 export const STATE_VERSION = 19;
@@ -36,7 +36,7 @@ export type TurnPhase = "generating" | "running_tools" | "awaiting_tools";
 /** Whether the server runs the call without waiting for an approval. */
 export const runsHere = (call: OpenCall): boolean => call.server === true && call.approval === undefined;
 
-export function phaseOf(open: readonly OpenCall[]): TurnPhase {
+export function toTurnPhase(open: readonly OpenCall[]): TurnPhase {
   if (open.length === 0) return "generating";
   return open.some(runsHere) ? "running_tools" : "awaiting_tools";
 }
@@ -97,7 +97,7 @@ export interface UsageAnchor {
 }
 
 /** Consecutive counts that are too small to be believed one by one. */
-interface DoubtedCount {
+interface SuspectCount {
   readonly model: string;
   readonly epoch: number;
   /** Input and output tokens of the last doubted count together. */
@@ -125,13 +125,13 @@ export interface RequestedCompaction {
   readonly attempts: number;
   readonly options: CompactionOptions | null;
   /** Progress of a summary that is made in several parts. A retry with the same plan continues from it. */
-  readonly folded: FoldedPart | null;
+  readonly folded: ChunkProgress | null;
   /** The plan that `folded` was made under. */
   readonly folded_for: SummaryPlan | null;
   /** The first fencing token of this compaction: its leases have this token or a higher one. */
   readonly first_token: number;
   /** Usage, cost and time of this compaction's model calls that are in the ledger. */
-  readonly spent: Spent;
+  readonly spent: CompactionSpend;
 }
 
 /** A lease makes one model call at a time: each part of a chunked summary waits for the previous part. */
@@ -170,7 +170,7 @@ interface CommittedCompaction {
 }
 
 /** Maximum number of a session's compactions that can be reverted, one after the other. */
-export const REVERTIBLE = 32;
+export const MAX_REVERTS = 32;
 
 interface ForkSource {
   readonly from: SessionId;
@@ -211,7 +211,7 @@ export interface SessionState {
   readonly view: View;
   readonly anchor: UsageAnchor | null;
   /** Null when the provider's last count was believed. */
-  readonly doubted: DoubtedCount | null;
+  readonly doubted: SuspectCount | null;
   readonly compaction: CompactionState;
   /** What was learned about each model, the most recently asked first (`learned-ratio`). */
   readonly ratios: readonly LearnedRatio[];

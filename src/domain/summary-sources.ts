@@ -28,7 +28,7 @@ type Reading = Pick<SummaryPlan, "range" | "source" | "replaces" | "merge"> & { 
  * The sources of a summary at its commit, in the view that it was leased on. In `same_prefix` mode the model read the
  * whole request up to the cut; pins are left out.
  */
-export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items" | "overlays">): SummarySources {
+export function toSummarySources(plan: Reading, { items, overlays }: Pick<View, "items" | "overlays">): SummarySources {
   const { range, source, replaces, merge, mode } = plan;
   const summaries = overlays.flatMap(({ id, kind }) => (kind === "summary" ? [id] : []));
   const shown = mode === "same_prefix" ? toRanges(items.flatMap(({ position }) => (position <= range.to ? [position] : []))) : [];
@@ -44,7 +44,7 @@ export function sourcesOf(plan: Reading, { items, overlays }: Pick<View, "items"
  * The positions that each summary was made from. `made`: in order of commit. A summary of an older build may have read
  * anything up to its end.
  */
-export function readingsOf(made: readonly CommittedSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
+export function toReadRanges(made: readonly CommittedSummary[]): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
   const readings = new Map<OverlayId, readonly CoveredRange[]>();
   for (const { id, from, to, read } of made) {
     const own = read ? [...read.ranges, { from, to }] : [{ from: 1, to }];
@@ -55,7 +55,7 @@ export function readingsOf(made: readonly CommittedSummary[]): ReadonlyMap<Overl
 }
 
 /** The positions of look-ups that quote one of `positions`, directly or through another look-up. `quotations`: in order of position. */
-export function quotationsOf(positions: readonly number[], quotations: readonly Quotation[]): readonly number[] {
+export function findQuotations(positions: readonly number[], quotations: readonly Quotation[]): readonly number[] {
   const burnt = new Set(positions);
   const found: number[] = [];
   for (const { position, read = [{ from: 1, to: position - 1 }] } of quotations) {

@@ -1,18 +1,18 @@
 /** Tool results as they enter the conversation. */
-import type { ResultDraft, ToolRunDraft } from "./commands";
+import type { NewResult, NewToolRun } from "./commands";
 import type { Event } from "./events";
 import type { ItemMeta } from "./message";
 import type { OpenCall, OpenTurn, SessionState } from "./state";
 
 /** The item that holds the result of `call`. */
-export function resultItem(draft: ResultDraft, of: { turn: OpenTurn; call: OpenCall; is_error: boolean; position: number }): ItemMeta {
+export function resultItem(draft: NewResult, of: { turn: OpenTurn; call: OpenCall; is_error: boolean; position: number }): ItemMeta {
   const { execution, call_id, name } = of.call;
   const tool = { execution, call_id, name, is_error: of.is_error };
   return { ...draft, kind: "tool_result", turn: of.turn.id, tool, position: of.position };
 }
 
 export function toolRan(
-  { item: draft, is_error, ran }: Omit<ToolRunDraft, "execution">,
+  { item: draft, is_error, ran }: Omit<NewToolRun, "execution">,
   { turn, call, incarnation, position }: { turn: OpenTurn; call: OpenCall; incarnation: string; position: number },
 ): Event {
   const item = resultItem(draft, { turn, call, is_error, position });
@@ -20,7 +20,7 @@ export function toolRan(
 }
 
 /** Results for calls that were started, are still open, and whose end will not be observed. */
-export function lostResults(state: SessionState, lost: readonly ToolRunDraft[], incarnation: string): Event[] {
+export function lostResults(state: SessionState, lost: readonly NewToolRun[], incarnation: string): Event[] {
   const { turn } = state;
   if (!turn) return [];
   const begun = lost.flatMap((result) => {

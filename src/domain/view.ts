@@ -44,7 +44,7 @@ export function unreadRuns({ items, overlays }: Pick<View, "items" | "overlays">
  * Builds a view, with its overlays in order and its sums computed anew. Costs the whole view, so it is for epoch
  * changes, which touch all of it anyway.
  */
-export function viewOf(parts: Omit<View, Sums>): View {
+export function toWeighedView(parts: Omit<View, Sums>): View {
   const weights = reducedWeights(parts.reduced);
   const overlays = inOrder(parts.overlays);
   const weight = overlayTokens(overlays);

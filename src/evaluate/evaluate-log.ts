@@ -3,17 +3,17 @@
  * or changing anything. A page is released once its events have been played. What stays in memory has the size of the views,
  * and a few numbers for each item.
  */
-import { type ModelLimits, ratioOf } from "../context/budget";
+import { type ModelLimits, toSessionRatio } from "../context/budget";
 import { type Prices, UNKNOWN_PRICES } from "../context/economy";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { StoredEvent } from "../domain/events";
 import type { ItemId, SessionId } from "../domain/ids";
-import { itemsOf } from "../domain/items-of";
+import { listEventItems } from "../domain/items-of";
 import type { ItemMeta, Part } from "../domain/message";
 import { initialState, type SessionState } from "../domain/state";
 import type { Evaluation } from "./evaluation";
-import { Everything } from "./everything";
+import { FullHistoryBaseline } from "./full-history-baseline";
 import { LogRecord } from "./log-record";
 import { LogRun } from "./log-run";
 import { identifiersOf, Mentions } from "./mentions";
@@ -50,14 +50,14 @@ export class LogEvaluation {
   readonly #record = new LogRecord();
   readonly #mentions = new Mentions();
   readonly #recorded = new RecordedRun();
-  readonly #everything: Everything;
+  readonly #everything: FullHistoryBaseline;
   #runs: { readonly current: LogRun; readonly proposed: LogRun } | null = null;
   #leftOut = 0;
 
   constructor(input: EvaluationInput) {
     this.#input = input;
     this.#prices = input.limits.prices ?? UNKNOWN_PRICES;
-    this.#everything = new Everything(this.#prices);
+    this.#everything = new FullHistoryBaseline(this.#prices);
   }
 
   take({ events, bodies }: EvaluatedPage): void {
@@ -69,9 +69,9 @@ export class LogEvaluation {
     this.#begin(event);
     const runs = this.#runs;
     if (!runs) return this.#recorded.take(event, false);
-    const items = itemsOf(event).map((meta) => ({ meta, parts: partsOf(texts.get(meta.id)) }));
+    const items = listEventItems(event).map((meta) => ({ meta, parts: partsOf(texts.get(meta.id)) }));
     for (const { meta, parts } of items) this.#enter(event, meta, parts);
-    this.#everything.take(event, this.#recorded.state, ratioOf(this.#recorded.state, this.#input.limits.model));
+    this.#everything.take(event, this.#recorded.state, toSessionRatio(this.#recorded.state, this.#input.limits.model));
     runs.current.take(event);
     runs.proposed.take(event);
     this.#recorded.take(event, true);
@@ -84,7 +84,7 @@ export class LogEvaluation {
     if (this.#runs) return;
     const { state } = this.#recorded;
     const { messages, last, limits, summaries, current, proposed } = this.#input;
-    const [first] = itemsOf(event);
+    const [first] = listEventItems(event);
     if (!first || first.kind === "tool_result" || state.turn || messages - state.messages > last) return;
     this.#leftOut = state.messages;
     const shared = { limits, summaries, prices: this.#prices, state: openingOf(state), record: this.#record, mentions: this.#mentions };

@@ -3,7 +3,7 @@
 import type { WholeSessionApi } from "../app/control-api";
 import type { CompactionView } from "../app/control-views";
 import type { ModelSpec } from "../app/ports";
-import { limitsOf } from "../app/request/build-request";
+import { toModelLimits } from "../app/request/build-request";
 import type { Caller, Outcome, PageInput, SessionError } from "../app/session-api";
 import type { Page, SessionDescription } from "../app/session-views";
 import type { Prices } from "../context/economy";
@@ -48,7 +48,7 @@ export async function evaluateSession(asked: EvaluationAsked, ports: EvaluationP
 
 function toInput({ description, policy, model, window, prices, last }: EvaluationAsked, summaries: RecordedSummaries): EvaluationInput {
   const proposed = proposedChoice(description, policy);
-  const limits = limitsOf(model);
+  const limits = toModelLimits(model);
   return {
     session: description.id,
     current: { choice: description.policy, policy: description.effective_policy },

@@ -12,7 +12,7 @@ const isIdentifier = (word: string): boolean => word.includes("@") || /^(?=.*\d)
 /** The identifiers in `text`. */
 export const identifiersIn = (text: string): ReadonlySet<string> => new Set((text.match(CANDIDATES) ?? []).filter(isIdentifier));
 
-export interface Recall {
+export interface RepeatedIdentifiers {
   /** Number of identifiers that are mentioned again. */
   readonly needed: number;
   /** Number of those that the request does not show. */
@@ -34,7 +34,7 @@ interface Mention {
  * Counts the identifiers of the history that a message comes back to, and those of them that the model could not see. `read`
  * finds the identifiers of a text; pass one that caches them.
  */
-export function recallOf({ earlier, shown, said }: Mention, read = identifiersIn): Recall {
+export function findRepeatedIdentifiers({ earlier, shown, said }: Mention, read = identifiersIn): RepeatedIdentifiers {
   const again = [...read(said)].filter((word) => earlier.has(word));
   const lost = again.filter((word) => !shown.some((text) => read(text).has(word)));
   return { needed: again.length, lost: lost.length };

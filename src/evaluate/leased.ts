@@ -1,8 +1,8 @@
 /** A compaction of a played session under way: its lease, the change that its summary makes, and its commit. */
 
-import { draftFromSummary, type SummaryText } from "../context/epoch-draft";
+import { buildChangeFromSummary, type SummaryText } from "../context/epoch-change";
 import type { CompactPlan, Rung, SummarizeRung } from "../context/plan";
-import type { EpochDraft, TurnRun } from "../domain/commands";
+import type { EpochChange, TurnRun } from "../domain/commands";
 import type { SummaryPlan } from "../domain/compaction-events";
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
@@ -23,7 +23,7 @@ export interface Lease {
 
 const LEASE_MS = 60_000;
 
-export const planOf = ({ range, source, replaces, keeps, merge, generation, split, mode }: SummarizeRung): SummaryPlan => ({
+export const toLeasedPlan = ({ range, source, replaces, keeps, merge, generation, split, mode }: SummarizeRung): SummaryPlan => ({
   range,
   source,
   replaces,
@@ -38,7 +38,7 @@ export const planOf = ({ range, source, replaces, keeps, merge, generation, spli
 export const besideSummary = ({ rungs }: CompactPlan): readonly Rung[] => rungs.filter((step) => step.rung !== "summarize");
 
 export function lease(rung: SummarizeRung, { compaction, ports: { session, policy } }: Work): Lease {
-  const summarized = { ...planOf(rung), base_epoch: session.state.view.epoch };
+  const summarized = { ...toLeasedPlan(rung), base_epoch: session.state.view.epoch };
   session.execute({
     at: session.now,
     type: "LeaseCompaction",
@@ -54,7 +54,7 @@ export function lease(rung: SummarizeRung, { compaction, ports: { session, polic
 }
 
 /** The input from which every change of the view is drafted. */
-export const draftInputOf = ({ plan, ports: { session, limits } }: Pick<Work, "plan" | "ports">) => ({
+export const toReplayChangeInput = ({ plan, ports: { session, limits } }: Pick<Work, "plan" | "ports">) => ({
   state: session.state,
   limits,
   trigger: plan.trigger,
@@ -71,18 +71,18 @@ export interface Written {
   readonly attempts: number;
 }
 
-export function changeBy({ overlay, summary, spent, attempts }: Written, { summarized }: Lease, work: Work): EpochDraft {
+export function changeBy({ overlay, summary, spent, attempts }: Written, { summarized }: Lease, work: Work): EpochChange {
   const also = besideSummary(work.plan);
   const usage = { ...spent, reasoning: 0 };
   const summarizer = { model: work.ports.limits.model, usage, ms: 0, cost: null, attempts };
-  return draftFromSummary({ summary, plan: summarized, overlay, also }, { ...draftInputOf(work), summarizer });
+  return buildChangeFromSummary({ summary, plan: summarized, overlay, also }, { ...toReplayChangeInput(work), summarizer });
 }
 
-export function commit(change: EpochDraft, { token }: Lease, { compaction, ports: { session } }: Work): void {
-  const inside = insideOf(session.state.turn);
+export function commit(change: EpochChange, { token }: Lease, { compaction, ports: { session } }: Work): void {
+  const inside = toWaitingTurn(session.state.turn);
   session.execute({ at: session.now, type: "RecordCompaction", compaction, token, change, call: null, inside });
 }
 
 /** The turn that waits for the compaction; null when none does. */
-export const insideOf = (turn: Work["ports"]["session"]["state"]["turn"]): TurnRun | null =>
+export const toWaitingTurn = (turn: Work["ports"]["session"]["state"]["turn"]): TurnRun | null =>
   turn ? { turn: turn.id, incarnation: turn.incarnation } : null;

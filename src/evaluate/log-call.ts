@@ -1,7 +1,7 @@
 /** A recorded call of a turn, as the run of another policy can use it. */
 import { FINISHED_OUTCOMES } from "../domain/call-totals";
 import type { StoredEvent } from "../domain/events";
-import { generatedOf, isCount } from "../domain/model-call";
+import { isCount, toGeneratedTokens } from "../domain/model-call";
 
 export type CallEvent = StoredEvent & { readonly type: "ModelCallFinished" };
 
@@ -17,6 +17,7 @@ export interface Counted {
 }
 
 export function countOf({ usage, estimate }: CallEvent): Counted {
-  if (!usage || estimate <= 0 || !isCount(usage, estimate)) return { perToken: null, estimate, output: usage ? generatedOf(usage) : 0 };
-  return { perToken: usage.input / estimate, estimate, output: generatedOf(usage) };
+  if (!usage || estimate <= 0 || !isCount(usage, estimate))
+    return { perToken: null, estimate, output: usage ? toGeneratedTokens(usage) : 0 };
+  return { perToken: usage.input / estimate, estimate, output: toGeneratedTokens(usage) };
 }

@@ -6,14 +6,13 @@
 import { assumeWindow, type ModelLimits, rawViewTokens } from "../context/budget";
 import { CACHE_TTL_MS, INSTRUCTION_TOKENS, type Prices } from "../context/economy";
 import type { CompactPlan } from "../context/plan";
-import { rentOfCall } from "../context/planner";
+import { toCallCacheReadCost } from "../context/planner";
 import type { Policy } from "../context/policy";
 import type { PolicyChoice } from "../context/policy-choice";
 import type { SessionSettings, StoredEvent } from "../domain/events";
 import type { ItemMeta } from "../domain/message";
 import type { SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
-import { carryOut } from "./compact";
 import type { PolicyRun } from "./evaluation";
 import { onOwnLine } from "./log-branches";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
@@ -24,6 +23,7 @@ import type { Mentions, Missed } from "./mentions";
 import { type Block, PromptCache } from "./prompt-cache";
 import type { RecordedSummaries } from "./recorded-summaries";
 import { RoomMaker } from "./room-maker";
+import { runPlan } from "./run-plan";
 import { ViewChanges } from "./view-changes";
 
 /** How much of the newest history is checked for verbatim text, in the provider's tokens (docs/policy.md). */
@@ -138,7 +138,7 @@ export class LogRun {
     this.#sums.called(spent, perToken === null ? 0 : Math.max(0, 1 - Math.abs(raw - estimate) / raw));
     this.#verbatim += verbatimShare(this.#input.record.items, state, LAST_TOKENS / scale);
     this.#compare(request, state.view.epoch);
-    const rent = rentOfCall({ state, limits: this.#limits, policy: this.#input.policy, now: session.now });
+    const rent = toCallCacheReadCost({ state, limits: this.#limits, policy: this.#input.policy, now: session.now });
     const usage =
       perToken === null ? null : { input, cached: spent.cached, output: event.usage?.output ?? 0, reasoning: event.usage?.reasoning ?? 0 };
     session.apply({ ...event, model, epoch: state.view.epoch, estimate: raw, usage, rent });
@@ -167,7 +167,7 @@ export class LogRun {
       return { input, cached: Math.min(input, this.#read(request, scale, { at, ms: 0 })) };
     };
     const { policy } = this.#input;
-    const { spent } = carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain: false, summariser: null });
+    const { spent } = runPlan(plan, { session, readPrefix, limits: this.#limits, policy, countsChain: false, summariser: null });
     if (spent.input > 0) this.#sums.summarized(spent);
     const after_position = session.state.next_position - 1;
     if (session.changed) this.#changes.add(session.changed, { after_position, turn: this.#turns, at, expected: plan.expected.tokens });

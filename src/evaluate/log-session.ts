@@ -2,8 +2,8 @@
  * A session that plays its log again under another policy, with the real commands, events and state. Only the weight of its
  * content is known, so the provider's tokens are the recorded estimates times the ratio that the calls reported.
  */
-import { ratioOf } from "../context/budget";
-import type { SummaryText } from "../context/epoch-draft";
+import { toSessionRatio } from "../context/budget";
+import type { SummaryText } from "../context/epoch-change";
 import { isAmong } from "../domain/branch";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
@@ -15,9 +15,9 @@ import type { ItemMeta, Part } from "../domain/message";
 import { fixedTokens, type SessionState } from "../domain/state";
 import { overlayTokens, reducedWeights, signedTokens } from "../domain/view";
 import type { LogRecord } from "./log-record";
-import type { KeptSummary, Played } from "./played";
 import type { Block } from "./prompt-cache";
 import type { RecordedSummaries } from "./recorded-summaries";
+import type { KeptSummary, ReplayedSession } from "./replayed-session";
 
 type EpochChanged = Extract<Event, { type: "EpochChanged" }>;
 
@@ -28,7 +28,7 @@ interface Opening {
   readonly summaries: RecordedSummaries;
 }
 
-export class LogSession implements Played {
+export class LogSession implements ReplayedSession {
   state: SessionState;
   now = 0;
   /** The newest change of the view. */
@@ -68,7 +68,7 @@ export class LogSession implements Played {
 
   /** The provider's tokens per estimated token, as the session has learned it. */
   get perToken(): number {
-    return ratioOf(this.state, this.#model);
+    return toSessionRatio(this.state, this.#model);
   }
 
   read(item: ItemMeta): readonly Part[] {

@@ -2,9 +2,9 @@
 import { roundCost } from "../domain/call-totals";
 import type { StoredEvent } from "../domain/events";
 import { evolve } from "../domain/evolve";
-import { generatedOf } from "../domain/model-call";
+import { toGeneratedTokens } from "../domain/model-call";
 import { initialState, type SessionState } from "../domain/state";
-import { viewOf } from "../domain/view";
+import { toWeighedView } from "../domain/view";
 import { NO_TOKENS, plus, type TokenCounts } from "./costs";
 import type { Recorded } from "./evaluation";
 import { type CallEvent, isAnswered } from "./log-call";
@@ -49,7 +49,7 @@ export class RecordedRun {
     else this.#cost.usd += cost;
     if (purpose === "compaction") this.#cost.summaries_usd += cost ?? 0;
     if (!usage) return;
-    const spent = { input: usage.input, cached: usage.cached, output: generatedOf(usage) };
+    const spent = { input: usage.input, cached: usage.cached, output: toGeneratedTokens(usage) };
     if (purpose === "turn") this.#turnSpent = plus(this.#turnSpent, spent);
     else this.#summarySpent = plus(this.#summarySpent, spent);
   }
@@ -76,5 +76,5 @@ export class RecordedRun {
 function forgetOld(state: SessionState): SessionState {
   const { view } = state;
   if (view.items.length <= 2 * PASSED_OVER) return state;
-  return { ...state, view: viewOf({ ...view, items: view.items.slice(-PASSED_OVER) }) };
+  return { ...state, view: toWeighedView({ ...view, items: view.items.slice(-PASSED_OVER) }) };
 }

@@ -2,16 +2,16 @@
  * Makes room before a call and after a turn, so that requests fit and cost little. It does what the app does, without a
  * model.
  */
-import { limitOf, type ModelLimits, plannedNext } from "../context/budget";
+import { type ModelLimits, plannedNext, toRequestLimit } from "../context/budget";
 import { planGuard } from "../context/guard";
-import { isGentle, mayMakeRoom } from "../context/ladder";
+import { mayApplyWithoutModel, mayMakeRoom } from "../context/ladder";
 import type { CompactPlan, Plan } from "../context/plan";
+import { planRefused } from "../context/plan-refused";
 import { planCompaction } from "../context/planner";
 import type { Policy } from "../context/policy";
-import { planRefused } from "../context/refused";
 import { planResults } from "../context/results-rung";
 import type { CompactionTrigger } from "../domain/compaction-events";
-import type { Played } from "./played";
+import type { ReplayedSession } from "./replayed-session";
 
 /** Dropping invalidates the provider's count, and the next measure is a padded estimate. So one round may not be enough. */
 const GUARD_ROUNDS = 3;
@@ -25,7 +25,7 @@ export interface RoomSetup {
 }
 
 interface Room {
-  readonly session: Played;
+  readonly session: ReplayedSession;
   readonly setup: RoomSetup;
   readonly limits: ModelLimits;
   /** Carries out a plan. */
@@ -67,7 +67,7 @@ export class RoomMaker {
     const trigger = this.#roomTrigger();
     const plan = trigger && mayMakeRoom(this.#room.setup.policy, trigger) ? this.#plan(trigger) : null;
     if (plan?.kind !== "compact") return;
-    if (plan.rungs.some(({ rung }) => rung === "summarize") || isGentle(plan)) this.#take(plan);
+    if (plan.rungs.some(({ rung }) => rung === "summarize") || mayApplyWithoutModel(plan)) this.#take(plan);
   }
 
   #roomTrigger(): CompactionTrigger | null {
@@ -99,6 +99,6 @@ export class RoomMaker {
   }
 
   get #limit(): number {
-    return limitOf(this.#room.limits) ?? Number.POSITIVE_INFINITY;
+    return toRequestLimit(this.#room.limits) ?? Number.POSITIVE_INFINITY;
   }
 }

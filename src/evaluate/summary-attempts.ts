@@ -3,27 +3,27 @@
  * answer, a failed summary is requested again as a transcript, and after the last attempt the policy's fallback takes its
  * place.
  */
-import { ratioOf } from "../context/budget";
-import { draftFromRungs, draftFromSummary, isSmallerBySummary } from "../context/epoch-draft";
+import { toSessionRatio } from "../context/budget";
+import { buildChangeFromRungs, buildChangeFromSummary, isSmallerBySummary } from "../context/epoch-change";
 import { fallbackNote, planNote } from "../context/fallback-note";
 import { NO_FILES } from "../context/file-ops";
 import type { SummarizeRung } from "../context/plan";
 import { planCompaction } from "../context/planner";
-import { summaryCap } from "../context/proposal";
+import { toSummaryCap } from "../context/proposal";
 import { type AcceptedSummary, checkSummary } from "../context/summary-check";
 import { estimateTokens } from "../context/tokens";
 import { attemptsUnder } from "../domain/breaker";
-import type { EpochDraft } from "../domain/commands";
+import type { EpochChange } from "../domain/commands";
 import type { CompactionFailure } from "../domain/compaction-events";
 import { err, ok, type Result } from "../lib/result";
-import type { Carried } from "./carried";
 import { NO_TOKENS, plus, type TokenCounts } from "./costs";
-import { changeBy, commit, draftInputOf, insideOf, type Lease, lease, type Work } from "./leased";
+import { changeBy, commit, type Lease, lease, toReplayChangeInput, toWaitingTurn, type Work } from "./leased";
+import type { PlanResult } from "./plan-result";
 import type { Summariser } from "./summariser";
 import { partInput, partsOf, type SummarySource, summarySource } from "./summary-cost";
 
 /** The progress of a source that is read in parts. */
-interface Fold {
+interface ChunkedRead {
   readonly done: number;
   /** Tokens of the summary so far. */
   readonly before: number;
@@ -40,14 +40,14 @@ export class SummaryAttempts {
   #spent = NO_TOKENS;
   #calls = 0;
   #failures = 0;
-  #fold: Fold | null = null;
+  #fold: ChunkedRead | null = null;
 
   constructor(by: Summariser, work: Work) {
     this.#by = by;
     this.#work = work;
   }
 
-  run(first: SummarizeRung): Carried {
+  run(first: SummarizeRung): PlanResult {
     const attempts = this.#attempts;
     let rung = first;
     for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -64,7 +64,7 @@ export class SummaryAttempts {
     return this.#carried("none");
   }
 
-  #carried(change: Carried["change"]): Carried {
+  #carried(change: PlanResult["change"]): PlanResult {
     return { spent: this.#spent, calls: this.#calls, failures: this.#failures, change };
   }
 
@@ -103,7 +103,7 @@ export class SummaryAttempts {
   ): Call["judged"] {
     const { session, limits, policy } = this.#work.ports;
     const { form } = policy.summary;
-    const whole = summaryCap(limits, policy);
+    const whole = toSummaryCap(limits, policy);
     const cap = mode === "transcript" && split !== null && split > from ? Math.floor(whole / 2) : whole;
     const answer = this.#by.answer({ expected: Math.min(cap, source.expected), cap, form, name: `${session.state.view.epoch}` });
     this.#calls += 1;
@@ -112,10 +112,10 @@ export class SummaryAttempts {
     return checkSummary({ text: answer.text, finish: answer.finish, form, cap, ratio: this.#ratio });
   }
 
-  #fail(failure: CompactionFailure, { token }: Lease, isLast: boolean): Carried["change"] {
+  #fail(failure: CompactionFailure, { token }: Lease, isLast: boolean): PlanResult["change"] {
     const { compaction, ports } = this.#work;
     const { session } = ports;
-    const inside = insideOf(session.state.turn);
+    const inside = toWaitingTurn(session.state.turn);
     const fallback = isLast ? this.#fallback() : null;
     const failed = { compaction, token, failure, attemptLimit: this.#attempts, call: null, fallback, inside };
     session.execute({ at: session.now, type: "FailCompaction", ...failed });
@@ -126,20 +126,20 @@ export class SummaryAttempts {
    * Inside a turn there is no fallback, because the guard drops what must go. The exception is a note, where the policy asks
    * for one: it replaces what it covers.
    */
-  #fallback(): EpochDraft | null {
+  #fallback(): EpochChange | null {
     const { session, limits, policy } = this.#work.ports;
     if (session.state.turn && policy.on_failure !== "note") return null;
     const plan = planCompaction({ state: session.state, limits, policy, trigger: "fallback", now: session.now });
     if (plan.kind !== "compact" || plan.fallback.length === 0) return null;
-    const input = { ...draftInputOf({ ...this.#work, plan }), trigger: "fallback", economy: null, summarizer: null } as const;
+    const input = { ...toReplayChangeInput({ ...this.#work, plan }), trigger: "fallback", economy: null, summarizer: null } as const;
     const rung = plan.rungs.find((step) => step.rung === "summarize");
     const note = policy.on_failure === "note" && rung ? planNote(rung, session.state) : null;
-    if (!note) return draftFromRungs(plan.fallback, input);
-    const text = fallbackNote(note, NO_FILES, summaryCap(limits, policy));
+    if (!note) return buildChangeFromRungs(plan.fallback, input);
+    const text = fallbackNote(note, NO_FILES, toSummaryCap(limits, policy));
     const overlay = session.newId("ovl");
     session.keepSummary(overlay, { tokens: estimateTokens(text), range: note.plan.range, text });
     const summary = { text, tokens: estimateTokens(text) };
-    return draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
+    return buildChangeFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also: [] }, input);
   }
 
   get #attempts(): number {
@@ -149,6 +149,6 @@ export class SummaryAttempts {
 
   get #ratio(): number {
     const { session, limits } = this.#work.ports;
-    return ratioOf(session.state, limits.model);
+    return toSessionRatio(session.state, limits.model);
   }
 }

@@ -1,14 +1,14 @@
 /** What a summary of a played session reads, how long it is when nothing goes wrong, and what reading it costs. */
-import { limitOf, type ModelLimits } from "../context/budget";
+import { type ModelLimits, toRequestLimit } from "../context/budget";
 import { INSTRUCTION_TOKENS } from "../context/economy";
 import type { SummarizeRung } from "../context/plan";
 import type { Policy } from "../context/policy";
-import { FIRST_SUMMARY_SHARE, summaryCap } from "../context/proposal";
+import { FIRST_SUMMARY_SHARE, toSummaryCap } from "../context/proposal";
 import { NO_TOKENS, plus, type TokenCounts } from "./costs";
-import type { Played } from "./played";
+import type { ReplayedSession } from "./replayed-session";
 
 export interface SummaryPorts {
-  readonly session: Played;
+  readonly session: ReplayedSession;
   /** Tokens of reading the request up to a position, with the instruction after it. */
   readonly readPrefix: (to: number) => Pick<TokenCounts, "input" | "cached">;
   readonly limits: ModelLimits;
@@ -33,13 +33,13 @@ export interface SummarySource {
 
 export function summarySource(rung: SummarizeRung, ports: SummaryPorts): SummarySource {
   const { session, limits, policy, countsChain } = ports;
-  const cap = summaryCap(limits, policy);
+  const cap = toSummaryCap(limits, policy);
   const messages = [...reread(rung, session), ...session.transcript(rung.source)];
   const read = messages.reduce((sum, tokens) => sum + tokens, 0);
   const chain = rung.merge ? session.chainTokens() : 0;
   const share = session.summaryShare ?? FIRST_SUMMARY_SHARE;
   const guessed = Math.max(1, Math.min(cap, Math.round(share * (read + (countsChain ? chain : 0)))));
-  const room = (limitOf(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap;
+  const room = (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY) - INSTRUCTION_TOKENS - 2 * cap;
   return { messages, chain, expected: session.recordedLength(rung.range) ?? guessed, room };
 }
 
@@ -47,7 +47,7 @@ export function summarySource(rung: SummarizeRung, ports: SummaryPorts): Summary
  * Tokens of the messages that are read from the record again, as production reads them (`lease-compaction`): backwards from
  * the newest summary, a page at a time.
  */
-function reread({ range, reread: most }: SummarizeRung, session: Played): number[] {
+function reread({ range, reread: most }: SummarizeRung, session: ReplayedSession): number[] {
   const read: number[] = [];
   let left = most;
   let to = session.state.view.overlays.findLast(({ kind }) => kind === "summary")?.to ?? 0;

@@ -22,7 +22,7 @@ export function marksOf(error: unknown): Marks {
  * `connect` makes a fresh stub. Use this only for work that has one effect however often it is asked for: reads, and writes
  * with an idempotency key.
  */
-export async function callTwice<Api, T>(connect: () => Api, work: (api: Api) => Promise<T>): Promise<T> {
+export async function callWithRetry<Api, T>(connect: () => Api, work: (api: Api) => Promise<T>): Promise<T> {
   try {
     return await work(connect());
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Idempotency } from "../app/session-api";
 import type { KeyView, Scope, TenantApi, TenantOutcome } from "../app/tenant-api";
 import type { KeyId, TenantId } from "../domain/ids";
 import { ok } from "../lib/result";
-import { callTwice } from "./calls";
+import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
 interface KeyOrder {
@@ -29,7 +29,7 @@ export async function issueKey(deps: HttpDeps, { tenant, ...order }: KeyOrder): 
   const input = { ...order, id: deps.newId("key"), hash: await deps.hashKey(key) };
   const add = (api: TenantApi) => api.addKey(input);
   // Without an idempotency key, a repetition after a lost answer would make a second key.
-  const added = order.idempotency ? await callTwice(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
+  const added = order.idempotency ? await callWithRetry(() => deps.tenants(tenant), add) : await add(deps.tenants(tenant));
   return added.ok ? ok({ view: added.value, key: added.value.id === input.id ? key : null }) : added;
 }
 

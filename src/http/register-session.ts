@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { eraseSession } from "../app/erase-session";
 import type { SessionId } from "../domain/ids";
 import { principalOf } from "./auth";
-import { callTwice } from "./calls";
+import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 import { readIdempotency } from "./idempotency";
 import { reachReadModel } from "./read-model";
@@ -15,7 +15,7 @@ import { sessionClient } from "./session-calls";
  */
 export async function registerSession(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const input = { session: deps.newId("ses"), idempotency: await readIdempotency(c, key) };
-  const registered = await callTwice(
+  const registered = await callWithRetry(
     () => deps.tenants(principalOf(c).tenant),
     (api) => api.registerSession(input),
   );
@@ -27,8 +27,8 @@ export function eraseFor(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId
   const connect = () => deps.tenants(tenant);
   return eraseSession(session, {
     tenant: {
-      beginErasure: (input) => callTwice(connect, (api) => api.beginErasure(input)),
-      endErasure: (ended) => callTwice(connect, (api) => api.endErasure(ended)),
+      beginErasure: (input) => callWithRetry(connect, (api) => api.beginErasure(input)),
+      endErasure: (ended) => callWithRetry(connect, (api) => api.endErasure(ended)),
     },
     erase: (isNoted) => sessionClient(deps, c, session).repeatable((api, caller) => api.erase(caller, isNoted)),
     isListed: () => reachReadModel(c, deps, () => deps.sessionList.isListed({ tenant, session })),

@@ -4,7 +4,7 @@ import type { WholeSessionApi } from "../app/control-api";
 import type { Caller } from "../app/session-api";
 import type { SessionId } from "../domain/ids";
 import { principalOf } from "./auth";
-import { callTwice } from "./calls";
+import { callWithRetry } from "./calls";
 import type { HttpDeps, HttpEnv } from "./deps";
 
 export interface SessionCalls {
@@ -17,7 +17,7 @@ export function sessionClient(deps: HttpDeps, c: Context<HttpEnv>, session: Sess
   const caller = { tenant: principalOf(c).tenant, session };
   const connect = () => deps.sessions(caller.tenant, caller.session);
   return {
-    repeatable: (work) => callTwice(connect, (api) => work(api, caller)),
+    repeatable: (work) => callWithRetry(connect, (api) => work(api, caller)),
     once: (work) => work(connect(), caller),
   };
 }

@@ -9,7 +9,7 @@ import type { TenantId } from "../domain/ids";
 import type { ToolDefinition } from "../domain/message";
 import { err, ok, type Result } from "../lib/result";
 import type { FieldError } from "./answer";
-import { callTwice } from "./calls";
+import { callWithRetry } from "./calls";
 import type { HttpDeps } from "./deps";
 import type { HttpError } from "./problem";
 import { type ToolInput, toClientTool } from "./schemas/tool";
@@ -40,7 +40,7 @@ async function readRegistered(deps: Deps, tenant: TenantId, named: readonly Tool
   const tools = named.flatMap((tool) => (tool.type === "http" ? [tool.name] : []));
   const servers = named.flatMap((tool) => (tool.type === "mcp" ? [tool.server] : []));
   const ask = <T>(names: readonly string[], work: (api: TenantToolsApi) => Promise<Result<readonly T[], HttpError>>) =>
-    names.length === 0 ? Promise.resolve(ok([])) : callTwice(() => deps.tenants(tenant), work);
+    names.length === 0 ? Promise.resolve(ok([])) : callWithRetry(() => deps.tenants(tenant), work);
   const [foundTools, foundServers] = await Promise.all([
     ask<HttpToolEntry>(tools, (api) => api.listTools(tools)),
     ask<McpServerEntry>(servers, (api) => api.listMcpServers(servers)),

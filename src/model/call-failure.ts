@@ -2,7 +2,7 @@
  * Converts what went wrong with a call to `ModelFailure`: a provider's error answer, an error event inside its stream, or a
  * thrown error. The message of an error never leaves this module, because it may hold the prompt.
  */
-import type { MissingKey, ModelChunk, ModelFailure } from "../app/ports";
+import type { MissingKey, ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_REQUEST_BYTES } from "../context/request-bytes";
 import { MOST_BYTES_PER_UNIT, utf8Bytes } from "../lib/text-bytes";
 import { toModelFailure } from "./classify-failure";
@@ -13,7 +13,7 @@ import { asObject } from "./wire-chunk";
 
 /** The stream ended too early, or exceeded the limits of a reply. */
 export const CUT_OFF: ModelFailure = { kind: "unavailable", status: null };
-export const ABORTED: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
+export const ABORTED: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
 
 /** There is no key to call with. Nothing was sent, so there is no status. */
 const NO_KEY: ModelFailure = { kind: "auth", status: null };

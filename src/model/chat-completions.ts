@@ -2,7 +2,7 @@
  * `ChatModel` for chat completions at any endpoint. The reply is decoded by our own decoder (`chat-stream`). One call sends
  * one request: retries, deadlines, the tool loop and persistence belong to the caller.
  */
-import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, ModelSpec } from "../app/ports";
+import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelSpec, ModelStreamPart } from "../app/ports";
 import { ABORTED, openReplyStream, refuseLarge, toThrownFailure } from "./call-failure";
 import type { ReplyDecoder } from "./chat-stream";
 import type { BuiltRequest } from "./provider-link";
@@ -40,7 +40,7 @@ interface Call {
 }
 
 /** One generator, without nesting: in workerd each nested generator costs as much per chunk as decoding the chunk. */
-async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelChunk, void, undefined> {
+async function* runCall({ request, call, wire }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
   let reader: ByteReader | null = null;
   const close = (): void => void reader?.cancel().catch(() => undefined);

@@ -4,7 +4,7 @@
  * SDK's own pipeline (five piped streams, a schema per chunk) took 4 to 6 times; it also renames a call whose id repeats
  * within a reply. Text that arrived in one read leaves as one chunk.
  */
-import type { ModelChunk } from "../app/ports";
+import type { ModelStreamPart } from "../app/ports";
 import type { CallUsage } from "../domain/model-call";
 import { CUT_OFF, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
@@ -33,7 +33,7 @@ export class ReplyDecoder {
   readonly #options: DecoderOptions;
   readonly #decoder = new TextDecoder();
   readonly #calls = new ToolCallAssembly();
-  #out: ModelChunk[] = [];
+  #out: ModelStreamPart[] = [];
   #finish: string | null = null;
   #usage: CallUsage | null = null;
   #spoke = false;
@@ -56,19 +56,19 @@ export class ReplyDecoder {
   }
 
   /** Returns the chunks in `bytes`, which may end anywhere, even inside a character. */
-  read(bytes: Uint8Array): readonly ModelChunk[] {
+  read(bytes: Uint8Array): readonly ModelStreamPart[] {
     if (this.over) return [];
     const out = this.#text(this.#decoder.decode(bytes, { stream: true }));
     return this.#ended ? [...out, ...this.#close()] : out;
   }
 
   /** Returns the last chunks once the bytes have ended. */
-  end(): readonly ModelChunk[] {
+  end(): readonly ModelStreamPart[] {
     const out = this.#text("\n");
     return this.over ? out : [...out, ...this.#close()];
   }
 
-  #text(text: string): readonly ModelChunk[] {
+  #text(text: string): readonly ModelStreamPart[] {
     let from = 0;
     for (let end = text.indexOf("\n"); end !== -1 && !this.over && !this.#ended; end = text.indexOf("\n", from)) {
       this.#endLine(text, { from, end });
@@ -80,14 +80,14 @@ export class ReplyDecoder {
     return out;
   }
 
-  #close(): readonly ModelChunk[] {
+  #close(): readonly ModelStreamPart[] {
     this.#giveUpHalf();
     const said = this.#out;
     this.#out = [];
     return [...said, ...this.#ending()];
   }
 
-  #ending(): readonly ModelChunk[] {
+  #ending(): readonly ModelStreamPart[] {
     this.over = true;
     if (this.#finish === null) return [{ type: "failure", failure: CUT_OFF }];
     const finish = toFinishReason(this.#finish);
@@ -98,7 +98,7 @@ export class ReplyDecoder {
     const calls = this.#calls.finish();
     if (calls === null) return [{ type: "failure", failure: CUT_OFF }];
     const called = calls.length > 0 && finish === "stop" ? "tool_calls" : finish;
-    return [...calls.map((call): ModelChunk => ({ type: "tool_call", call })), { type: "finish", finish: called, usage: this.#usage }];
+    return [...calls.map((call): ModelStreamPart => ({ type: "tool_call", call })), { type: "finish", finish: called, usage: this.#usage }];
   }
 
   #hold(piece: string): void {

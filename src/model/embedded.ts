@@ -4,7 +4,7 @@
  * offered, calls tools that a message names, and says so when it finds no answer. It uses no clock, no network and no
  * randomness.
  */
-import type { CallOptions, ChatModel, ModelChunk, ModelRequest } from "../app/ports";
+import type { CallOptions, ChatModel, ModelRequest, ModelStreamPart } from "../app/ports";
 import { textOf } from "./embedded/message-text";
 import { mostTokens, type Reply, replyTo } from "./embedded/reply";
 import type { EstimateTokens } from "./extract-summary";
@@ -30,8 +30,8 @@ interface Run {
   readonly estimate: EstimateTokens;
 }
 
-async function* streamReply(request: ModelRequest, { options, estimate }: Run): AsyncGenerator<ModelChunk, void, undefined> {
-  const aborted: ModelChunk = { type: "failure", failure: { kind: "aborted", status: null } };
+async function* streamReply(request: ModelRequest, { options, estimate }: Run): AsyncGenerator<ModelStreamPart, void, undefined> {
+  const aborted: ModelStreamPart = { type: "failure", failure: { kind: "aborted", status: null } };
   if (options.signal.aborted) return yield aborted;
   options.onRequest?.(bodyOf(request));
   const { chunks, finish, output } = spoken(replyTo(request, estimate), { maxTokens: mostTokens(request), estimate });
@@ -49,7 +49,7 @@ interface Limit {
 }
 
 interface Spoken {
-  readonly chunks: readonly ModelChunk[];
+  readonly chunks: readonly ModelStreamPart[];
   readonly finish: "stop" | "length" | "tool_calls";
   /** Tokens of the reply. */
   readonly output: number;

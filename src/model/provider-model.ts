@@ -4,7 +4,16 @@
  * and stops before sending, so what is shown and what is sent cannot differ.
  */
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { CallOptions, ChatModel, Credentials, ModelChunk, ModelFailure, ModelRequest, ModelSpec, RenderedRequest } from "../app/ports";
+import type {
+  CallOptions,
+  ChatModel,
+  Credentials,
+  ModelFailure,
+  ModelRequest,
+  ModelSpec,
+  ModelStreamPart,
+  RenderedRequest,
+} from "../app/ports";
 import { ABORTED, toEventFailure, toThrownFailure, withKey } from "./call-failure";
 import { type FetchFunction, ProviderLink, readBuiltRequest } from "./provider-link";
 import { ReplyParts, type ReplyRules } from "./reply-parts";
@@ -76,7 +85,7 @@ interface Call {
   readonly options: ProviderModelOptions;
 }
 
-async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelChunk, void, undefined> {
+async function* runCall({ request, call, options }: Call): AsyncGenerator<ModelStreamPart, void, undefined> {
   const { signal } = call;
   const { adapter, credentials } = options;
   const authorize = async (headers: Headers) => withKey(await credentials(request.model), (key) => adapter.authorize(headers, key));

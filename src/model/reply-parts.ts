@@ -3,13 +3,13 @@
  * decoder of chat completions (`chat-stream`, `tool-call-assembly`): a reply that exceeds them fails and is not cut.
  */
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import type { ModelChunk, ModelFailure } from "../app/ports";
+import type { ModelFailure, ModelStreamPart } from "../app/ports";
 import { MAX_CALL_ID_UNITS, MAX_REPLY_CALLS, MAX_SIGNATURE_UNITS, MAX_TOOL_NAME_UNITS } from "../domain/message";
 import type { FinishReason } from "../domain/model-call";
+import { BlockAssembly, type BlockRules, type BlockStreamPart, ownMetadataOf } from "./block-assembly";
 import { CUT_OFF, eventText, toEventFailure } from "./call-failure";
 import { classifyFailure } from "./classify-failure";
 import { toCallUsage } from "./sdk-usage";
-import { type BlockRules, ownMetadataOf, SpokenBlocks, type SpokenChunk } from "./spoken-blocks";
 import { asObject, asText } from "./wire-chunk";
 
 /**
@@ -32,12 +32,12 @@ type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
 export class ReplyParts {
   readonly #rules: ReplyRules;
-  readonly #blocks: SpokenBlocks;
+  readonly #blocks: BlockAssembly;
   /**
    * The first call and everything after it, in order. Calls are emitted only when the reply has ended normally, and their
    * place among the thoughts must not change.
    */
-  readonly #held: ModelChunk[] = [];
+  readonly #held: ModelStreamPart[] = [];
   #calls = 0;
   #heldUnits = 0;
   /** UTF-16 units of the streamed arguments that are already counted but belong to no finished call yet. */
@@ -45,7 +45,7 @@ export class ReplyParts {
   #spoke = false;
   #refused = false;
   #event: unknown = null;
-  #out: ModelChunk[] = [];
+  #out: ModelStreamPart[] = [];
   /** True once `finish` or `failure` was emitted. Later parts are ignored. */
   over = false;
   /** Number of parts so far that show that the model is writing. */
@@ -53,21 +53,21 @@ export class ReplyParts {
 
   constructor(rules: ReplyRules) {
     this.#rules = rules;
-    this.#blocks = new SpokenBlocks(rules);
+    this.#blocks = new BlockAssembly(rules);
   }
 
-  take(part: LanguageModelV4StreamPart): readonly ModelChunk[] {
+  take(part: LanguageModelV4StreamPart): readonly ModelStreamPart[] {
     if (!this.over) this.#read(part);
     return this.#flush();
   }
 
   /** Ends the reply when the stream has ended. A stream without a finish part was cut off. */
-  end(): readonly ModelChunk[] {
+  end(): readonly ModelStreamPart[] {
     if (!this.over) this.#fail(CUT_OFF);
     return this.#flush();
   }
 
-  #flush(): readonly ModelChunk[] {
+  #flush(): readonly ModelStreamPart[] {
     const out = this.#out;
     this.#out = [];
     return out;
@@ -111,7 +111,7 @@ export class ReplyParts {
     if (seen && this.#rules.isRefusal?.(seen)) this.#refused = true;
   }
 
-  #say(chunks: readonly SpokenChunk[]): void {
+  #say(chunks: readonly BlockStreamPart[]): void {
     for (const chunk of chunks) {
       if (chunk.text !== "") this.#spoke = true;
       const metadata = chunk.provider_metadata ? JSON.stringify(chunk.provider_metadata).length : 0;

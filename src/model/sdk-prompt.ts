@@ -7,7 +7,7 @@ import type { ChatMessage, ModelRequest } from "../app/ports";
 import { describeMediaPart } from "../context/media";
 import type { MediaPart, Part, ReasoningPart, ToolCallPart, ToolDefinition, ToolResultPart } from "../domain/message";
 import { assertNever } from "../lib/assert-never";
-import { callInWords, resultInWords } from "./in-words";
+import { callInWords, resultInWords } from "./calls-as-text";
 import type { WireIds } from "./wire-names";
 
 export type SdkCall = LanguageModelV4CallOptions;

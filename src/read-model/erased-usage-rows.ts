@@ -30,7 +30,7 @@ export function erasedUsageInserts(db: D1Database, tenant: TenantId, all: readon
 /** A string that sorts after every session id. */
 const AFTER_EVERY_ID = "~";
 
-export async function mendErasedUsage(
+export async function repairErasedUsage(
   db: D1Database,
   { tenant, after, upTo, usage }: Parameters<TenantRows["mendErasedUsage"]>[0],
 ): Promise<{ readonly differences: readonly RowDifference[]; readonly rows: number }> {

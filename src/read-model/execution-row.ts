@@ -1,5 +1,5 @@
 /** Builds the rows of executions: a call, its result and its artifacts, cut to what a D1 row can hold. Pure. */
-import { headOf } from "../context/tool-results";
+import { takeHead } from "../context/tool-results";
 import type { StoredEvent } from "../domain/events";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, type RunsAt, statusOfCall, statusOfResult, successOf } from "../domain/execution";
 import type { BodyId } from "../domain/ids";
@@ -65,7 +65,7 @@ function endOf(item: ItemMeta, ran: ToolRun | null, { at, bodies }: { at: number
     exit_code: ran?.exit_code ?? null,
     duration_ms: ran?.ms ?? null,
     failure,
-    error_message: output === undefined ? null : headOf(output, ERROR_MESSAGE_CHARS),
+    error_message: output === undefined ? null : takeHead(output, ERROR_MESSAGE_CHARS),
     result_position: item.position,
     finished_at: at,
   };
@@ -92,5 +92,5 @@ function partOf<T extends Part["type"]>(id: BodyId, type: T, bodies: Bodies): Ex
 /** Returns the beginning of `text`, at most `maxBytes` in UTF-8. */
 function boundText(text: string, maxBytes: number): { readonly text: string; readonly cut: boolean } {
   if (text.length * 3 <= maxBytes || byteLength(text) <= maxBytes) return { text, cut: false };
-  return { text: headOf(text, Math.floor(maxBytes / 3)), cut: true };
+  return { text: takeHead(text, Math.floor(maxBytes / 3)), cut: true };
 }

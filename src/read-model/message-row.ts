@@ -1,5 +1,5 @@
 /** Builds the row of an item: the content, cut to what a D1 row can hold, and the preview that lists show. Pure. */
-import { headOf } from "../context/tool-results";
+import { takeHead } from "../context/tool-results";
 import type { ItemKind, ItemMeta, Part } from "../domain/message";
 import { toShownParts } from "../domain/shown-parts";
 import type { MessageRow } from "./row-ops";
@@ -57,7 +57,7 @@ export function toPreview(parts: readonly Part[]): string | null {
     if (part.type === "text") text += part.text;
     if (text.length >= PREVIEW_CHARS) break;
   }
-  return text.trim() === "" ? null : headOf(text, PREVIEW_CHARS);
+  return text.trim() === "" ? null : takeHead(text, PREVIEW_CHARS);
 }
 
 const encoder = new TextEncoder();
@@ -82,11 +82,11 @@ function shorten(part: Part, chars: number): Part {
   switch (part.type) {
     case "text":
     case "reasoning":
-      return { type: part.type, text: headOf(part.text, chars) };
+      return { type: part.type, text: takeHead(part.text, chars) };
     case "tool_call":
-      return { type: part.type, call_id: part.call_id, name: part.name, arguments: headOf(part.arguments, chars) };
+      return { type: part.type, call_id: part.call_id, name: part.name, arguments: takeHead(part.arguments, chars) };
     case "tool_result":
-      return { ...part, output: headOf(part.output, chars) };
+      return { ...part, output: takeHead(part.output, chars) };
     default:
       return part;
   }

@@ -1,6 +1,6 @@
 /** Reads and repairs the live and the scratch rows of one session, for `app/projection/rebuild`. */
 import type { Row } from "../app/diff-rows";
-import type { Mending, RebuildRows, RowPage, RowPlace, Standing } from "../app/projection/rebuild-ports";
+import type { RebuildRows, RowPage, RowPlace, RowRepair, RowSeqs } from "../app/projection/rebuild-ports";
 import type { Caller } from "../app/session-api";
 import { clearPart, keyOf, scratchOf, selectPage, TABLES, tableOf } from "./store";
 import { createProjection, type WriterOptions } from "./writer";
@@ -27,7 +27,7 @@ const BURIED = "EXISTS (SELECT 1 FROM session_tombstones WHERE tenant_id = ?1 AN
 const selectStanding = (db: D1Database, { tenant, session }: Caller): D1PreparedStatement =>
   db.prepare(`SELECT ${LIVE_SEQ} AS live, ${SCRATCH_SEQ} AS scratch, ${BURIED} AS buried`).bind(tenant, scratchOf(tenant), session);
 
-const toStanding = (row: Row | undefined): Standing => ({
+const toStanding = (row: Row | undefined): RowSeqs => ({
   live: Number(row?.live),
   scratch: Number(row?.scratch),
   buried: row?.buried === 1,
@@ -48,10 +48,10 @@ async function readPage(db: D1Database, at: Caller, place: RowPlace): Promise<Ro
  * Statements that repair live rows from the scratch rows. A session that was erased meanwhile gets no row back: the
  * tombstone blocks the copy.
  */
-function mendings(db: D1Database, { tenant, session }: Caller, { table, standing, write, remove }: Mending): D1PreparedStatement[] {
+function mendings(db: D1Database, { tenant, session }: Caller, { table, standing, write, remove }: RowRepair): D1PreparedStatement[] {
   const { name, session: owner, key, columns } = tableOf(table);
   const unmoved = `${key} IN (SELECT value FROM json_each(?4)) AND ${LIVE_SEQ} = ?5 AND ${SCRATCH_SEQ} = ?6`;
-  const run = (sql: string, keys: Mending["write"]): D1PreparedStatement[] =>
+  const run = (sql: string, keys: RowRepair["write"]): D1PreparedStatement[] =>
     keys.length === 0
       ? []
       : [db.prepare(sql).bind(tenant, scratchOf(tenant), session, JSON.stringify(keys), standing.live, standing.scratch)];

@@ -5,7 +5,7 @@ import type { Row, RowSnapshot } from "../app/diff-rows";
 import { toModelColumns } from "../app/model-columns";
 import type { ModelEntry } from "../app/model-entry";
 import type { TenantChange, TenantRows } from "../app/tenant-api";
-import { mendErasedUsage } from "./erased-usage-rows";
+import { repairErasedUsage } from "./erased-usage-rows";
 import { sessions } from "./schema";
 
 /** Far above the number of models that a tenant can have. More rows than this would be a fault to report. */
@@ -33,7 +33,7 @@ export function createTenantRows(db: D1Database): TenantRows {
         .limit(limit + 1);
       return { data: rows.slice(0, limit), has_more: rows.length > limit };
     },
-    mendErasedUsage: (input) => mendErasedUsage(db, input),
+    mendErasedUsage: (input) => repairErasedUsage(db, input),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { BodyText, SessionContent } from "../app/session-ports";
 import type { DisplayItem, ToolCallView } from "../app/session-views";
 import { estimateParts } from "../context/item-tokens";
-import { policyOf } from "../context/policy-choice";
+import { toPolicy } from "../context/policy-choice";
 import { RECALL_TOOL, recallTool } from "../context/recall-tool";
 import type { ViewEntry, ViewInput } from "../context/view";
 import type { CoveredRange } from "../domain/compaction-events";
@@ -140,7 +140,7 @@ interface Readers {
 
 function readView(state: SessionState, read: Readers, upTo = Number.MAX_SAFE_INTEGER): Omit<ViewInput, "model"> {
   const { overlays, items, reduced } = state.view;
-  const policy = policyOf(state.settings.policy);
+  const policy = toPolicy(state.settings.policy);
   return {
     system: read.textOf(state.settings.system),
     pins: state.pins.map((pin) => read.readText(pin.body) ?? ""),

@@ -7,7 +7,7 @@ import type { Clock, Log, Projection } from "../app/ports";
 import { type ProjectionLimit, type ProjectionSource, projectSession } from "../app/projection/project";
 import { d1CostOf } from "../app/projection/projection-cost";
 import type { Schedule } from "../app/session-ports";
-import { bodiesOf } from "../domain/event-bodies";
+import { listEventBodies } from "../domain/event-bodies";
 import type { StoredEvent } from "../domain/events";
 import type { BodyId, TenantId } from "../domain/ids";
 import type { SessionState } from "../domain/state";
@@ -133,7 +133,7 @@ export function readPage(sql: Sql, after: number, limit: ProjectionLimit): { eve
   for (const event of readEvents(sql, after, limit.events)) {
     statements += d1CostOf(event);
     if (events.length > 0 && statements > limit.statements) break;
-    const found = readBodies(sql, bodiesOf(event));
+    const found = readBodies(sql, listEventBodies(event));
     const weight = [...found.values()].reduce((sum, text) => sum + text.length, 0);
     if (events.length > 0 && bytes + weight > limit.bytes) break;
     bytes += weight;

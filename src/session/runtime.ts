@@ -3,13 +3,13 @@
  * object brings the world as ports, and so do tests.
  */
 
-import { freeDeadLease } from "../app/compaction/give-back";
+import { releaseDeadLease } from "../app/compaction/release-lease";
 import { withNames } from "../app/named-log";
 import type { ModelDirectory, ModelSpec } from "../app/ports";
-import { draftItem } from "../app/request/drafts";
-import type { Settled } from "../app/session-api";
+import { buildItem } from "../app/request/build-items";
+import type { CompactionResult } from "../app/session-api";
 import type { BodyText, ReplyCaps } from "../app/session-ports";
-import { draftLost } from "../app/tools/run-tools";
+import { buildLostRuns } from "../app/tools/run-tools";
 import { type AfterTurnPorts, afterTurn } from "../app/turn/after-turn";
 import { measuredFor } from "../context/start-ratio";
 import type { StoredEvent } from "../domain/events";
@@ -17,7 +17,7 @@ import { isRunning, type SessionState } from "../domain/state";
 import { type ContentReader, createContent } from "./content";
 import { createDrain, type Drain } from "./drain";
 import { noteCall, readCallNote } from "./log/call-note";
-import { holdOutcome, takeOutcomes } from "./log/held-outcomes";
+import { deferResult, takeDeferredResults } from "./log/deferred-results";
 import { createJobs, type Jobs } from "./log/jobs";
 import { readTurn, spentOf } from "./log/log-tables";
 import { isStorageFull } from "./log/sql";
@@ -113,7 +113,7 @@ export class SessionRuntime {
     if (this.#awake) return;
     this.#awake = true;
     try {
-      freeDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
+      releaseDeadLease(this.deps.incarnation, { writer: this.#writer, clock: this.deps.clock });
       this.#recover();
       this.titler.recover();
     } catch (error) {
@@ -140,8 +140,8 @@ export class SessionRuntime {
     if (!turn || !isRunning(turn) || turn.incarnation === incarnation) return;
     const at = clock();
     const said = turn.phase === "generating" ? readPartial(sql, turn.id) : null;
-    const lost = draftLost(this.ports());
-    const partial = said ? draftItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
+    const lost = buildLostRuns(this.ports());
+    const partial = said ? buildItem({ kind: "assistant", parts: said, turn: turn.id, at }, ids) : null;
     const cut = { partial: partial?.draft ?? null, call: readCallNote(sql, turn), lost: lost.lost };
     const command = { type: "RecoverTurn", at, incarnation, attemptLimit: TURN_ATTEMPTS, ...cut } as const;
     this.execute(command, [...(partial ? [partial.body] : []), ...lost.bodies]);
@@ -173,7 +173,7 @@ export class SessionRuntime {
       noteCall: (call) => {
         if (this.state.turn) noteCall(deps.sql, this.state.turn, call);
       },
-      held: { take: (isWanted) => takeOutcomes(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
+      held: { take: (isWanted) => takeDeferredResults(deps.sql, isWanted), arrival: (ms) => this.#settled.next(ms) },
       wakeCompaction: () => this.wakeCompaction(),
     };
   }
@@ -225,8 +225,8 @@ export class SessionRuntime {
   }
 
   /** Keeps a worker's outcome until it may take effect. */
-  hold(outcome: Settled): void {
-    holdOutcome(this.deps.sql, outcome);
+  hold(outcome: CompactionResult): void {
+    deferResult(this.deps.sql, outcome);
     this.#settled.give();
   }
 

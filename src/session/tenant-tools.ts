@@ -3,7 +3,7 @@ import type { ToolOutcome, ToolRunner } from "../app/ports";
 import type { SessionState } from "../domain/state";
 import type { RuntimeDeps } from "./runtime-deps";
 
-const NOBODY_RUNS_IT: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
+const NO_TOOL_RUNNER: ToolOutcome = { output: "The tool is not run here.", failure: "not_configured" };
 
 export const tenantTools = (session: { readonly state: SessionState; readonly deps: Pick<RuntimeDeps, "tools"> }): ToolRunner => ({
   needsApproval: async (tool) => {
@@ -12,6 +12,6 @@ export const tenantTools = (session: { readonly state: SessionState; readonly de
   },
   run: async (request, options) => {
     const { tenant } = session.state;
-    return tenant ? session.deps.tools(tenant).run(request, options) : NOBODY_RUNS_IT;
+    return tenant ? session.deps.tools(tenant).run(request, options) : NO_TOOL_RUNNER;
   },
 });

@@ -2,7 +2,7 @@
 
 import type { Clock, Log } from "../app/ports";
 import type { SessionWriter } from "../app/session-ports";
-import { makeTitle, type TitlePorts, titleModelOf } from "../app/turn/make-title";
+import { findTitleModel, makeTitle, type TitlePorts } from "../app/turn/make-title";
 import type { Sql } from "./log/sql";
 import { noteTitle, readTitleNote } from "./log/title-note";
 
@@ -46,7 +46,7 @@ export class Titler {
   /** Called after every commit. A failure before the call was made is not retried in this life. */
   startIfWanted(): void {
     const { state, deps } = this.runtime;
-    if (this.#tried || titleModelOf(state) === null) return;
+    if (this.#tried || findTitleModel(state) === null) return;
     this.#tried = true;
     const ports: TitlePorts = { ...this.runtime.ports(), noteTitle: (call, tries) => noteTitle(deps.sql, { call, tries }) };
     const done = makeTitle(ports, this.#abort.signal).catch((error: unknown) =>

@@ -4,9 +4,9 @@
  */
 
 import type { Clock, Ids, Log } from "../app/ports";
-import { draftItem } from "../app/request/drafts";
+import { buildItem } from "../app/request/build-items";
 import type { BodyText, SessionWriter } from "../app/session-ports";
-import { draftLost, runTools } from "../app/tools/run-tools";
+import { buildLostRuns, runTools } from "../app/tools/run-tools";
 import type { AfterTurnPorts } from "../app/turn/after-turn";
 import { LiveTurn } from "../app/turn/live-turn";
 import { runTurn } from "../app/turn/run-turn";
@@ -69,14 +69,14 @@ export class TurnRunner {
    */
   cutShort(outcome: "aborted" | "internal"): { readonly cut: CutShort; readonly bodies: readonly BodyText[] } {
     if (this.host.state.turn?.phase === "running_tools") {
-      const { lost, bodies } = draftLost(this.host.ports());
+      const { lost, bodies } = buildLostRuns(this.host.ports());
       return { cut: { partial: null, call: null, lost }, bodies };
     }
     const live = this.#running;
     const { clock, ids } = this.host.deps;
     const call = live?.call?.endedAs(outcome, clock()) ?? null;
     if (!live || live.parts.length === 0) return { cut: { partial: null, call }, bodies: [] };
-    const { draft, body } = draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
+    const { draft, body } = buildItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at: clock() }, ids);
     return { cut: { partial: draft, call }, bodies: [body] };
   }
 

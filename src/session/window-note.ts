@@ -4,7 +4,7 @@
  */
 import type { ModelSpec } from "../app/ports";
 import { assumedWindow, measureNext } from "../context/budget";
-import { policyOf } from "../context/policy-choice";
+import { toPolicy } from "../context/policy-choice";
 import type { SessionState } from "../domain/state";
 import { readMeta, writeMeta } from "./log/log-schema";
 import type { Sql } from "./log/sql";
@@ -45,7 +45,7 @@ export class WindowNote {
   numbersOf(state: SessionState): ContextNumbers {
     const { model, policy } = state.settings;
     const context_window = this.windowOf(model);
-    const assumed_window = context_window === null ? assumedWindow(policyOf(policy)) : null;
+    const assumed_window = context_window === null ? assumedWindow(toPolicy(policy)) : null;
     return { context_window, assumed_window, current_context_tokens: measureNext(state, model).tokens };
   }
 

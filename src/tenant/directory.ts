@@ -1,5 +1,5 @@
 /** The tenant's directory of sessions. */
-import { once } from "../app/idempotency";
+import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import type { SessionPage, TenantError } from "../app/tenant-api";
 import { parseId, type SessionId } from "../domain/ids";
@@ -43,7 +43,7 @@ export function createDirectory(sql: TenantSql): Directory {
   const isBeingErased = (session: string): boolean => sql.rows("SELECT 1 FROM erasures WHERE session = ?", session).length > 0;
   return {
     register: ({ session, idempotency, at }) => {
-      const noted = once<string, TenantError>(requests, { idempotency, now: at }, () => {
+      const noted = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => {
         sql.rows("INSERT INTO sessions (id, created_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", session, at);
         return ok(session);
       });

@@ -1,5 +1,5 @@
 /** Stores the tenant's API keys by their keyed hashes. It never sees a key. */
-import { once } from "../app/idempotency";
+import { runOnce } from "../app/idempotency";
 import type { Idempotency } from "../app/session-api";
 import { type KeyView, type Principal, SCOPES, type Scope, type TenantError } from "../app/tenant-api";
 import { type KeyId, parseId, type TenantId } from "../domain/ids";
@@ -144,7 +144,7 @@ export function createKeys(sql: TenantSql): Keys {
       const { idempotency, at } = key;
       const refused = refuseToMake(key);
       if (refused) return err(refused);
-      const made = once<string, TenantError>(requests, { idempotency, now: at }, () => insert(key));
+      const made = runOnce<string, TenantError>(requests, { idempotency, now: at }, () => insert(key));
       return made.ok ? find(made.value.outcome) : made;
     },
     list: () => sql.rows<KeyRow>(`SELECT ${COLUMNS} FROM keys ORDER BY id DESC`).map(toView),

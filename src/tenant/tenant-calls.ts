@@ -1,5 +1,5 @@
 /** The calls that a tenant's object answers: one table, from which the object takes its methods. */
-import { once } from "../app/idempotency";
+import { runOnce } from "../app/idempotency";
 import type { TenantApi, TenantError, TenantMaintenance, TenantOutcome } from "../app/tenant-api";
 import { err, ok } from "../lib/result";
 import { mergePolicy } from "./merge-policy";
@@ -36,7 +36,7 @@ async function getModel({ registry }: Tenant, id: string): ReturnType<Api["getMo
 const create: Calls["create"] = async (tenant, { tenant: id, name, idempotency }) => {
   const now = Date.now();
   const createOnce = () =>
-    once<string, TenantError>(tenant.requests, { idempotency, now }, () => {
+    runOnce<string, TenantError>(tenant.requests, { idempotency, now }, () => {
       if (tenant.isCreated) return err({ code: "tenant_exists" });
       tenant.settings.insert({ tenant: id, name, at: now });
       return ok(id);

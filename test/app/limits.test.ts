@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { limitsOf } from "../../src/app/request/build-request";
+import { toModelLimits } from "../../src/app/request/build-request";
 
 const spec: ModelSpec = {
   id: "m",
@@ -14,7 +14,7 @@ const spec: ModelSpec = {
 const prices = { input: 0.000_003, output: 0.000_015, cached: 0.000_000_3, cache_write: 0.000_003 };
 
 it("a model's prices are planned with where they are known and not nothing", () => {
-  expect(limitsOf({ ...spec, prices }).prices).toEqual(prices);
-  expect(limitsOf(spec).prices).toBeNull();
-  expect(limitsOf({ ...spec, prices: { input: 0, output: 0, cached: 0, cache_write: 0 } }).prices).toBeNull();
+  expect(toModelLimits({ ...spec, prices }).prices).toEqual(prices);
+  expect(toModelLimits(spec).prices).toBeNull();
+  expect(toModelLimits({ ...spec, prices: { input: 0, output: 0, cached: 0, cache_write: 0 } }).prices).toBeNull();
 });

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { shrinkCap } from "../../src/app/request/reply-caps";
 import {
   CALLS_OF_ONE_MODEL,
-  Efforts,
   FAILED_CALLS,
   FAILED_MS,
   FAILED_TOKENS,
-  mayHelpAgain,
-  mayHelpElsewhere,
+  mayRetryModel,
+  mayTryOtherModel,
   PATIENCE_MS,
+  RetryBudget,
 } from "../../src/app/request/retry";
 import { LiveTurn } from "../../src/app/turn/live-turn";
 import { waitFor } from "../../src/app/wait";
@@ -43,7 +43,7 @@ describe("a failure of kind", () => {
     ["aborted", false, false],
     ["crashed", false, false],
   ])("%s may be mended by asking again: %s, by asking another model: %s", (kind, again, elsewhere) => {
-    expect([mayHelpAgain(kind), mayHelpElsewhere(kind)]).toEqual([again, elsewhere]);
+    expect([mayRetryModel(kind), mayTryOtherModel(kind)]).toEqual([again, elsewhere]);
   });
 });
 
@@ -51,7 +51,7 @@ describe("the wait before the next call", () => {
   test("is anything up to twice as long each time, and never longer than twenty seconds", () => {
     const waits = (chance: number) =>
       [1, 2, 3, 6].map((calls) => {
-        const efforts = new Efforts();
+        const efforts = new RetryBudget();
         return efforts.nextWait(failed("unavailable"), { calls: Math.min(calls, CALLS_OF_ONE_MODEL - 1), random: always(chance) });
       });
     expect(waits(0)).toEqual([0, 0, 0, 0]);
@@ -59,22 +59,22 @@ describe("the wait before the next call", () => {
   });
 
   test("is at least what the provider asked for, and a little more at random", () => {
-    const wait = (chance: number) => new Efforts().nextWait(failed("rate_limit", 7_000), { calls: 1, random: always(chance) });
+    const wait = (chance: number) => new RetryBudget().nextWait(failed("rate_limit", 7_000), { calls: 1, random: always(chance) });
     expect([wait(0), wait(0.5)]).toEqual([7_000, 7_500]);
   });
 
   test("is not begun where the provider asks for more than anybody waits", () => {
-    expect(new Efforts().nextWait(failed("rate_limit", PATIENCE_MS + 1), { calls: 1, random: always(0) })).toBeNull();
+    expect(new RetryBudget().nextWait(failed("rate_limit", PATIENCE_MS + 1), { calls: 1, random: always(0) })).toBeNull();
   });
 
   test("counts the waits before it", () => {
-    const efforts = new Efforts();
+    const efforts = new RetryBudget();
     const next = () => efforts.nextWait(failed("rate_limit", PATIENCE_MS / 2 + 1), { calls: 1, random: always(0) });
     expect([next() !== null, next()]).toEqual([true, null]);
   });
 
   test("is not begun for what time does not mend, nor after so many calls of one model", () => {
-    const wait = (kind: TurnFailureKind, calls: number) => new Efforts().nextWait(failed(kind), { calls, random: always(0) });
+    const wait = (kind: TurnFailureKind, calls: number) => new RetryBudget().nextWait(failed(kind), { calls, random: always(0) });
     expect([wait("auth", 1), wait("unavailable", CALLS_OF_ONE_MODEL), wait("unavailable", CALLS_OF_ONE_MODEL - 1)]).toEqual([
       null,
       null,
@@ -83,22 +83,22 @@ describe("the wait before the next call", () => {
   });
 
   test.each([
-    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS }, () => efforts.failed(1, 0))],
-    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS, 0)]],
+    ["calls", (efforts: RetryBudget) => Array.from({ length: FAILED_CALLS }, () => efforts.failed(1, 0))],
+    ["tokens", (efforts: RetryBudget) => [efforts.failed(FAILED_TOKENS, 0)]],
   ])("is not begun once the answer has cost so many %s in vain", (_, spend) => {
-    const efforts = new Efforts();
+    const efforts = new RetryBudget();
     spend(efforts);
     expect([efforts.isSpent, efforts.nextWait(failed("unavailable"), { calls: 1, random: always(0) })]).toEqual([true, null]);
   });
 
   test.each([
-    ["calls", (efforts: Efforts) => Array.from({ length: FAILED_CALLS - 1 }, () => efforts.failed(1, 0))],
-    ["tokens", (efforts: Efforts) => [efforts.failed(FAILED_TOKENS - 1, 0)]],
+    ["calls", (efforts: RetryBudget) => Array.from({ length: FAILED_CALLS - 1 }, () => efforts.failed(1, 0))],
+    ["tokens", (efforts: RetryBudget) => [efforts.failed(FAILED_TOKENS - 1, 0)]],
   ])("is not begun once the rounds of a turn have together cost too many %s in vain, and is for another turn", (_, spend) => {
     const run = (n: number) => ({ turn: id("trn", n), incarnation: "life 1" });
     const round = (last: LiveTurn | null, of: number): LiveTurn => LiveTurn.after(last, run(of));
     const spent = (live: LiveTurn): boolean => {
-      const efforts = new Efforts(live.vain);
+      const efforts = new RetryBudget(live.vain);
       spend(efforts);
       return efforts.isSpent;
     };
@@ -112,7 +112,7 @@ describe("the wait before the next call", () => {
   });
 
   test("is not begun for the same again once calls have taken so long in vain; another model may still be asked", () => {
-    const efforts = new Efforts();
+    const efforts = new RetryBudget();
     const next = () => efforts.nextWait(failed("timeout"), { calls: 1, random: always(0) });
     efforts.failed(1, FAILED_MS - 1);
     expect(next()).toBe(0);

@@ -3,24 +3,24 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   assumeWindow,
-  limitOf,
   measureNext,
   measureUpTo,
   PADDING,
   plannedNext,
-  ratioOf,
   rawViewTokens,
-  reserveOf,
+  toReplyReserve,
+  toRequestLimit,
+  toSessionRatio,
 } from "../../src/context/budget";
 import { countMedia, estimateParts } from "../../src/context/item-tokens";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { estimateTokens, IMAGE_TOKENS, MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import type { Reduced } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
 import { learnFrom, learnRatio, RATIO_BOUNDS, ratioFor } from "../../src/domain/learned-ratio";
 import type { ItemMeta, Part, TextRef } from "../../src/domain/message";
 import { fixedTokens, RECALL_TOOL_TOKENS, type SessionState } from "../../src/domain/state";
-import { NO_RESULT_TOKENS, viewOf } from "../../src/domain/view";
+import { NO_RESULT_TOKENS, toWeighedView } from "../../src/domain/view";
 import { call, id, item, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, limitsOf, planUnder, summaryOf } from "./planning";
 
@@ -90,7 +90,7 @@ describe("the measure of the next request", () => {
   });
 
   test.each([
-    ["before an epoch", { view: viewOf({ ...viewing(chat(4, 100)).view, epoch: 1 }) }],
+    ["before an epoch", { view: toWeighedView({ ...viewing(chat(4, 100)).view, epoch: 1 }) }],
     [
       "of another model",
       {
@@ -108,7 +108,7 @@ describe("the measure of the next request", () => {
   test("weighs what is shown of an item, not what is recorded of it", () => {
     const reduced: readonly Reduced[] = [{ position: 2, tokens: 64, how: "cleared" }];
     const base = viewing([call(1, 1, { tokens: 10 }), result(2, 1, { tokens: 5_000, rough: 4_000 })]);
-    const state = { ...base, view: viewOf({ ...base.view, reduced }) };
+    const state = { ...base, view: toWeighedView({ ...base.view, reduced }) };
     expect(rawViewTokens(state)).toBe(74 + RECALL_TOOL_TOKENS);
     expect(plannedNext(state, MODEL, { estimator: "chars_4" })).toBe(74 + RECALL_TOOL_TOKENS);
   });
@@ -169,7 +169,7 @@ test("the running sum of the view is what a sum over all of it would be, whateve
       let state = viewing([]);
       for (const next of steps) {
         state = having(state, next);
-        expect([state.view.tokens, state.view.rough]).toEqual([viewOf(state.view).tokens, viewOf(state.view).rough]);
+        expect([state.view.tokens, state.view.rough]).toEqual([toWeighedView(state.view).tokens, toWeighedView(state.view).rough]);
       }
     }),
   );
@@ -187,7 +187,7 @@ describe("the ratio", () => {
 
   test("is this model's only", () => {
     const state = viewing([], { ratios: [{ model: "other", value: 2 }] });
-    expect([ratioOf(state, MODEL), ratioOf(state, "other")]).toEqual([1, 2]);
+    expect([toSessionRatio(state, MODEL), toSessionRatio(state, "other")]).toEqual([1, 2]);
   });
 
   test("moves by a fifth of the difference, by 0.15 at most at once, and stays within its bounds", () => {
@@ -207,8 +207,8 @@ describe("what a request may weigh", () => {
     [128_000, 512, 512],
     [null, 512, 0],
   ])("of a window of %s and an output of %i keeps %i free", (window, maxOutput, reserve) => {
-    expect(reserveOf({ window, maxOutput })).toBe(reserve);
-    expect(limitOf({ window, maxOutput })).toBe(window === null ? null : window - reserve);
+    expect(toReplyReserve({ window, maxOutput })).toBe(reserve);
+    expect(toRequestLimit({ window, maxOutput })).toBe(window === null ? null : window - reserve);
   });
 
   test.each([
@@ -217,8 +217,8 @@ describe("what a request may weigh", () => {
     ["yeoman", 8_192],
     ["balanced", 32_768],
   ])("of an unknown window under %s is that of %s", (policy, window) => {
-    expect(assumeWindow(limitsOf(null), policyOf(policy)).window).toBe(window);
-    expect(assumeWindow(limitsOf(5_000), policyOf(policy)).window).toBe(5_000);
+    expect(assumeWindow(limitsOf(null), toPolicy(policy)).window).toBe(window);
+    expect(assumeWindow(limitsOf(5_000), toPolicy(policy)).window).toBe(5_000);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Summaries as a chain: appended, merged when they outgrow their share, put right by the record now and then (docs/policy.md). */
 import { describe, expect, test } from "vitest";
-import { policyOf, toPolicyText } from "../../src/context/policy-choice";
-import { summaryCap } from "../../src/context/proposal";
+import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
+import { toSummaryCap } from "../../src/context/proposal";
 import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-events";
 import { id, item } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, RUNNING, rounds, summarizeOf, summaryOf } from "./planning";
@@ -107,11 +107,11 @@ describe("a new summary", () => {
   });
 
   test("weighs at most what the policy, the model's output and a quarter of the window allow", () => {
-    const oneclaw = policyOf("oneclaw");
+    const oneclaw = toPolicy("oneclaw");
     expect([
-      summaryCap(limitsOf(200_000, 64_000), oneclaw),
-      summaryCap(limitsOf(200_000, 700), oneclaw),
-      summaryCap(limitsOf(4_000, 2_000), oneclaw),
+      toSummaryCap(limitsOf(200_000, 64_000), oneclaw),
+      toSummaryCap(limitsOf(200_000, 700), oneclaw),
+      toSummaryCap(limitsOf(4_000, 2_000), oneclaw),
     ]).toEqual([2_048, 700, 1_000]);
   });
 

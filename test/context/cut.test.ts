@@ -4,7 +4,7 @@ import { findTail, keptTokens, viewGroups } from "../../src/context/cut";
 import { NewestGroups } from "../../src/context/groups";
 import type { PlanInput } from "../../src/context/plan";
 import type { Policy } from "../../src/context/policy";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import type { CompactionTrigger } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 function input(items: readonly ItemMeta[], { cut = "fits", trigger = "threshold", options = null, change = {} }: Asked = {}): PlanInput {
-  const base = policyOf("oneclaw");
+  const base = toPolicy("oneclaw");
   const policy = { ...base, keep: { ...base.keep, cut } };
   return { state: viewing(items, change), limits: limitsOf(16_000), policy, trigger, now: 0, options };
 }
@@ -130,7 +130,7 @@ describe("what is asked for by hand", () => {
 
   test("`keep_recent` is the budget, whatever the policy says", () => {
     expect(keptTokens(input(items, { trigger: "manual", options: options({ keep_recent: 777 }) }))).toBe(777);
-    const yeoman = { ...input(items, { options: options({ keep_recent: 1_000 }) }), policy: policyOf("yeoman") };
+    const yeoman = { ...input(items, { options: options({ keep_recent: 1_000 }) }), policy: toPolicy("yeoman") };
     expect(findTail(yeoman, keptTokens(yeoman))[0]?.from).toBe(11);
   });
 
@@ -150,10 +150,10 @@ describe("what is asked for by hand", () => {
 
 describe("the budget", () => {
   const budget = (policy: string, window: number, asked: Partial<PlanInput> = {}) =>
-    keptTokens({ ...input([]), policy: policyOf(policy), limits: limitsOf(window, 4_096), ...asked });
+    keptTokens({ ...input([]), policy: toPolicy(policy), limits: limitsOf(window, 4_096), ...asked });
 
   test("of a profile is its share of what a request may weigh, at most and at least what it says", () => {
-    const { ratio, max_tokens, min_tokens } = policyOf("economy").keep;
+    const { ratio, max_tokens, min_tokens } = toPolicy("economy").keep;
     const usable = 16_000 - 1_000;
     expect(budget("economy", 16_000)).toBe(Math.max(min_tokens, Math.min(Math.floor(usable * ratio), max_tokens ?? usable)));
     expect(budget("economy", 1_000_000)).toBe(max_tokens);

@@ -4,14 +4,14 @@ import {
   CACHE_TTL_MS,
   gainOf,
   INSTRUCTION_TOKENS,
-  priceOf,
-  rentOf,
+  toCacheReadCost,
+  toCompactionPrice,
   tokensAfter,
   tokensNow,
   type ViewSizes,
 } from "../../src/context/economy";
-import { rentOfCall } from "../../src/context/planner";
-import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { toCallCacheReadCost } from "../../src/context/planner";
+import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import type { Overlay } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, viewing } from "../support/builders";
@@ -50,19 +50,19 @@ describe("what a compaction changes", () => {
   });
 
   test("rent is the gain read once more from the cache", () => {
-    expect(rentOf(sizes, prices, 0)).toBeCloseTo(0.3 * 5_100);
+    expect(toCacheReadCost(sizes, prices, 0)).toBeCloseTo(0.3 * 5_100);
   });
 
   test("what lies before the cut but among the newest tokens that are wanted is no rent", () => {
-    expect(rentOf(sizes, prices, sizes.tail)).toBeCloseTo(0.3 * 5_100);
-    expect(rentOf(sizes, prices, sizes.tail + 1_100)).toBeCloseTo(0.3 * 4_000);
-    expect(rentOf(sizes, prices, sizes.tail + sizes.source + 1)).toBe(0);
+    expect(toCacheReadCost(sizes, prices, sizes.tail)).toBeCloseTo(0.3 * 5_100);
+    expect(toCacheReadCost(sizes, prices, sizes.tail + 1_100)).toBeCloseTo(0.3 * 4_000);
+    expect(toCacheReadCost(sizes, prices, sizes.tail + sizes.source + 1)).toBe(0);
   });
 });
 
 describe("the price of compacting now", () => {
   const price = (change: Partial<ViewSizes>, by: { warm: boolean; samePrefix: boolean; room?: number }) =>
-    priceOf({ ...sizes, ...change }, { prices, room: 30_000, ...by });
+    toCompactionPrice({ ...sizes, ...change }, { prices, room: 30_000, ...by });
   /** i · instruction + o · S. */
   const written = 3 * 400 + 15 * 900;
 
@@ -117,7 +117,7 @@ const limits = limitsOf(32_000, 4_000);
 const GAIN = 12_000 - 1_800;
 const K_TRANSCRIPT = 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
 const K_SAME_PREFIX = 0.1 * 12_000 + 400 + 5 * 1_800 + 0.9 * (4_000 + 1_800);
-const BETA = policyOf(policy).trigger.rent_factor ?? 0;
+const BETA = toPolicy(policy).trigger.rent_factor ?? 0;
 
 const talked = (change: Partial<SessionState["compaction"]> = {}): SessionState => {
   const state = withoutRecall(counted(viewing(chat(40, 400)), 16_000, 1_000));
@@ -129,12 +129,14 @@ const COLD = 1_000 + CACHE_TTL_MS;
 
 describe("rent is due", () => {
   test("a call pays the cached price of what a compaction would have removed", () => {
-    expect(rentOfCall({ state: talked(), limits, policy: policyOf(policy), now: WARM })).toBeCloseTo(0.1 * GAIN);
-    expect(rentOfCall({ state: talked(), limits, policy: policyOf("oneclaw"), now: WARM })).toBe(0);
+    expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy(policy), now: WARM })).toBeCloseTo(0.1 * GAIN);
+    expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy("oneclaw"), now: WARM })).toBe(0);
     // Of the newest 6,000 tokens 2,000 lie before the cut: they are wanted.
     const wanted = toPolicyText({ ...JSON.parse(policy), trigger: { rent_free_tokens: 6_000 } });
-    expect(rentOfCall({ state: talked(), limits, policy: policyOf(wanted), now: WARM })).toBeCloseTo(0.1 * (GAIN - 2_000));
-    expect(rentOfCall({ state: talked(), limits: limitsOf(null), policy: policyOf("balanced"), now: WARM })).toBeGreaterThanOrEqual(0);
+    expect(toCallCacheReadCost({ state: talked(), limits, policy: toPolicy(wanted), now: WARM })).toBeCloseTo(0.1 * (GAIN - 2_000));
+    expect(
+      toCallCacheReadCost({ state: talked(), limits: limitsOf(null), policy: toPolicy("balanced"), now: WARM }),
+    ).toBeGreaterThanOrEqual(0);
   });
 
   test("from β times the price on, which while the cache is warm is that of the turn's own prefix", () => {

@@ -1,10 +1,10 @@
 /** FEAT-011, edge cases, and what a hostile conversation makes of the plan: each has a defined outcome. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitOf, measureNext } from "../../src/context/budget";
+import { measureNext, toRequestLimit } from "../../src/context/budget";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { POLICY_NAMES } from "../../src/context/presets";
 import { truncateToolResult } from "../../src/context/tool-results";
 import { COMPACTION_TRIGGERS } from "../../src/domain/compaction-events";
@@ -12,7 +12,7 @@ import { id, item, play, result, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, planUnder, rungsOf, summarizeOf, summaryOf } from "./planning";
 
 const guard = (state: Parameters<typeof carriedOut>[0], window = 16_000) =>
-  planGuard({ state, limits: limitsOf(window), policy: policyOf("oneclaw") });
+  planGuard({ state, limits: limitsOf(window), policy: toPolicy("oneclaw") });
 
 describe.each(POLICY_NAMES)("under %s", (name) => {
   test.each(COMPACTION_TRIGGERS)("a session without messages has nothing to compact (%s)", (trigger) => {
@@ -52,7 +52,7 @@ describe("a session", () => {
   });
 
   test("exactly at the limit of a request is left alone, and one token above it is not", () => {
-    const limit = limitOf(limitsOf(16_000)) ?? 0;
+    const limit = toRequestLimit(limitsOf(16_000)) ?? 0;
     expect([guard(counted(viewing(chat(40, 370)), limit)).kind, guard(counted(viewing(chat(40, 370)), limit + 1)).kind]).toEqual([
       "none",
       "compact",
@@ -83,7 +83,7 @@ describe("a session", () => {
     expect(measureNext(state, "smaller-model").source).toBe("estimated");
     const plan = planUnder("oneclaw", state, { limits, trigger: "model_switch" });
     expect(summarizeOf(plan).range.to).toBe(34);
-    expect(measureNext(carriedOut(state, plan, { limits }), "smaller-model").tokens).toBeLessThanOrEqual(limitOf(limits) ?? 0);
+    expect(measureNext(carriedOut(state, plan, { limits }), "smaller-model").tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
   });
 
   test("of only results has nothing that may leave, and says what weighs most when it does not fit", () => {

@@ -2,17 +2,17 @@
 import { describe, expect, test } from "vitest";
 import { measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
 import {
-  type DraftInput,
-  draftByHand,
-  draftFromRungs,
-  draftFromSummary,
+  buildChangeFromRungs,
+  buildChangeFromSummary,
+  buildManualChange,
+  type EpochChangeInput,
   fitsAfter,
   isSmallerBySummary,
-} from "../../src/context/epoch-draft";
+} from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
 import type { Rung } from "../../src/context/plan";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { longest } from "../../src/context/reductions";
 import { planResults } from "../../src/context/results-rung";
 import { stateAfter } from "../../src/context/state-after";
@@ -30,7 +30,7 @@ const usage = { input: 4_000, output: 120, cached: 0, reasoning: 0 };
 
 /** A summary of 300 over 1 to 10, a system message, and chat of 100 each up to 20. */
 const state = withoutRecall(behind([summaryOf(1, 1, 10)], [item(11, "system", { tokens: 50 }), ...chat(9, 100, 12)]));
-const input = (change: Partial<DraftInput> = {}): DraftInput => ({
+const input = (change: Partial<EpochChangeInput> = {}): EpochChangeInput => ({
   state,
   limits,
   trigger: "threshold",
@@ -52,7 +52,7 @@ describe("a summary", () => {
     generation: 1,
     mode: "same_prefix",
   });
-  const drafted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input());
+  const drafted = buildChangeFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input());
 
   test("covers what was leased: items that leave, and those of the summaries it replaces", () => {
     expect(drafted).toMatchObject({
@@ -76,7 +76,10 @@ describe("a summary", () => {
 
   test("names the time of the oldest message that stays, and of the last one that goes when none does", () => {
     expect(drafted.ops[0]).toMatchObject({ boundary_timestamp: 18 });
-    const all = draftFromSummary({ summary, plan: { ...plan, range: { from: 1, to: 20 } }, overlay: id("ovl", 5), also: [] }, input());
+    const all = buildChangeFromSummary(
+      { summary, plan: { ...plan, range: { from: 1, to: 20 } }, overlay: id("ovl", 5), also: [] },
+      input(),
+    );
     expect(all.ops[0]).toMatchObject({ boundary_timestamp: 20 });
   });
 
@@ -106,7 +109,7 @@ describe("a summary", () => {
     const last = state.view.items.at(-1)?.position ?? 0;
     const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: last, input: 2_000, output: 0, reply_to: last, fixed: 0, at: 1 };
     const before = { ...state, anchor: { ...anchor, epoch: state.view.epoch, holds_in: state.view.epoch } };
-    const counted = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
+    const counted = buildChangeFromSummary({ summary, plan, overlay: id("ovl", 5), also: [] }, input({ state: before }));
     const share = stateAfter(state, counted.ops, "threshold").view.tokens / state.view.tokens;
     expect(counted.receipt).toMatchObject({ tokens_before: 2_000, tokens_after: 2_000 * share });
     // What stays was never counted by itself: it may be a quarter more or less.
@@ -119,13 +122,13 @@ describe("a summary", () => {
     [900, false],
   ])("of %i tokens in place of 900 makes the view smaller: %s, whatever else the change shortens", (tokens, smaller) => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
-    const { ops } = draftFromSummary({ summary: { ...summary, tokens }, plan, overlay: id("ovl", 5), also: [shorten] }, input());
+    const { ops } = buildChangeFromSummary({ summary: { ...summary, tokens }, plan, overlay: id("ovl", 5), also: [shorten] }, input());
     expect(isSmallerBySummary(state, ops)).toBe(smaller);
   });
 
   test("takes along what else the change rewrites", () => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 30 }], chars: 480, gain: 70, reason: "older results" };
-    const both = draftFromSummary({ summary, plan, overlay: id("ovl", 5), also: [shorten] }, input());
+    const both = buildChangeFromSummary({ summary, plan, overlay: id("ovl", 5), also: [shorten] }, input());
     expect(both.ops.map(({ op }) => op)).toEqual(["summarize", "shorten"]);
     expect(both.receipt.rungs.map(({ rung }) => rung)).toEqual(["summarize", "shorten"]);
     expect(stateAfter(state, both.ops, "threshold").view.tokens).toBe(40 + 50 + 200 + 30);
@@ -145,7 +148,7 @@ describe("rungs without a model", () => {
     const shorten: Rung = { rung: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000, gain: 9_000, reason: "too large" };
     const output = "a word of it ".repeat(5_000);
     const parts: readonly Part[] = [{ type: "tool_result", call_id: "call_1", name: "read", output, is_error: false }];
-    const weigh = (read: DraftInput["read"]) => draftFromRungs([shorten], input({ read })).ops;
+    const weigh = (read: EpochChangeInput["read"]) => buildChangeFromRungs([shorten], input({ read })).ops;
     const shown = estimateParts([
       { type: "tool_result", call_id: "call_1", name: "read", output: shortenToolResult(output, 1_000), is_error: false },
     ]);
@@ -153,7 +156,7 @@ describe("rungs without a model", () => {
       { op: "shorten", items: [{ position: 20, tokens: shown }], chars: 1_000 },
     ]);
     expect(shown).toBeLessThan(500);
-    const offered = draftFromRungs([shorten], input({ state: { ...state, settings: settings() }, read: () => parts })).ops;
+    const offered = buildChangeFromRungs([shorten], input({ state: { ...state, settings: settings() }, read: () => parts })).ops;
     const noticed = { ...parts[0], output: shortenToolResult(output, 1_000, "memory_query with from 20 and to 20 has all") } as Part;
     expect(offered).toMatchObject([{ items: [{ tokens: estimateParts([noticed]) }] }]);
     expect(weigh(() => [])).toEqual([{ op: "shorten", items: [{ position: 20, tokens: 1_000 }], chars: 1_000 }]);
@@ -163,7 +166,7 @@ describe("rungs without a model", () => {
     const drop: Rung = { rung: "drop", from: 12, to: 15, replaces: [], items: 4, gain: 500, reason: "it would not fit" };
     const given = input({ summarizer: null, economy: null, trigger: "guard" });
     const compaction = { ...given.state.compaction, breaker: { appended: 0, needed: 1 } };
-    const { ops, receipt } = draftFromRungs([drop], { ...given, state: { ...given.state, compaction } });
+    const { ops, receipt } = buildChangeFromRungs([drop], { ...given, state: { ...given.state, compaction } });
     expect(ops).toEqual([{ op: "drop", overlay: id("ovl", 9), from: 12, to: 15, replaces: [], items: 4 }]);
     expect(receipt).toMatchObject({
       model: null,
@@ -182,7 +185,7 @@ describe("rungs without a model", () => {
     const anchor = { epoch: 0, holds_in: 0, model: "test-model", up_to: 20, input: 1_250, output: 0, reply_to: 20, fixed: 0, at: 1_000 };
     const dear = { ...limits, prices: { ...prices, cache_write: 1.25 } };
     const drafted = (now: number) =>
-      draftFromRungs(
+      buildChangeFromRungs(
         [clear],
         input({ state: { ...state, anchor }, limits: dear, summarizer: null, economy: null, trigger: "results", now }),
       );
@@ -198,7 +201,7 @@ describe("rungs without a model", () => {
   test("are one operation each, in their order", () => {
     const clear: Rung = { rung: "clear_results", items: [{ position: 13, tokens: 64 }], gain: 1, reason: "old" };
     const evict: Rung = { rung: "evict_media", items: [{ position: 12, tokens: 24 }], gain: 1, reason: "old" };
-    expect(draftFromRungs([clear, evict], input()).ops.map(({ op }) => op)).toEqual(["clear_results", "evict_media"]);
+    expect(buildChangeFromRungs([clear, evict], input()).ops.map(({ op }) => op)).toEqual(["clear_results", "evict_media"]);
   });
 });
 
@@ -207,7 +210,7 @@ describe("a change by hand", () => {
   const reset = { op: "reset", to: 10, overlays: [], items: back, reduced: [] } as const;
 
   test("has no rungs, and costs all the same", () => {
-    const { receipt } = draftByHand([reset], input({ summarizer: null, economy: null, trigger: "manual" }));
+    const { receipt } = buildManualChange([reset], input({ summarizer: null, economy: null, trigger: "manual" }));
     expect(receipt).toMatchObject({ rungs: [], mode: null, dropped_items: 0, items_after: 20 });
     expect(receipt.economy).toEqual({
       read_cost_before: 0.1 * receipt.tokens_before,
@@ -233,8 +236,8 @@ describe("what a rung gains", () => {
 
   test.each([
     ["a summary", () => [talk, planUnder("oneclaw", talk)] as const],
-    ["a drop of the guard's", () => [talk, planGuard({ state: talk, limits: limitsOf(16_000), policy: policyOf("balanced") })] as const],
-    ["clearing", () => [worked, planResults({ state: worked, limits: limitsOf(64_000), policy: policyOf("odincode") })] as const],
+    ["a drop of the guard's", () => [talk, planGuard({ state: talk, limits: limitsOf(16_000), policy: toPolicy("balanced") })] as const],
+    ["clearing", () => [worked, planResults({ state: worked, limits: limitsOf(64_000), policy: toPolicy("odincode") })] as const],
   ])("by %s is what the tokens before and after differ by, and what the plan expected, all in one unit", (_what, planned) => {
     const [from, plan] = planned();
     if (plan.kind !== "compact") throw new Error(plan.kind);
@@ -242,8 +245,8 @@ describe("what a rung gains", () => {
     const covering = summarize && { ...summarize, mode: "transcript" as const };
     const text = { text: "They spoke.", tokens: summarize?.expected ?? 0 };
     const { receipt } = covering
-      ? draftFromSummary({ summary: text, plan: covering, overlay: id("ovl", 9), also: [] }, input({ state: from }))
-      : draftFromRungs(plan.rungs, input({ state: from }));
+      ? buildChangeFromSummary({ summary: text, plan: covering, overlay: id("ovl", 9), also: [] }, input({ state: from }))
+      : buildChangeFromRungs(plan.rungs, input({ state: from }));
     const gain = receipt.rungs.reduce((sum, rung) => sum + rung.gain, 0);
     expect(gain).toBeGreaterThan(1_000);
     expect(Math.abs(receipt.tokens_before - receipt.tokens_after - gain)).toBeLessThanOrEqual(2);
@@ -254,7 +257,10 @@ describe("what a rung gains", () => {
 test("what a draft does to a copy is not done to the session", () => {
   const before = structuredClone(state);
   const withTools: SessionState = behind([], rounds(3, 500, 1));
-  draftFromRungs([{ rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 1, reason: "old" }], input({ state: withTools }));
+  buildChangeFromRungs(
+    [{ rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 1, reason: "old" }],
+    input({ state: withTools }),
+  );
   expect(state).toEqual(before);
   expect(withTools.view.reduced).toEqual([]);
 });

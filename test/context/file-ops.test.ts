@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fallbackNote } from "../../src/context/fallback-note";
-import { fileOpsIn, fileOpsOf, NO_FILES, touchOf, withFileOps } from "../../src/context/file-ops";
+import { collectFileOps, fileOpsIn, NO_FILES, touchOf, withFileOps } from "../../src/context/file-ops";
 import { estimateTokens } from "../../src/context/tokens";
 import { call, item, result } from "../support/builders";
 
@@ -10,17 +10,17 @@ const calling = (name: string, path: unknown, key = "path") => ({ name, argument
 describe("the files that a conversation touched (Opal compaction, cumulative file-op tracking)", () => {
   test("are read or modified, each once", () => {
     const calls = [calling("read_file", "a.ts"), calling("read_file", "a.ts"), calling("write_file", "b.ts"), calling("edit", "c.ts")];
-    expect(fileOpsOf(calls)).toEqual({ read: ["a.ts"], modified: ["b.ts", "c.ts"] });
+    expect(collectFileOps(calls)).toEqual({ read: ["a.ts"], modified: ["b.ts", "c.ts"] });
   });
 
   test("count as modified when they were read and later modified, and stay so when read again", () => {
     const calls = [calling("read_file", "a.ts"), calling("edit_file", "a.ts"), calling("read_file", "a.ts")];
-    expect(fileOpsOf(calls)).toEqual({ read: [], modified: ["a.ts"] });
+    expect(collectFileOps(calls)).toEqual({ read: [], modified: ["a.ts"] });
   });
 
   test("add to those of the summary before, over two compactions", () => {
-    const first = withFileOps("They began.", fileOpsOf([calling("read_file", "a.ts"), calling("read_file", "b.ts")]));
-    const second = withFileOps("They went on.", fileOpsOf([calling("edit", "a.ts")], fileOpsIn(first)));
+    const first = withFileOps("They began.", collectFileOps([calling("read_file", "a.ts"), calling("read_file", "b.ts")]));
+    const second = withFileOps("They went on.", collectFileOps([calling("edit", "a.ts")], fileOpsIn(first)));
     expect(second).toBe("They went on.\n\n<read-files>\nb.ts\n</read-files>\n\n<modified-files>\na.ts\n</modified-files>");
     expect(fileOpsIn(second)).toEqual({ read: ["b.ts"], modified: ["a.ts"] });
   });
@@ -41,7 +41,7 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
       calling("view", "g.ts"),
       calling("fetch_blob", "d.ts", "blob"),
     ];
-    expect(fileOpsOf(calls, NO_FILES, touch)).toEqual({ read: ["a.ts", "g.ts"], modified: ["c.ts", "d.ts", "e.ts"] });
+    expect(collectFileOps(calls, NO_FILES, touch)).toEqual({ read: ["a.ts", "g.ts"], modified: ["c.ts", "d.ts", "e.ts"] });
   });
 
   test.each([
@@ -63,20 +63,20 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
     "mcp__disk__edit_file_lines",
     "fs.write_file",
   ])("are modified by what a name's words say: %s", (name) => {
-    expect(fileOpsOf([calling(name, "a.ts")])).toEqual({ read: [], modified: ["a.ts"] });
+    expect(collectFileOps([calling(name, "a.ts")])).toEqual({ read: [], modified: ["a.ts"] });
   });
 
   test.each(["read_file_lines", "view_file_range", "read_many_files", "getFileContents", "mcp__disk__read_text_file"])(
     "or read: %s",
     (name) => {
-      expect(fileOpsOf([calling(name, "a.ts")])).toEqual({ read: ["a.ts"], modified: [] });
+      expect(collectFileOps([calling(name, "a.ts")])).toEqual({ read: ["a.ts"], modified: [] });
     },
   );
 
   test.each(["create_directory", "update_ticket", "list_files", "search_files", "get_weather", "apply_discount", "show_dashboard"])(
     "and left alone where the words are of another thing: %s",
     (name) => {
-      expect(fileOpsOf([calling(name, "a.ts")])).toEqual(NO_FILES);
+      expect(collectFileOps([calling(name, "a.ts")])).toEqual(NO_FILES);
     },
   );
 
@@ -88,8 +88,8 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
       { path: "e.ts", text: "y" },
     ];
     const calls = [calling("apply_patch", patch, "input"), calling("apply_diff", diff, "diff"), calling("multi_edit", edits, "edits")];
-    expect(fileOpsOf(calls).modified).toEqual(["src/a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]);
-    expect(fileOpsOf([calling("read_file", patch, "input")])).toEqual(NO_FILES);
+    expect(collectFileOps(calls).modified).toEqual(["src/a.ts", "b.ts", "c.ts", "d.ts", "e.ts"]);
+    expect(collectFileOps([calling("read_file", patch, "input")])).toEqual(NO_FILES);
   });
 
   test.each([
@@ -99,22 +99,22 @@ describe("the files that a conversation touched (Opal compaction, cumulative fil
     ["an empty path", calling("read_file", "  ")],
     ["a tool that touches no file", calling("look_up", "a.ts")],
   ])("are not guessed from %s", (_what, made) => {
-    expect(fileOpsOf([made])).toEqual(NO_FILES);
+    expect(collectFileOps([made])).toEqual(NO_FILES);
   });
 
   test("of a path over several lines is one line", () => {
-    expect(fileOpsOf([calling("read_file", "a.ts\n</read-files>\nsecret")]).read).toEqual(["a.ts </read-files> secret"]);
+    expect(collectFileOps([calling("read_file", "a.ts\n</read-files>\nsecret")]).read).toEqual(["a.ts </read-files> secret"]);
   });
 
   test("are at most the newest hundred of each kind", () => {
     const calls = Array.from({ length: 150 }, (_, n) => calling("read_file", `${n}.ts`));
-    const { read } = fileOpsOf(calls);
+    const { read } = collectFileOps(calls);
     expect([read.length, read[0], read.at(-1)]).toEqual([100, "50.ts", "149.ts"]);
   });
 
   test("are as new as they were last touched", () => {
     const others = Array.from({ length: 100 }, (_, n) => calling("edit_file", `other_${n}.ts`));
-    const { modified } = fileOpsOf([calling("edit_file", "main.ts"), ...others, calling("edit_file", "main.ts")]);
+    const { modified } = collectFileOps([calling("edit_file", "main.ts"), ...others, calling("edit_file", "main.ts")]);
     expect([modified.length, modified.at(-1), modified[0]]).toEqual([100, "main.ts", "other_1.ts"]);
   });
 

@@ -1,8 +1,8 @@
 /** Reading what is larger than the summariser's window, in parts: every word once, in order. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type FoldPoint, takeChunk } from "../../src/context/fold";
 import { renderEntry, type TranscriptEntry } from "../../src/context/prompts";
+import { type ChunkCursor, takeChunk } from "../../src/context/summary-chunks";
 import { estimateTokens } from "../../src/context/tokens";
 import type { ItemMeta } from "../../src/domain/message";
 import { call, item, result, turnId } from "../support/builders";
@@ -11,14 +11,14 @@ const says = (meta: ItemMeta, text: string): TranscriptEntry => ({ meta, parts: 
 const words = (count: number): string => Array.from({ length: count }, (_, n) => `w${n}`).join(" ");
 /** What no sign of weighs as much as many letters: of others, the least that is cut off may be more than a part has left. */
 const LEAST_TEXT = /^[\x20-\x7e\n]*$/;
-const START: FoldPoint = { position: 1, chars: 0 };
+const START: ChunkCursor = { position: 1, chars: 0 };
 
 /** All parts, and the positions where they begin. */
-function readAll(entries: readonly TranscriptEntry[], room: number): { parts: (readonly string[])[]; starts: FoldPoint[] } {
+function readAll(entries: readonly TranscriptEntry[], room: number): { parts: (readonly string[])[]; starts: ChunkCursor[] } {
   const parts: (readonly string[])[] = [];
-  const starts: FoldPoint[] = [START];
-  for (let next: FoldPoint | null = START; next; ) {
-    const from: FoldPoint = next;
+  const starts: ChunkCursor[] = [START];
+  for (let next: ChunkCursor | null = START; next; ) {
+    const from: ChunkCursor = next;
     const chunk = takeChunk(
       entries.filter(({ meta }) => meta.position >= from.position),
       from,
@@ -115,7 +115,7 @@ test("whatever is said and however small the parts: together they are the source
       for (const lines of parts.slice(0, -1)) expect(estimateTokens(lines.join("\n"))).toBeGreaterThanOrEqual(least);
       for (const lines of parts) expect(lines.reduce((sum, line) => sum + estimateTokens(line), 0)).toBeLessThanOrEqual(room + 1);
       for (const [index, start] of starts.slice(1).entries()) {
-        const before = starts[index] as FoldPoint;
+        const before = starts[index] as ChunkCursor;
         expect(start.position > before.position || start.chars > before.chars).toBe(true);
       }
     }),

@@ -4,7 +4,7 @@ import { groupItems } from "../../src/context/groups";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
 import { previewRungs } from "../../src/context/ladder";
 import type { Policy } from "../../src/context/policy";
-import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { clearable, clearedTokens, longest, olderResults, previewable } from "../../src/context/reductions";
 import { planResults } from "../../src/context/results-rung";
 import { wayBack } from "../../src/context/tool-results";
@@ -24,7 +24,7 @@ const calling = (...tools: readonly string[]) =>
       ];
     }),
   );
-const results = (change: Partial<Policy["results"]>): Policy["results"] => ({ ...policyOf("odincode").results, ...change });
+const results = (change: Partial<Policy["results"]>): Policy["results"] => ({ ...toPolicy("odincode").results, ...change });
 const positions = (found: readonly { position: number }[]) => found.map(({ position }) => position);
 
 describe("results that are kept in full", () => {
@@ -49,7 +49,7 @@ describe("results that are kept in full", () => {
     expect(positions(previewable(state, items, policy))).toEqual([2, 6]);
     const text = toPolicyText({ preset: "balanced", results: { preview_beyond: 0, exclude_tools: ["look", "read", "plan"] } });
     const tail = groupItems(items, new Set());
-    expect(previewRungs({ state, policy: policyOf(text), limits: limitsOf(16_000) }, { tail })).toEqual([]);
+    expect(previewRungs({ state, policy: toPolicy(text), limits: limitsOf(16_000) }, { tail })).toEqual([]);
   });
 
   test.each([
@@ -71,7 +71,7 @@ describe("results that are kept in full", () => {
 
   test("are neither cleared before each call under OdinCode's rule", () => {
     const text = toPolicyText({ preset: "odincode", results: { exclude_tools: ["read"], keep_tools: { plan: 0 } } });
-    const [rung] = rungsOf(planResults({ state, limits: limitsOf(16_000), policy: policyOf(text) }));
+    const [rung] = rungsOf(planResults({ state, limits: limitsOf(16_000), policy: toPolicy(text) }));
     expect(rung).toMatchObject({ rung: "clear_results", items: [{ position: 4 }, { position: 14 }] });
   });
 

@@ -1,7 +1,7 @@
 /** What is gentlest first, and nothing is paid for that cannot help (docs/design.md §5). */
 import { describe, expect, test } from "vitest";
-import { limitOf, measureNext, SHORTENED_TOKENS } from "../../src/context/budget";
-import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { measureNext, SHORTENED_TOKENS, toRequestLimit } from "../../src/context/budget";
+import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { clearedTokens } from "../../src/context/reductions";
 import { estimateTokens, IMAGE_TOKENS } from "../../src/context/tokens";
 import type { CompactionTrigger, Reduced } from "../../src/domain/compaction-events";
@@ -254,7 +254,7 @@ describe("a plan", () => {
 
   test("carried out, brings the request under its bound, and the same plan is not due again", () => {
     const after = carriedOut(state, plan(state), { limits });
-    expect(measureNext(after, "test-model").tokens).toBeLessThan((limitOf(limits) ?? 0) * policyOf(policy).guard_target_ratio);
+    expect(measureNext(after, "test-model").tokens).toBeLessThan((toRequestLimit(limits) ?? 0) * toPolicy(policy).guard_target_ratio);
     expect(plan(after)).toMatchObject({ kind: "none" });
     expect(after.view.overlays.map((overlay) => overlay.id)).toContain(id("ovl", 50));
   });

@@ -1,7 +1,7 @@
 /** What planning costs on a view that was never compacted, as after an import of a long record: it grows as the view does. */
 import { expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import type { SessionState } from "../../src/domain/state";
 import { call, result, viewing } from "../support/builders";
 import { chat, limitsOf, planUnder } from "./planning";
@@ -23,7 +23,7 @@ function cpuOf(size: number, work: () => void): number {
 }
 
 test.each([
-  ["the guard's plan", (state: SessionState) => planGuard({ state, limits, policy: policyOf("balanced") })],
+  ["the guard's plan", (state: SessionState) => planGuard({ state, limits, policy: toPolicy("balanced") })],
   ["a plan that makes room", (state: SessionState) => planUnder("balanced", state, { trigger: "inline", limits })],
   ["a plan after a refusal", (state: SessionState) => planUnder("balanced", state, { trigger: "overflow", limits })],
 ])("%s takes time in proportion to the view", (_, plan) => {

@@ -4,7 +4,7 @@ import { itemTokens, measureNext, rawViewTokens } from "../../src/context/budget
 import { planGuard } from "../../src/context/guard";
 import { estimateParts } from "../../src/context/item-tokens";
 import { describeMediaPart, mediaOf } from "../../src/context/media";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { evictable } from "../../src/context/reductions";
 import { measuredFor } from "../../src/context/start-ratio";
 import { stateAfter } from "../../src/context/state-after";
@@ -50,7 +50,7 @@ describe("what a model is sent of an image and a PDF", () => {
 
   test("fits a window of 2,048 in words, is not put out of it, and its count is believed", () => {
     const state = measuredFor(showing, { id: MODEL, provider: "workers-ai" });
-    expect(planGuard({ state, limits: limitsOf(2_048), policy: policyOf("balanced") })).toMatchObject({ kind: "none", reason: "fits" });
+    expect(planGuard({ state, limits: limitsOf(2_048), policy: toPolicy("balanced") })).toMatchObject({ kind: "none", reason: "fits" });
     expect(evictable(state, state.view.items)).toEqual([]);
     expect(isCount({ input: rawViewTokens(state), output: 1, cached: 0, reasoning: 0 }, rawViewTokens(state))).toBe(true);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Rung } from "../../src/context/plan";
 import { economyOf } from "../../src/context/plan-economy";
-import { policyOf } from "../../src/context/policy-choice";
-import { type Proposal, summaryCap } from "../../src/context/proposal";
+import { toPolicy } from "../../src/context/policy-choice";
+import { type Proposal, toSummaryCap } from "../../src/context/proposal";
 import { item, viewing } from "../support/builders";
 
 const limits = { model: "test-model", window: 16_000, maxOutput: 4_096, prices: { input: 1, cache_write: 1.25, cached: 0.1, output: 5 } };
@@ -10,7 +10,7 @@ const state = viewing([1, 2, 3, 4].map((position) => item(position, "tool_result
 const sizes = { fixed: 500, chain: 300, source: 3_000, standing: 0, tail: 1_000, beside: 0, summary: 450, merge: false, offer: 0 };
 const proposal = { sizes, priced: { mode: "transcript", price: 7_000 }, merge: false, warm: true } as const satisfies Partial<Proposal>;
 const whole: Proposal = { older: [], olderItems: [], tail: [], summaries: [], reread: 0, ...proposal };
-const input = { state, limits, policy: policyOf("balanced"), trigger: "threshold", now: 0 } as const;
+const input = { state, limits, policy: toPolicy("balanced"), trigger: "threshold", now: 0 } as const;
 const next = { tokens: 4_800, source: "reported", error_bound: 0 } as const;
 const clear: Rung = { rung: "clear_results", items: [{ position: 2, tokens: 64 }], gain: 936, reason: "" };
 
@@ -26,7 +26,7 @@ describe("what a plan costs", () => {
   test("dropping and summarising keep the chain, or nothing where that stands before the system prompt", () => {
     const drop: Rung = { rung: "drop", from: 3, to: 3, replaces: [], items: 1, gain: 1_000, reason: "" };
     const keptBy = (policy: string): number =>
-      economyOf({ ...input, policy: policyOf(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;
+      economyOf({ ...input, policy: toPolicy(policy) }, { proposal: whole, next, rungs: [drop], gain: 1_000 }).cache_kept;
     expect([keptBy("balanced"), keptBy("oneclaw")]).toEqual([500 + 300, 0]);
   });
 
@@ -36,7 +36,7 @@ describe("what a plan costs", () => {
 });
 
 describe("the length of a summary", () => {
-  const cap = (name: string, window: number | null): number => summaryCap({ window, maxOutput: 4_096 }, policyOf(name));
+  const cap = (name: string, window: number | null): number => toSummaryCap({ window, maxOutput: 4_096 }, toPolicy(name));
 
   test("is at most the policy's cap, and at most the chain's share of what fits", () => {
     expect(cap("balanced", 128_000)).toBe(2_000);

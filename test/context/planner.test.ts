@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitOf, measureNext, reserveOf } from "../../src/context/budget";
+import { measureNext, toReplyReserve, toRequestLimit } from "../../src/context/budget";
 import { viewGroups } from "../../src/context/cut";
-import { draftFromRungs } from "../../src/context/epoch-draft";
+import { buildChangeFromRungs } from "../../src/context/epoch-change";
 import { planGuard } from "../../src/context/guard";
 import { planCompaction } from "../../src/context/planner";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { call, countingIds, id, item, result, viewing } from "../support/builders";
 
-const policy = policyOf("oneclaw");
+const policy = toPolicy("oneclaw");
 const limits = { model: "test-model", window: 16_000, maxOutput: 1_024, prices: null };
 const plan = (state: SessionState, change = {}) =>
   planCompaction({ state, limits: { ...limits, ...change }, policy, trigger: "threshold", now: 0 });
@@ -53,7 +53,7 @@ describe("what the next request weighs", () => {
   test.each(["oneclaw", "balanced"] as const)("a plan says it in the unit of the context report, whatever starts it (%s)", (name) => {
     const dense = viewing(chat(40, 400).map((each) => ({ ...each, rough: 100 })));
 
-    const dryRun = planCompaction({ state: dense, limits, policy: policyOf(name), trigger: "manual", now: 0 });
+    const dryRun = planCompaction({ state: dense, limits, policy: toPolicy(name), trigger: "manual", now: 0 });
 
     if (dryRun.kind !== "compact") throw new Error(dryRun.kind);
     expect(dryRun.next).toEqual(measureNext(dense, "test-model"));
@@ -63,9 +63,9 @@ describe("what the next request weighs", () => {
   });
 
   test("the reserve is the least of the model's output, 4,096 and a sixteenth of the window", () => {
-    expect(reserveOf(limits)).toBe(1_000);
-    expect(reserveOf({ ...limits, window: 200_000, maxOutput: 64_000 })).toBe(4_096);
-    expect(reserveOf({ ...limits, window: 128_000, maxOutput: 512 })).toBe(512);
+    expect(toReplyReserve(limits)).toBe(1_000);
+    expect(toReplyReserve({ ...limits, window: 200_000, maxOutput: 64_000 })).toBe(4_096);
+    expect(toReplyReserve({ ...limits, window: 128_000, maxOutput: 512 })).toBe(512);
   });
 });
 
@@ -139,7 +139,7 @@ describe("the guard", () => {
     ["balanced", 15_000, [{ rung: "drop", from: 1 }]],
   ])("under %s drops a system message of %i tokens that the policy keeps only when nothing else is left", (name, tokens, drops) => {
     const state = viewing([item(1, "system", { tokens }), ...chat(20, 900).map((each) => ({ ...each, position: each.position + 1 }))]);
-    expect(planGuard({ state, limits, policy: policyOf(name) })).toMatchObject({ kind: "compact", rungs: drops });
+    expect(planGuard({ state, limits, policy: toPolicy(name) })).toMatchObject({ kind: "compact", rungs: drops });
   });
 
   const guard = (state: SessionState, change = {}) => planGuard({ state, limits: { ...limits, ...change }, policy });
@@ -190,7 +190,7 @@ describe("the guard", () => {
           const planned = guard(state);
           if (planned.kind !== "compact") return;
           const after = apply(state, planned.rungs);
-          expect(measureNext(after, "test-model").tokens).toBeLessThanOrEqual(limitOf(limits) ?? 0);
+          expect(measureNext(after, "test-model").tokens).toBeLessThanOrEqual(toRequestLimit(limits) ?? 0);
           expect(
             after.view.items.some((entry) => entry.position === state.view.items.findLast((known) => known.kind === "user")?.position),
           ).toBe(true);
@@ -202,9 +202,9 @@ describe("the guard", () => {
   });
 });
 
-function apply(state: SessionState, rungs: Parameters<typeof draftFromRungs>[0]): SessionState {
+function apply(state: SessionState, rungs: Parameters<typeof buildChangeFromRungs>[0]): SessionState {
   const newId = countingIds();
-  const change = draftFromRungs(rungs, {
+  const change = buildChangeFromRungs(rungs, {
     state,
     limits,
     trigger: "guard",

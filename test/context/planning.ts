@@ -1,14 +1,14 @@
 /** What tests of planning share: conversations by their weights, a plan under a policy, and the state after one. */
 import type { ModelLimits } from "../../src/context/budget";
-import { draftFromRungs, draftFromSummary } from "../../src/context/epoch-draft";
+import { buildChangeFromRungs, buildChangeFromSummary } from "../../src/context/epoch-change";
 import type { Plan, PlanInput, Rung, SummarizeRung } from "../../src/context/plan";
 import { planCompaction } from "../../src/context/planner";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import type { Overlay } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
 import { fixedTokens, type SessionState } from "../../src/domain/state";
-import { viewOf } from "../../src/domain/view";
+import { toWeighedView } from "../../src/domain/view";
 import { call, id, item, result, turnId, viewing } from "../support/builders";
 
 export const MODEL = "test-model";
@@ -58,7 +58,7 @@ export const summaryOf = (n: number, from: number, to: number, tokens = 300, gen
 
 export const behind = (overlays: readonly Overlay[], items: readonly ItemMeta[], change: Partial<SessionState> = {}): SessionState => {
   const state = viewing(items);
-  return { ...state, view: viewOf({ ...state.view, overlays }), ...change };
+  return { ...state, view: toWeighedView({ ...state.view, overlays }), ...change };
 };
 
 /** `memory_query` is never offered: for tests of what else weighs (`recall-weight.test.ts` has what it does). */
@@ -80,7 +80,7 @@ type Asked = Partial<Omit<PlanInput, "state" | "policy">>;
 
 /** By the soft trigger and with a cold cache, if nothing else is said. */
 export const planUnder = (policy: string, state: SessionState, { limits = limitsOf(16_000), ...asked }: Asked = {}): Plan =>
-  planCompaction({ state, limits, policy: policyOf(policy), trigger: "threshold", now: 10 ** 12, ...asked });
+  planCompaction({ state, limits, policy: toPolicy(policy), trigger: "threshold", now: 10 ** 12, ...asked });
 
 export const rungsOf = (plan: Plan): readonly Rung[] => (plan.kind === "compact" ? plan.rungs : []);
 
@@ -99,7 +99,9 @@ export function carriedOut(state: SessionState, plan: Plan, { tokens = 200, limi
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const also = plan.rungs.filter((step) => step.rung !== "summarize");
   const summary = { text: "They spoke.", tokens };
-  const change = rung ? draftFromSummary({ summary, plan: rung, overlay: newOverlay(), also }, input) : draftFromRungs(plan.rungs, input);
+  const change = rung
+    ? buildChangeFromSummary({ summary, plan: rung, overlay: newOverlay(), also }, input)
+    : buildChangeFromRungs(plan.rungs, input);
   const event = { type: "EpochChanged", epoch: change.base_epoch + 1, trigger, compaction: id("cmp", n), ...change } as const;
   return evolve(state, { ...event, seq: state.seq + 1, at: 1 });
 }

@@ -7,8 +7,8 @@ import {
   parseLevel,
   parsePolicyText,
   policyChoiceSchema,
-  policyOf,
   resolvePolicy,
+  toPolicy,
   toPolicyText,
 } from "../../src/context/policy-choice";
 import { policyParameters } from "../../src/context/policy-parameters";
@@ -57,14 +57,14 @@ describe("the nearer choice", () => {
 
 describe("a policy as settings store it", () => {
   test.each(POLICY_NAMES)("is the preset %s by its name", (name) => {
-    expect(policyOf(name)).toEqual(presets[name]);
+    expect(toPolicy(name)).toEqual(presets[name]);
     expect(toPolicyText(name)).toBe(name);
   });
 
   test("comes back from its text", () => {
     const choice = { preset: "opal", keep: { ratio: 0.3 } } as const;
     expect(parsePolicyText(toPolicyText(choice))).toEqual(choice);
-    expect(policyOf(toPolicyText(choice)).keep).toEqual({ ...presets.opal.keep, ratio: 0.3 });
+    expect(toPolicy(toPolicyText(choice)).keep).toEqual({ ...presets.opal.keep, ratio: 0.3 });
   });
 
   test.each([
@@ -78,7 +78,7 @@ describe("a policy as settings store it", () => {
     ["a list", "[]"],
     ["a name of an object's own", "constructor"],
   ])("is the default when it is %s", (_what, text) => {
-    expect(policyOf(text)).toEqual(presets[DEFAULT_POLICY]);
+    expect(toPolicy(text)).toEqual(presets[DEFAULT_POLICY]);
   });
 });
 

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import type { Plan } from "../../src/context/plan";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { POLICY_NAMES } from "../../src/context/presets";
 import { planResults } from "../../src/context/results-rung";
 import { buildView, type ViewInput } from "../../src/context/view";
@@ -46,14 +46,14 @@ class Session {
 
   /** What has to happen before a call, as the turn does it. */
   prepare(): void {
-    const policy = policyOf(this.#policy);
+    const policy = toPolicy(this.#policy);
     this.change(planResults({ state: this.state, limits, policy }));
     for (let round = 0; round < 3; round++) this.change(planGuard({ state: this.state, limits, policy }));
   }
 
   #viewInput(): ViewInput {
     const { overlays, items, reduced } = this.state.view;
-    const policy = policyOf(this.#policy);
+    const policy = toPolicy(this.#policy);
     return {
       system: "Be kind.",
       pins: ["The order is 4711."],

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
 import { estimateRough } from "../../src/context/item-tokens";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { presets } from "../../src/context/presets";
-import { summaryCap } from "../../src/context/proposal";
+import { toSummaryCap } from "../../src/context/proposal";
 import { planResults } from "../../src/context/results-rung";
 import { buildView } from "../../src/context/view";
 import type { ItemMeta, Part } from "../../src/domain/message";
@@ -20,7 +20,7 @@ describe("oneclaw (RFC-011, FEAT-011)", () => {
 
   test("asks for at most 2,048 tokens, twice at most, 15 seconds each; then it trims", () => {
     expect([summary.max_tokens, summary.attempts, summary.timeout_ms, on_failure]).toEqual([2_048, 2, 15_000, "drop"]);
-    expect(summaryCap(limitsOf(128_000, 16_384), presets.oneclaw)).toBe(2_048);
+    expect(toSummaryCap(limitsOf(128_000, 16_384), presets.oneclaw)).toBe(2_048);
   });
 
   test("stores 30,000 characters of a result, and looks after a response", () => {
@@ -160,7 +160,7 @@ describe("opal", () => {
 
 describe("odincode", () => {
   const limits = limitsOf(16_000);
-  const policy = policyOf("odincode");
+  const policy = toPolicy("odincode");
   const plan = (state: SessionState) => planResults({ state, limits, policy });
   const five = [item(1, "user"), ...rounds(5, 400, 2)];
 

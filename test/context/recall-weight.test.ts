@@ -1,16 +1,16 @@
 /** `memory_query` comes with the first thing that leaves the view: whoever plans a change plans what stays with it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitOf, measureNext, PADDING, rawViewTokens, recallToCome } from "../../src/context/budget";
-import { priceOf, tokensAfter, UNKNOWN_PRICES } from "../../src/context/economy";
+import { measureNext, PADDING, rawViewTokens, toPendingRecallTokens, toRequestLimit } from "../../src/context/budget";
+import { toCompactionPrice, tokensAfter, UNKNOWN_PRICES } from "../../src/context/economy";
 import { planGuard } from "../../src/context/guard";
 import { keptPrefix } from "../../src/context/kept-prefix";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { propose } from "../../src/context/proposal";
 import { recallTool } from "../../src/context/recall-tool";
 import { planResults } from "../../src/context/results-rung";
+import { buildResetOp } from "../../src/context/revert-reset";
 import { stateAfter } from "../../src/context/state-after";
-import { resetOp } from "../../src/context/take-back";
 import { estimateTokens } from "../../src/context/tokens";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import { fixedTokens, isRecallOffered, RECALL_TOOL_TOKENS, recallToolTokens, type SessionState } from "../../src/domain/state";
@@ -18,7 +18,7 @@ import { id, item, settings, viewing } from "../support/builders";
 import { behind, carriedOut, chat, counted, limitsOf, MODEL, planUnder, rounds, summaryOf, withoutRecall } from "./planning";
 
 const guard = (state: ReturnType<typeof viewing>, window: number) =>
-  planGuard({ state, limits: limitsOf(window), policy: policyOf("balanced") });
+  planGuard({ state, limits: limitsOf(window), policy: toPolicy("balanced") });
 
 /** A session whose requests name it, and one that an older build opened. */
 const naming = (session: SessionState["session"], state = viewing([])): SessionState => ({
@@ -65,7 +65,7 @@ describe("the definition of memory_query", () => {
     const [older, named] = [cut, naming(id("ses", 7), cut)].map((state) => fixedTokens(state));
     expect(named).toBe(recallToolTokens(naming(id("ses", 7))));
     expect(named).toBeGreaterThan(older ?? 0);
-    expect(recallToCome(naming(id("ses", 7)))).toBe(named);
+    expect(toPendingRecallTokens(naming(id("ses", 7)))).toBe(named);
   });
 
   test("weighs in the request as soon as something is out of the view or shown as less, and not before", () => {
@@ -84,7 +84,7 @@ describe("what the guard leaves fits with it", () => {
         const plan = guard(state, window);
         if (plan.kind !== "compact") return;
         const after = measureNext(carriedOut(state, plan, { limits: limitsOf(window) }), MODEL);
-        expect(after.tokens).toBeLessThanOrEqual(limitOf(limitsOf(window)) ?? 0);
+        expect(after.tokens).toBeLessThanOrEqual(toRequestLimit(limitsOf(window)) ?? 0);
       }),
     );
   });
@@ -108,7 +108,7 @@ describe("a plan counts it once: with the first change", () => {
   const first = viewing([...rounds(30, 400, 1), ...chat(2, 400, 61)]);
   const later = behind([summaryOf(1, 1, 4)], first.view.items.slice(4));
   const input = (state: typeof first) =>
-    ({ state, limits: limitsOf(16_000), policy: policyOf("balanced"), trigger: "threshold", now: 0 }) as const;
+    ({ state, limits: limitsOf(16_000), policy: toPolicy("balanced"), trigger: "threshold", now: 0 }) as const;
 
   test("in what stays, in what clearing leaves, and in what the provider's cache must write again", () => {
     const sizes = propose(input(first))?.sizes;
@@ -117,9 +117,9 @@ describe("a plan counts it once: with the first change", () => {
     expect(propose(input(later))?.sizes.offer).toBe(0);
     expect(tokensAfter(sizes) - tokensAfter({ ...sizes, offer: 0 })).toBe(RECALL_TOOL_TOKENS);
     const price = (offer: number) =>
-      priceOf({ ...sizes, fixed: 500, offer }, { prices: UNKNOWN_PRICES, warm: true, samePrefix: false, room: 10 ** 6 }).price;
+      toCompactionPrice({ ...sizes, fixed: 500, offer }, { prices: UNKNOWN_PRICES, warm: true, samePrefix: false, room: 10 ** 6 }).price;
     expect(price(RECALL_TOOL_TOKENS) - price(0)).toBeCloseTo(0.9 * (500 + RECALL_TOOL_TOKENS));
-    const cleared = planResults({ state: first, limits: limitsOf(16_000), policy: policyOf("odincode") });
+    const cleared = planResults({ state: first, limits: limitsOf(16_000), policy: toPolicy("odincode") });
     if (cleared.kind !== "compact") throw new Error("nothing is cleared");
     const gain = cleared.rungs.reduce((sum, rung) => sum + rung.gain, 0);
     expect(cleared.expected.tokens).toBe(cleared.next.tokens - gain + RECALL_TOOL_TOKENS);
@@ -159,7 +159,7 @@ describe("a reset that brings everything back", () => {
     // Of the guard's target 1,000 raw tokens, which the messages fill.
     const limits = limitsOf(Math.ceil((1_000 * PADDING) / 0.75 / (15 / 16)) + 1);
     const reset = () =>
-      resetOp({ state, limits, policy: policyOf("balanced"), history: items.toReversed(), newOverlay: () => id("ovl", 9) });
+      buildResetOp({ state, limits, policy: toPolicy("balanced"), history: items.toReversed(), newOverlay: () => id("ovl", 9) });
     expect(reset()).toMatchObject({ overlays: [], items: { length: 8 } });
     const after = stateAfter(state, [reset()], "manual");
     expect([isRecallOffered(after), rawViewTokens(after)]).toEqual([false, 1_000]);

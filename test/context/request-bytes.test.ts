@@ -1,7 +1,7 @@
 /** No request is larger than what is held in memory, whatever the window and the policy. */
 import { describe, expect, test } from "vitest";
 import { planGuard } from "../../src/context/guard";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import { contentBytes, itemBytes, MAX_CONTENT_BYTES, MAX_REQUEST_BYTES, MAX_WEIGHT, weighText } from "../../src/context/request-bytes";
 import { MESSAGE_OVERHEAD_TOKENS } from "../../src/context/tokens";
 import { utf8Bytes } from "../../src/lib/text-bytes";
@@ -11,7 +11,7 @@ import { carriedOut, limitsOf } from "./planning";
 const large = (count: number, bytes: number) =>
   viewing(Array.from({ length: count }, (_, n) => item(n + 1, n % 2 ? "assistant" : "user", { bytes, tokens: bytes / 4 })));
 const guard = (state: ReturnType<typeof large>, window: number | null) =>
-  planGuard({ state, limits: limitsOf(window), policy: policyOf("oneclaw") });
+  planGuard({ state, limits: limitsOf(window), policy: toPolicy("oneclaw") });
 
 /** Of the record, with what frames it, exactly as much as may be. */
 const exactly = (count: number) => {

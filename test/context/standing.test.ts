@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rawViewTokens } from "../../src/context/budget";
-import { policyOf, toPolicyText } from "../../src/context/policy-choice";
+import { toPolicy, toPolicyText } from "../../src/context/policy-choice";
 import { FIRST_SUMMARY_SHARE, propose } from "../../src/context/proposal";
 import type { ItemMeta } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
-import { appendToView, viewOf } from "../../src/domain/view";
+import { appendToView, toWeighedView } from "../../src/domain/view";
 import { item, viewing } from "../support/builders";
 import { carriedOut, chat, limitsOf, planUnder, summarizeOf, withoutRecall } from "./planning";
 
@@ -17,7 +17,7 @@ const keeping = (system_messages: boolean): string =>
   toPolicyText({ preset: "balanced", keep: { system_messages }, trigger: { rent_factor: null } });
 
 const proposed = (state: SessionState, system_messages = true) => {
-  const policy = policyOf(keeping(system_messages));
+  const policy = toPolicy(keeping(system_messages));
   const proposal = propose({ state, limits: limitsOf(WINDOW), policy, trigger: "threshold", now: 0 });
   if (!proposal) throw new Error("nothing can leave");
   return proposal;
@@ -60,7 +60,7 @@ test("their weight is a running sum, whatever is appended, shown as less or left
         isEvicted && index < split ? [{ position: index + 1, tokens: 7, how: "evicted" as const }] : [],
       );
       const { view } = viewing([]);
-      const grown = appendToView(viewOf({ ...view, items: items.slice(0, split), reduced }), items.slice(split));
+      const grown = appendToView(toWeighedView({ ...view, items: items.slice(0, split), reduced }), items.slice(split));
       const less = new Map(reduced.map(({ position, tokens }) => [position, tokens]));
       const truly = items.reduce((sum, { kind, position, tokens }) => sum + (kind === "system" ? (less.get(position) ?? tokens) : 0), 0);
       expect(grown.system).toBe(truly);

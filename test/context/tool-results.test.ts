@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SHORTENED_CHARS, SHORTENED_TOKENS } from "../../src/context/budget";
 import { estimateTokens } from "../../src/context/tokens";
-import { headOf, shortenToolResult, TOOL_RESULT_MAX_CHARS, tailOf, truncateToolResult, wayBack } from "../../src/context/tool-results";
+import { shortenToolResult, TOOL_RESULT_MAX_CHARS, takeHead, takeTail, truncateToolResult, wayBack } from "../../src/context/tool-results";
 import type { ExecutionId } from "../../src/domain/ids";
 import { id, item, result } from "../support/builders";
 
@@ -24,18 +24,18 @@ describe("a tool result", () => {
   test("is never cut inside a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), fc.integer({ min: 1, max: 50 }), (text, limit) => {
-        expect(isWellFormed(headOf(text, limit))).toBe(true);
-        expect(isWellFormed(tailOf(text, limit))).toBe(true);
-        expect(text.startsWith(headOf(text, limit))).toBe(true);
-        expect(text.endsWith(tailOf(text, limit))).toBe(true);
+        expect(isWellFormed(takeHead(text, limit))).toBe(true);
+        expect(isWellFormed(takeTail(text, limit))).toBe(true);
+        expect(text.startsWith(takeHead(text, limit))).toBe(true);
+        expect(text.endsWith(takeTail(text, limit))).toBe(true);
       }),
     );
   });
 
   test("of emoji at the edge loses the half character, not the text", () => {
     expect(truncateToolResult("😀".repeat(20_000)).startsWith("😀".repeat(15_000))).toBe(true);
-    expect(headOf("a😀", 2)).toBe("a");
-    expect(tailOf("😀a", 2)).toBe("a");
+    expect(takeHead("a😀", 2)).toBe("a");
+    expect(takeTail("😀a", 2)).toBe("a");
   });
 
   test("shortened for the view shows both ends and counts what is missing", () => {

@@ -7,7 +7,7 @@ import type { Breaker } from "../../src/domain/breaker";
 import type { CompactionTrigger, Overlay } from "../../src/domain/compaction-events";
 import type { ItemMeta } from "../../src/domain/message";
 import type { OpenTurn, SessionState } from "../../src/domain/state";
-import { viewOf } from "../../src/domain/view";
+import { toWeighedView } from "../../src/domain/view";
 import { id, item, turnId, viewing } from "../support/builders";
 
 const limits = { model: "test-model", window: 8_000, maxOutput: 1_024, prices: null };
@@ -30,7 +30,7 @@ const trimmed = (from: number, to: number): Overlay => ({ id: id("ovl", 2), kind
 
 const showing = (overlays: readonly Overlay[], items: readonly ItemMeta[]): SessionState => {
   const state = viewing(items);
-  return { ...state, view: viewOf({ ...state.view, overlays, items }) };
+  return { ...state, view: toWeighedView({ ...state.view, overlays, items }) };
 };
 
 const summarizeOf = (state: SessionState) => {

@@ -1,6 +1,6 @@
 /** A conversation as a session holds it: what a model says becomes parts, and the parts go back with the next request. */
-import type { CallOptions, ChatMessage, ModelChunk, ModelRequest } from "../../src/app/ports";
-import { Spoken } from "../../src/app/turn/spoken";
+import type { CallOptions, ChatMessage, ModelRequest, ModelStreamPart } from "../../src/app/ports";
+import { ReplyAssembly } from "../../src/app/turn/reply-assembly";
 import type { Part, ToolCallPart, ToolDefinition } from "../../src/domain/message";
 import type { Bench } from "./providers.ts";
 
@@ -44,16 +44,16 @@ export async function ask(
   bench: Bench,
   changes: Partial<ModelRequest> = {},
   options: Partial<CallOptions> = {},
-): Promise<readonly ModelChunk[]> {
-  const chunks: ModelChunk[] = [];
+): Promise<readonly ModelStreamPart[]> {
+  const chunks: ModelStreamPart[] = [];
   const request = requestTo(bench, changes);
   for await (const chunk of bench.model.stream(request, { signal: new AbortController().signal, ...options })) chunks.push(chunk);
   return chunks;
 }
 
 /** As a session keeps a reply (`Spoken`) and sends it back: the words, then each call with the thinking that led to it. */
-export function toParts(chunks: readonly ModelChunk[]): readonly Part[] {
-  const spoken = new Spoken();
+export function toParts(chunks: readonly ModelStreamPart[]): readonly Part[] {
+  const spoken = new ReplyAssembly();
   for (const chunk of chunks) {
     if (chunk.type === "text" || chunk.type === "reasoning") spoken.add(chunk.type, chunk);
     if (chunk.type === "tool_call") spoken.addCall(chunk.call);
@@ -62,10 +62,10 @@ export function toParts(chunks: readonly ModelChunk[]): readonly Part[] {
   return [...words, ...calls.flatMap(({ thinking, call }) => [...thinking, call])];
 }
 
-export const textOf = (chunks: readonly ModelChunk[], type: "text" | "reasoning" = "text"): string =>
+export const textOf = (chunks: readonly ModelStreamPart[], type: "text" | "reasoning" = "text"): string =>
   chunks.map((chunk) => (chunk.type === type ? chunk.text : "")).join("");
 
-export const callsOf = (chunks: readonly ModelChunk[]): readonly ToolCallPart[] =>
+export const callsOf = (chunks: readonly ModelStreamPart[]): readonly ToolCallPart[] =>
   chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 
-export const endOf = (chunks: readonly ModelChunk[]): ModelChunk | undefined => chunks.at(-1);
+export const endOf = (chunks: readonly ModelStreamPart[]): ModelStreamPart | undefined => chunks.at(-1);

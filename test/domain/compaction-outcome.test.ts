@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import * as breaker from "../../src/domain/breaker";
 import type { CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
+import { NOTHING_SPENT } from "../../src/domain/compaction-spend";
 import type { Event } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
-import { NOTHING_SPENT } from "../../src/domain/spent";
-import { REVERTIBLE, type SessionState } from "../../src/domain/state";
+import { MAX_REVERTS, type SessionState } from "../../src/domain/state";
 import { id, item, RECEIPT, summaryPlan, viewing } from "../support/builders";
 
 /** Folds one event after another, one a millisecond. */
@@ -290,9 +290,9 @@ describe("taking back", () => {
   });
 
   test("goes back so many compactions and no further", () => {
-    let state = chat(2 * REVERTIBLE + 10);
-    for (let n = 1; n <= REVERTIBLE + 3; n++) state = having(state, changed(state, [summarize(n, n)], { compaction: n }));
-    expect(state.compaction.committed).toHaveLength(REVERTIBLE);
+    let state = chat(2 * MAX_REVERTS + 10);
+    for (let n = 1; n <= MAX_REVERTS + 3; n++) state = having(state, changed(state, [summarize(n, n)], { compaction: n }));
+    expect(state.compaction.committed).toHaveLength(MAX_REVERTS);
     expect(state.compaction.committed[0]?.id).toBe(id("cmp", 4));
   });
 });

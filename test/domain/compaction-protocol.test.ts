@@ -1,7 +1,7 @@
 /** Who may do what to a compaction that is under way (docs/design.md §5, rules of the protocol). */
 import { describe, expect, test } from "vitest";
-import type { Command, EpochDraft } from "../../src/domain/commands";
-import type { CompactionTrigger, EpochOp, FoldedPart } from "../../src/domain/compaction-events";
+import type { Command, EpochChange } from "../../src/domain/commands";
+import type { ChunkProgress, CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { RUNNING } from "../context/planning";
 import { id, item, play, RECEIPT, summaryPlan, turnId, viewing } from "../support/builders";
@@ -41,7 +41,7 @@ const summarize: EpochOp = {
   generation: 0,
   mode: "transcript",
 };
-const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochDraft => ({ base_epoch, ops, receipt: RECEIPT });
+const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
 const record = (token: number, inside: Extract<Command, { type: "RecordCompaction" }>["inside"] = null): Command => ({
   type: "RecordCompaction",
   at: 50,
@@ -51,7 +51,7 @@ const record = (token: number, inside: Extract<Command, { type: "RecordCompactio
   call: null,
   inside,
 });
-const part = (position: number, parts = 1): FoldedPart => ({
+const part = (position: number, parts = 1): ChunkProgress => ({
   summary: { body: id("bod", parts), bytes: 9, tokens: 3 },
   stage: "history",
   history: null,

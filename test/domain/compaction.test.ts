@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Command, EpochDraft } from "../../src/domain/commands";
+import type { Command, EpochChange } from "../../src/domain/commands";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, play, RECEIPT, summaryPlan, viewing } from "../support/builders";
@@ -21,7 +21,7 @@ const summarize = (n: number, change: Partial<Extract<EpochOp, { op: "summarize"
   mode: "transcript",
   ...change,
 });
-const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochDraft => ({ base_epoch, ops, receipt: RECEIPT });
+const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
 
 const request: Command = { type: "RequestCompaction", at: 10, compaction: CMP, trigger: "threshold", options: null };
 const lease = (at: number, base_epoch = 0): Command => ({
@@ -33,7 +33,7 @@ const lease = (at: number, base_epoch = 0): Command => ({
   attemptLimit: 2,
   inline: null,
 });
-const record = (token: number, change: EpochDraft = epoch([summarize(1)])): Command => ({
+const record = (token: number, change: EpochChange = epoch([summarize(1)])): Command => ({
   type: "RecordCompaction",
   at: 50,
   compaction: CMP,
@@ -42,7 +42,7 @@ const record = (token: number, change: EpochDraft = epoch([summarize(1)])): Comm
   call: null,
   inside: null,
 });
-const failure = (token: number | null, fallback: EpochDraft | null = null): Command => ({
+const failure = (token: number | null, fallback: EpochChange | null = null): Command => ({
   type: "FailCompaction",
   inside: null,
   at: 60,

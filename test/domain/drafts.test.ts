@@ -1,6 +1,6 @@
 /** A compaction that stops before its commit: who may do what to it, and what ends it (docs/design.md §5, rules of the protocol). */
 import { describe, expect, test } from "vitest";
-import type { Command, EpochDraft, ModelCall } from "../../src/domain/commands";
+import type { Command, EpochChange, ModelCall } from "../../src/domain/commands";
 import type { CompactionOptions, CompactionTrigger, EpochOp } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { RUNNING } from "../context/planning";
@@ -74,7 +74,7 @@ const summarize = (to = 2, overlay = OVERLAY): EpochOp => ({
   generation: 0,
   mode: "transcript",
 });
-const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochDraft => ({ base_epoch, ops, receipt: RECEIPT });
+const epoch = (ops: readonly EpochOp[], base_epoch = 0): EpochChange => ({ base_epoch, ops, receipt: RECEIPT });
 const commit = (edits = 0, change = epoch([summarize()])): Command => ({ type: "CommitDraft", at: 60, compaction: CMP, edits, change });
 const discard: Command = { type: "DiscardDraft", at: 50, compaction: CMP };
 const asDraft: CompactionOptions = { ...ASKED, draft: true };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bodiesOf } from "../../src/domain/event-bodies";
+import { listEventBodies } from "../../src/domain/event-bodies";
 import type { Event, StoredEvent } from "../../src/domain/events";
 import type { BodyId } from "../../src/domain/ids";
 import { projectEvent } from "../../src/read-model/project-event";
@@ -43,7 +43,7 @@ describe("the bodies that an event introduces", () => {
     const { events, bodies } = everyContent();
 
     for (const event of events) {
-      const introduced = new Set<BodyId>(bodiesOf(event));
+      const introduced = new Set<BodyId>(listEventBodies(event));
       expect([event.type, [...askedBy(event, bodies)].filter((id) => !introduced.has(id))]).toEqual([event.type, []]);
     }
   });
@@ -51,7 +51,7 @@ describe("the bodies that an event introduces", () => {
   test("are each introduced by one event", () => {
     const { events, bodies } = everyContent();
 
-    const all = events.flatMap(bodiesOf);
+    const all = events.flatMap(listEventBodies);
 
     expect(new Set(all).size).toBe(all.length);
     expect(new Set(all)).toEqual(new Set(bodies.keys()));
@@ -63,6 +63,6 @@ describe("the bodies that an event introduces", () => {
       { type: "HistoryRewound", to: 1, items: [] },
       { type: "SessionErased" },
     ];
-    expect(events.flatMap(bodiesOf)).toEqual([]);
+    expect(events.flatMap(listEventBodies)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** The ledger: a `ModelCallFinished` for each model call that was made, however it ended, and for none twice. */
 import { describe, expect, test } from "vitest";
-import type { Command, EpochDraft, ModelCall } from "../../src/domain/commands";
+import type { Command, EpochChange, ModelCall } from "../../src/domain/commands";
 import type { Event } from "../../src/domain/events";
 import type { SessionState } from "../../src/domain/state";
 import { draft, given, id, item, play, RECEIPT, summaryPlan, turnId, viewing } from "../support/builders";
@@ -138,7 +138,7 @@ describe("a summariser's call", () => {
     generation: 0,
     mode: "transcript",
   } as const;
-  const change: EpochDraft = { base_epoch: 0, ops: [op], receipt: RECEIPT };
+  const change: EpochChange = { base_epoch: 0, ops: [op], receipt: RECEIPT };
   const request: Command = { type: "RequestCompaction", at: 10, compaction: CMP, trigger: "threshold", options: null };
   const lease = (at: number): Command => ({
     type: "LeaseCompaction",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { EpochOp, Overlay } from "../../src/domain/compaction-events";
 import { evolve } from "../../src/domain/evolve";
 import type { SessionState } from "../../src/domain/state";
-import { overlayAt, viewOf } from "../../src/domain/view";
+import { overlayAt, toWeighedView } from "../../src/domain/view";
 import { id, item, RECEIPT, viewing } from "../support/builders";
 
 const summary = (n: number, from: number, to: number): Overlay => ({
@@ -14,7 +14,7 @@ const dropped = (n: number, from: number, to: number): Overlay => ({ id: id("ovl
 
 function showing(overlays: readonly Overlay[], positions: readonly number[]): SessionState {
   const state = viewing(positions.map((position) => item(position, "user")));
-  return { ...state, view: viewOf({ ...state.view, overlays }) };
+  return { ...state, view: toWeighedView({ ...state.view, overlays }) };
 }
 
 function changed(state: SessionState, op: EpochOp): SessionState {

@@ -1,12 +1,12 @@
 /** Taking a change of the view back, and taking a lease over. */
 import { describe, expect, test } from "vitest";
-import type { Command, EpochDraft } from "../../src/domain/commands";
+import type { Command, EpochChange } from "../../src/domain/commands";
 import type { EpochOp, InlineWork } from "../../src/domain/compaction-events";
 import type { SessionState } from "../../src/domain/state";
 import { id, item, play, RECEIPT, summaryPlan, turnId, viewing } from "../support/builders";
 
 const items = Array.from({ length: 6 }, (_, index) => item(index + 1, index % 2 === 0 ? "user" : "assistant"));
-const epoch = (base_epoch: number, op: EpochOp): EpochDraft => ({ base_epoch, ops: [op], receipt: RECEIPT });
+const epoch = (base_epoch: number, op: EpochOp): EpochChange => ({ base_epoch, ops: [op], receipt: RECEIPT });
 const drop = (n: number, position: number): EpochOp => ({
   op: "drop",
   overlay: id("ovl", n),

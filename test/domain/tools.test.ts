@@ -1,6 +1,6 @@
 /** Calls of tools that run here, calls that a person must allow, and what becomes of both when a turn ends or its object dies. */
 import { describe, expect, test } from "vitest";
-import type { CalledTool, Command, ToolRunDraft } from "../../src/domain/commands";
+import type { CalledTool, Command, NewToolRun } from "../../src/domain/commands";
 import { decide } from "../../src/domain/decide";
 import type { Event } from "../../src/domain/events";
 import type { SessionState } from "../../src/domain/state";
@@ -59,7 +59,7 @@ const starts = (n: number, incarnation = LIFE): Command => ({
   execution: exe(n),
 });
 
-const ranAs = (n: number, failure: ToolFailure | null = null): ToolRunDraft => ({
+const ranAs = (n: number, failure: ToolFailure | null = null): NewToolRun => ({
   execution: exe(n),
   item: draft(300 + n),
   is_error: failure !== null,

@@ -1,6 +1,6 @@
 /** Sessions that were really lived over Node's SQLite, and what comes of playing their logs again. */
 
-import type { ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { toPolicyText } from "../../src/context/policy-choice";
 import type { EpochOp } from "../../src/domain/compaction-events";
@@ -33,7 +33,7 @@ export async function lived(policy: PolicyChoice, turns: number, spec: ModelSpec
   return life;
 }
 
-function answerOf(n: number, request: ModelRequest): readonly ModelChunk[] {
+function answerOf(n: number, request: ModelRequest): readonly ModelStreamPart[] {
   const isAsked = request.messages.at(-1)?.role === "user";
   if (n % 3 !== 1 || !isAsked) return saying(words(150 + (n % 3) * 60, `ORD${1_000 + n}`))(request);
   const call = { type: "tool_call", call_id: `call_${n}`, name: "look_up", arguments: `{"order":"ORD${1_000 + n}"}` } as const;

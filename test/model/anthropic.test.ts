@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { assistant, collect, modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
 import { event, type Read, scripted, streamed, streamOf } from "./scripted";
 
@@ -35,8 +35,9 @@ const toolUse = (index: number, { id, name, pieces }: { id: string; name: string
   stop(index),
 ];
 
-const hear = (...reads: readonly Read[]): Promise<readonly ModelChunk[]> => scripted(() => streamed(...reads)).ask(request());
-const failure = (kind: string, status: number | null = null): ModelChunk => ({ type: "failure", failure: { kind, status } }) as ModelChunk;
+const hear = (...reads: readonly Read[]): Promise<readonly ModelStreamPart[]> => scripted(() => streamed(...reads)).ask(request());
+const failure = (kind: string, status: number | null = null): ModelStreamPart =>
+  ({ type: "failure", failure: { kind, status } }) as ModelStreamPart;
 
 describe("the reply", () => {
   it("is text in blocks, then the finish with usage whose input counts the cache once", async () => {
@@ -224,7 +225,7 @@ describe("stopping", () => {
     const reads = [start(), open(0, { type: "text", text: "" }), delta(0, { type: "text_delta", text: "Once" })];
     const provider = scripted(() => new Response(streamOf(reads, { open: true, onCancel: () => closed++ })));
     const controller = new AbortController();
-    const seen: ModelChunk[] = [];
+    const seen: ModelStreamPart[] = [];
     for await (const chunk of provider.model.stream(request(), { signal: controller.signal })) {
       seen.push(chunk);
       controller.abort();

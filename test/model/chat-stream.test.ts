@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import { ReplyDecoder } from "../../src/model/chat-stream";
 import { spokenText } from "./model-request";
 
@@ -9,13 +9,13 @@ const call = (changes: object, fn: object = {}) => event({ tool_calls: [{ ...cha
 const done = "data: [DONE]\n\n";
 
 /** What comes out when the wire brings these pieces, one a read. */
-function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelChunk[] {
+function read(...pieces: readonly (string | Uint8Array)[]): readonly ModelStreamPart[] {
   const decoder = new ReplyDecoder();
   const read = pieces.flatMap((piece) => decoder.read(typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
   return decoder.over ? read : [...read, ...decoder.end()];
 }
 
-const calls = (chunks: readonly ModelChunk[]) => chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
+const calls = (chunks: readonly ModelStreamPart[]) => chunks.flatMap((chunk) => (chunk.type === "tool_call" ? [chunk.call] : []));
 const stopped = { type: "finish", finish: "stop", usage: null };
 
 /** Time of the processor: what others do meanwhile does not count. The least of three, after one to warm up. */
@@ -31,9 +31,9 @@ function costOf(work: () => void): number {
 
 describe("a line that comes in many pieces", () => {
   const lineOf = (units: number) => new TextEncoder().encode(event({ content: "x".repeat(units) }, "stop"));
-  const readIn = (bytes: Uint8Array, size: number): readonly ModelChunk[] => {
+  const readIn = (bytes: Uint8Array, size: number): readonly ModelStreamPart[] => {
     const decoder = new ReplyDecoder();
-    const chunks: ModelChunk[] = [];
+    const chunks: ModelStreamPart[] = [];
     for (let at = 0; at < bytes.length; at += size) chunks.push(...decoder.read(bytes.subarray(at, at + size)));
     return decoder.over ? chunks : [...chunks, ...decoder.end()];
   };

@@ -1,6 +1,6 @@
 /** How the embedded model uses tools: those that a message names, and `memory_query` for what it does not see. */
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { estimateTokens } from "../../src/context/tokens";
 import type { ToolDefinition } from "../../src/domain/message";
@@ -12,7 +12,7 @@ const request = (changes: Partial<ModelRequest>) =>
   modelRequest({ model: modelSpec({ provider: "embedded", base_url: null }), ...changes });
 const ask = (changes: Partial<ModelRequest>) => collect(model.stream(request(changes), { signal: new AbortController().signal }));
 
-const callsIn = (chunks: readonly ModelChunk[]) =>
+const callsIn = (chunks: readonly ModelStreamPart[]) =>
   chunks.flatMap((chunk) =>
     chunk.type === "tool_call" ? [{ ...chunk.call, arguments: JSON.parse(chunk.call.arguments) as unknown }] : [],
   );

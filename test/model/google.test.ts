@@ -1,19 +1,20 @@
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
 import { type Read, scripted, streamed } from "./scripted";
 
 const spec = (changes: Partial<ModelSpec> = {}): ModelSpec =>
   modelSpec({ provider: "google", upstream_id: "gemini-2.5-flash", base_url: null, ...changes });
 const request = (changes: Partial<ModelRequest> = {}): ModelRequest => modelRequest({ model: spec(), ...changes });
-const failure = (kind: string, status: number | null = null): ModelChunk => ({ type: "failure", failure: { kind, status } }) as ModelChunk;
+const failure = (kind: string, status: number | null = null): ModelStreamPart =>
+  ({ type: "failure", failure: { kind, status } }) as ModelStreamPart;
 
 const part = (...parts: object[]): object => ({ candidates: [{ content: { role: "model", parts }, index: 0 }] });
 const end = (finishReason: string, usageMetadata: object = { promptTokenCount: 10, candidatesTokenCount: 5 }): object => ({
   candidates: [{ content: { role: "model", parts: [] }, finishReason, index: 0 }],
   usageMetadata,
 });
-const hear = (...reads: readonly Read[]): Promise<readonly ModelChunk[]> => scripted(() => streamed(...reads)).ask(request());
+const hear = (...reads: readonly Read[]): Promise<readonly ModelStreamPart[]> => scripted(() => streamed(...reads)).ask(request());
 
 describe("the reply", () => {
   it("is text, then the finish with usage: the cache inside the input, thinking inside the output", async () => {

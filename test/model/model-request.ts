@@ -1,5 +1,5 @@
 /** Builders for the models' tests. */
-import type { ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import type { ToolCallPart } from "../../src/domain/message";
 
 export const modelSpec = (changes: Partial<ModelSpec> = {}): ModelSpec => ({
@@ -29,11 +29,11 @@ export const toolCall = (call: Omit<ToolCallPart, "type">): ToolCallPart => ({ t
 export const toolResult = (call_id: string, output: string) =>
   ({ role: "tool", parts: [{ type: "tool_result", call_id, name: "lookup", output, is_error: false }] }) as const;
 
-export async function collect(chunks: AsyncIterable<ModelChunk>): Promise<readonly ModelChunk[]> {
-  const all: ModelChunk[] = [];
+export async function collect(chunks: AsyncIterable<ModelStreamPart>): Promise<readonly ModelStreamPart[]> {
+  const all: ModelStreamPart[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return all;
 }
 
-export const spokenText = (chunks: readonly ModelChunk[]): string =>
+export const spokenText = (chunks: readonly ModelStreamPart[]): string =>
   chunks.map((chunk) => (chunk.type === "text" ? chunk.text : "")).join("");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { leastEffort } from "../../src/model/least-effort";
 import { assistant, modelRequest, modelSpec, spokenText, toolCall, toolResult, user } from "./model-request";
 import { type Read, scripted, streamed } from "./scripted";
@@ -7,7 +7,8 @@ import { type Read, scripted, streamed } from "./scripted";
 const spec = (changes: Partial<ModelSpec> = {}): ModelSpec =>
   modelSpec({ provider: "openai", upstream_id: "gpt-5.1", base_url: null, ...changes });
 const request = (changes: Partial<ModelRequest> = {}): ModelRequest => modelRequest({ model: spec(), ...changes });
-const failure = (kind: string, status: number | null = null): ModelChunk => ({ type: "failure", failure: { kind, status } }) as ModelChunk;
+const failure = (kind: string, status: number | null = null): ModelStreamPart =>
+  ({ type: "failure", failure: { kind, status } }) as ModelStreamPart;
 
 const begin = [
   { type: "response.created", response: { id: "resp_1", created_at: 1_760_000_000, model: "gpt-5.1" } },
@@ -47,7 +48,8 @@ const call = (index: number, { id, name, pieces }: { id: string; name: string; p
 const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
 const completed = (reported: object | null = usage): object => ({ type: "response.completed", response: { usage: reported } });
 
-const hear = (...reads: readonly Read[]): Promise<readonly ModelChunk[]> => scripted(() => streamed(...begin, ...reads)).ask(request());
+const hear = (...reads: readonly Read[]): Promise<readonly ModelStreamPart[]> =>
+  scripted(() => streamed(...begin, ...reads)).ask(request());
 
 describe("the reply of Responses", () => {
   it("is text with the phase it belongs to, then the finish with usage", async () => {
@@ -102,7 +104,7 @@ describe("the reply of Responses", () => {
       ...reasoning(2, ["Second."], "gBBB"),
       ...call(3, { id: "call_2", name: "now", pieces: ["{}"] }),
     ];
-    const order = (chunks: readonly ModelChunk[]) =>
+    const order = (chunks: readonly ModelStreamPart[]) =>
       chunks.flatMap((chunk) =>
         chunk.type === "tool_call" ? chunk.call.call_id : chunk.type === "reasoning" ? chunk.text || "seal" : chunk.type,
       );

@@ -1,5 +1,5 @@
 /** A provider that says what a test wrote down, in its own wire format, through the injected `fetch`. */
-import type { CallOptions, Credentials, ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { CallOptions, Credentials, ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { createChatModel } from "../../src/model/chat-model";
 import { collect } from "./model-request";
 
@@ -46,7 +46,7 @@ export const streamed = (...reads: readonly Read[]): Response =>
 
 export interface Scripted {
   readonly sent: SentRequest[];
-  ask(request: ModelRequest, options?: Partial<CallOptions>): Promise<readonly ModelChunk[]>;
+  ask(request: ModelRequest, options?: Partial<CallOptions>): Promise<readonly ModelStreamPart[]>;
   readonly model: ReturnType<typeof createChatModel>;
 }
 

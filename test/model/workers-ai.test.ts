@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChatMessage, ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ChatMessage, ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { createChatModel } from "../../src/model/chat-model";
 import { assistant, collect, modelRequest, modelSpec, toolCall, toolResult, user } from "./model-request";
 import { event, type Read, streamOf } from "./scripted";
@@ -7,7 +7,8 @@ import { event, type Read, streamOf } from "./scripted";
 const spec = (changes: Partial<ModelSpec> = {}): ModelSpec =>
   modelSpec({ provider: "workers-ai", upstream_id: "@cf/meta/llama-4-scout", base_url: null, ...changes });
 const request = (changes: Partial<ModelRequest> = {}): ModelRequest => modelRequest({ model: spec(), ...changes });
-const failure = (kind: string, status: number | null = null): ModelChunk => ({ type: "failure", failure: { kind, status } }) as ModelChunk;
+const failure = (kind: string, status: number | null = null): ModelStreamPart =>
+  ({ type: "failure", failure: { kind, status } }) as ModelStreamPart;
 
 interface Ran {
   readonly model: string;
@@ -35,11 +36,11 @@ const DONE = "data: [DONE]\n\n";
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
 
 describe("the reply of a binding", () => {
-  const whole: readonly ModelChunk[] = [
+  const whole: readonly ModelStreamPart[] = [
     { type: "text", text: "The sky is blue." },
     { type: "finish", finish: "stop", usage: { input: 10, output: 5, cached: 0, reasoning: 0 } },
   ];
-  const joined = (chunks: readonly ModelChunk[]): readonly ModelChunk[] => {
+  const joined = (chunks: readonly ModelStreamPart[]): readonly ModelStreamPart[] => {
     const text = chunks.map((chunk) => (chunk.type === "text" ? chunk.text : "")).join("");
     return [{ type: "text", text }, ...chunks.filter(({ type }) => type !== "text")];
   };

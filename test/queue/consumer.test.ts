@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ChatModel, CompactionJob, Log, ModelChunk } from "../../src/app/ports";
+import type { ChatModel, CompactionJob, Log, ModelStreamPart } from "../../src/app/ports";
 import type { LeaseOutcome, Outcome, SummaryOutcome } from "../../src/app/session-api";
 import { ok } from "../../src/lib/result";
 import { type ConsumerDeps, consumeCompactions, consumeDeadLetters, type QueueMessage } from "../../src/queue/consumer";
@@ -45,7 +45,7 @@ const leased = (token: number): LeaseOutcome => ({
 });
 
 /** A model that answers each call with the next list of chunks. */
-function modelOf(...answers: (readonly ModelChunk[] | "throws")[]): ChatModel {
+function modelOf(...answers: (readonly ModelStreamPart[] | "throws")[]): ChatModel {
   return {
     async *stream() {
       const answer = answers.shift();
@@ -90,7 +90,7 @@ function world(input: { leases: LeaseOutcome[]; next?: ("done" | "retry")[]; mod
   };
 }
 
-const summary: readonly ModelChunk[] = [
+const summary: readonly ModelStreamPart[] = [
   { type: "text", text: "They " },
   { type: "text", text: "met." },
   { type: "finish", finish: "stop", usage: null },
@@ -108,7 +108,7 @@ describe("a compaction job", () => {
   });
 
   test("that failed is tried once more at once, when the session allows it", async () => {
-    const failure: ModelChunk = { type: "failure", failure: { kind: "unavailable", status: 503 } };
+    const failure: ModelStreamPart = { type: "failure", failure: { kind: "unavailable", status: 503 } };
     const deps = world({ leases: [leased(1), leased(2)], next: ["retry", "done"], model: modelOf([failure], summary) });
     await consumeCompactions([message()], deps);
     expect(deps.recorded.map(({ token, outcome }) => [token, outcome.ok])).toEqual([
@@ -118,7 +118,7 @@ describe("a compaction job", () => {
   });
 
   test("whose model throws, or ends without saying so, also after a tool call, hands back a failure", async () => {
-    const call: ModelChunk = { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look_up", arguments: "{}" } };
+    const call: ModelStreamPart = { type: "tool_call", call: { type: "tool_call", call_id: "c", name: "look_up", arguments: "{}" } };
     for (const [answer, failure] of [
       ["throws", "internal"],
       [[], "unavailable"],

@@ -11,13 +11,13 @@ import { drawColumn } from "../../scripts/lab/picture";
 import { countTokens, trueTokens } from "../../scripts/lab/true-tokens";
 import type { RecordedMessage } from "../../scripts/replay/recording";
 import { estimateParts, estimateRough } from "../../src/context/item-tokens";
-import { policyOf } from "../../src/context/policy-choice";
+import { toPolicy } from "../../src/context/policy-choice";
 import type { ViewMessage } from "../../src/context/view";
 import { FIRST_BRANCH } from "../../src/domain/branch";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { relativeCost } from "../../src/evaluate/costs";
-import { identifiersIn, recallOf } from "../../src/evaluate/identifiers";
+import { findRepeatedIdentifiers, identifiersIn } from "../../src/evaluate/identifiers";
 import { verbatimShare } from "../../src/evaluate/measures";
 import { cachedOf, PromptCache } from "../../src/evaluate/prompt-cache";
 import { transcriptCost } from "../../src/evaluate/summary-cost";
@@ -144,7 +144,7 @@ describe("what is measured of the memory", () => {
   test("an identifier is lost when it is said again and the request does not show it", () => {
     const earlier = new Set(["HAT069", "HAT083", "HAT999"]);
     const shown = ["HAT069 leaves at six"];
-    expect(recallOf({ earlier, shown, said: "Book HAT069 and HAT083, not HAT111" })).toEqual({ needed: 2, lost: 1 });
+    expect(findRepeatedIdentifiers({ earlier, shown, said: "Book HAT069 and HAT083, not HAT111" })).toEqual({ needed: 2, lost: 1 });
   });
 
   test("the verbatim share counts tokens from the newest back, half an item at the edge, a preview for what it shows", () => {
@@ -184,7 +184,7 @@ describe("what a message of the lab weighs", () => {
     model: "m",
     system: null,
     policyText: "oneclaw",
-    policy: policyOf("oneclaw"),
+    policy: toPolicy("oneclaw"),
     recall: false,
     segments: trueTokens,
   });

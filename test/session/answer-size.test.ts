@@ -1,6 +1,6 @@
 /** What a session answers stays within what one answer can carry, however much was said in it. */
 import { expect, test } from "vitest";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import type { SubmitInput } from "../../src/app/session-api";
 import type { Page } from "../../src/app/session-views";
 import { MAX_ANSWER_BYTES, takeWithin } from "../../src/session/calls/answer-size";
@@ -77,7 +77,7 @@ test("so does a page of large events", async () => {
   for (const page of pages) expect(JSON.stringify(page).length).toBeLessThan(MAX_ANSWER_BYTES * 1.1);
 });
 
-const callsOf = (round: number): ModelChunk[] =>
+const callsOf = (round: number): ModelStreamPart[] =>
   Array.from({ length: 40 }, (_, n) => ({
     type: "tool_call",
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: JSON.stringify("a".repeat(5_000)) },

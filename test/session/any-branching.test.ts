@@ -10,7 +10,7 @@ import { buildView } from "../../src/context/view";
 import { isAmong } from "../../src/domain/branch";
 import { fold } from "../../src/domain/evolve";
 import type { ItemMeta } from "../../src/domain/message";
-import { viewOf as weighed } from "../../src/domain/view";
+import { toWeighedView as weighed } from "../../src/domain/view";
 import { itemsAt } from "../../src/session/log/branch-past";
 import { id, SESSION, TENANT } from "../support/builders";
 import { CALLER, Life, settle } from "./life";

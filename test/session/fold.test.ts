@@ -1,6 +1,6 @@
 /** A source larger than the summariser's window is read in parts, and a part that is done is done. */
 import { describe, expect, test } from "vitest";
-import type { Settled } from "../../src/app/session-api";
+import type { CompactionResult } from "../../src/app/session-api";
 import { huge, talk } from "./filled";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
@@ -113,7 +113,7 @@ describe("a switch to a model whose window is smaller than the conversation", ()
     const { life, settled } = await inBackground();
     life.models = { resolve: async () => ({ ...SPEC, context_window: 32_000 }) };
     await life.send("in between");
-    const refused = { ...settled, outcome: { ...settled.outcome, text: "" } } as Settled;
+    const refused = { ...settled, outcome: { ...settled.outcome, text: "" } } as CompactionResult;
 
     await life.service.recordCompaction(CALLER, refused);
     await life.service.recordCompaction(CALLER, refused);
@@ -129,7 +129,7 @@ const callsUnder = (life: Life, token: number): number =>
   life.events().filter((event) => event.type === "ModelCallFinished" && event.lease === token).length;
 
 /** The turn that waited was stopped, and a background worker has read the next part. */
-async function inBackground(): Promise<{ readonly life: Life; readonly settled: Settled }> {
+async function inBackground(): Promise<{ readonly life: Life; readonly settled: CompactionResult }> {
   const life = await switched();
   await life.summarize("Part 1.");
   await life.service.stop(CALLER, { idempotency: null });

@@ -1,13 +1,13 @@
 /** What users, tools and summarisers do at their worst: each a defined outcome, no loop, bounded spend. */
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/app/ports";
-import { limitOf } from "../../src/context/budget";
+import { toRequestLimit } from "../../src/context/budget";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { EARLIER } from "../../src/context/view";
 import { CALLER, Life, SPEC, settle } from "./life";
 import { type Answers, failing, Pilot, saying, weightOf } from "./pilot";
 
-const LIMIT = limitOf({ window: SPEC.context_window, maxOutput: SPEC.max_output }) ?? 0;
+const LIMIT = toRequestLimit({ window: SPEC.context_window, maxOutput: SPEC.max_output }) ?? 0;
 /** About 700 tokens: a dozen of them pass 0.85 of the window of 8,000. */
 const LONG = "seventeen words that say nothing at all about any of the things that matter here today and then ".repeat(35);
 const STRUCTURED = ["Goal", "Constraints", "Progress", "Decisions", "Next steps", "Critical context"]

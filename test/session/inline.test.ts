@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
 import type { CompactInput } from "../../src/app/control-views";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import type { PolicyChoice } from "../../src/context/policy-choice";
 import { countingIds } from "../support/builders";
 import { huge, long, nearlyFull, talk } from "./filled";
@@ -358,8 +358,8 @@ describe("a summariser that is busy while a turn waits", () => {
 });
 
 describe("a summariser that fails while a turn waits", () => {
-  const finish = (reason: "stop" | "length"): ModelChunk => ({ type: "finish", finish: reason, usage: null });
-  const said = (text: string): ModelChunk => ({ type: "text", text });
+  const finish = (reason: "stop" | "length"): ModelStreamPart => ({ type: "finish", finish: reason, usage: null });
+  const said = (text: string): ModelStreamPart => ({ type: "text", text });
 
   test.each<[string, (life: Life) => Promise<void>]>([
     ["with an error", (life) => life.say(failure("unavailable"))],

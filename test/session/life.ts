@@ -7,10 +7,10 @@ import type {
   CallOptions,
   ChatModel,
   Log,
-  ModelChunk,
   ModelDirectory,
   ModelRequest,
   ModelSpec,
+  ModelStreamPart,
   Projection,
   ToolRunner,
   UsageArchive,
@@ -48,14 +48,14 @@ export function notingLog(): Log & { readonly lines: LogLine[] } {
   return { lines, info: note, warn: note, error: note };
 }
 
-export const failure = (kind: FailureKind): ModelChunk => ({ type: "failure", failure: { kind, status: null } });
+export const failure = (kind: FailureKind): ModelStreamPart => ({ type: "failure", failure: { kind, status: null } });
 
 const textOf = (part: Part): string => (part.type === "text" ? part.text : part.type === "tool_result" ? part.output : part.type);
 
 /** What one call of the model says, chunk by chunk, when the test says so. */
 export class ModelCall {
-  readonly #waiting: ((chunk: ModelChunk) => void)[] = [];
-  readonly #ready: ModelChunk[] = [];
+  readonly #waiting: ((chunk: ModelStreamPart) => void)[] = [];
+  readonly #ready: ModelStreamPart[] = [];
 
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
@@ -84,7 +84,7 @@ export class ModelCall {
     return this.request.messages.map(({ role, parts }) => `${role}: ${parts.map((part) => textOf(part)).join("")}`);
   }
 
-  say(...chunks: ModelChunk[]): void {
+  say(...chunks: ModelStreamPart[]): void {
     for (const chunk of chunks) {
       const next = this.#waiting.shift();
       if (next) next(chunk);
@@ -92,9 +92,9 @@ export class ModelCall {
     }
   }
 
-  async *stream(): AsyncGenerator<ModelChunk> {
+  async *stream(): AsyncGenerator<ModelStreamPart> {
     for (;;) {
-      const chunk = this.#ready.shift() ?? (await new Promise<ModelChunk>((resolve) => this.#waiting.push(resolve)));
+      const chunk = this.#ready.shift() ?? (await new Promise<ModelStreamPart>((resolve) => this.#waiting.push(resolve)));
       yield chunk;
       if (chunk.type === "finish" || chunk.type === "failure") return;
     }
@@ -191,7 +191,7 @@ export class Life {
     return call;
   }
 
-  async say(...chunks: ModelChunk[]): Promise<void> {
+  async say(...chunks: ModelStreamPart[]): Promise<void> {
     this.call.say(...chunks);
     await settle();
   }

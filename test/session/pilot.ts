@@ -1,14 +1,14 @@
 /** Answers every call of the model that a life makes, until none is left, and works off its compactions as the queue's consumer does. */
 
 import { runCompaction } from "../../src/app/compaction/run-compaction";
-import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import { estimateParts } from "../../src/context/item-tokens";
 import { estimateTokens } from "../../src/context/tokens";
 import type { CompactionId } from "../../src/domain/ids";
 import { CALLER, type Life, settle } from "./life";
 
 /** What is said to a request, and how it ends. */
-export type Answer = (request: ModelRequest) => readonly ModelChunk[];
+export type Answer = (request: ModelRequest) => readonly ModelStreamPart[];
 
 export interface Answers {
   readonly turn: Answer;
@@ -75,7 +75,7 @@ export class Pilot {
     return job !== undefined;
   }
 
-  #answer(request: ModelRequest): readonly ModelChunk[] {
+  #answer(request: ModelRequest): readonly ModelStreamPart[] {
     this.asked.push(request);
     return request.purpose === "compaction" ? this.#answers.summary(request) : this.#answers.turn(request);
   }

@@ -1,6 +1,6 @@
 /** What a compaction says it has cost: every call that was made for it, whatever became of it. */
 import { describe, expect, test } from "vitest";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import type { Receipt } from "../../src/domain/compaction-events";
 import type { CallUsage } from "../../src/domain/model-call";
 import { huge, nearlyFull, talk } from "./filled";
@@ -9,14 +9,14 @@ import { talked } from "./script";
 import { compact, revert } from "./talk";
 
 const usage = (input: number, output: number): CallUsage => ({ input, output, cached: 8, reasoning: 0 });
-const finish = (reported: CallUsage | null, reason: "stop" | "length" = "stop"): ModelChunk => ({
+const finish = (reported: CallUsage | null, reason: "stop" | "length" = "stop"): ModelStreamPart => ({
   type: "finish",
   finish: reason,
   usage: reported,
 });
 
 /** The summariser's call took so long, and said so. */
-async function summarise(life: Life, ms: number, ...chunks: ModelChunk[]): Promise<void> {
+async function summarise(life: Life, ms: number, ...chunks: ModelStreamPart[]): Promise<void> {
   await life.advance(ms);
   await life.say(...chunks);
 }

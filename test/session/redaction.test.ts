@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { fold } from "../../src/domain/evolve";
 import type { ItemId } from "../../src/domain/ids";
-import { viewOf } from "../../src/domain/view";
+import { toWeighedView } from "../../src/domain/view";
 import { id } from "../support/builders";
 import { everything, idOf } from "./contents";
 import { CALLER, Life, settle } from "./life";
@@ -72,7 +72,7 @@ describe("a redacted message", () => {
     const { view } = life.runtime.state;
     expect(before).toBeGreaterThan(2_500);
     expect(view.tokens).toBeLessThan(60);
-    expect(view).toEqual(viewOf(view));
+    expect(view).toEqual(toWeighedView(view));
     expect(new Life(life.sql, "life-2").runtime.state).toEqual(fold(life.events()));
   });
 

@@ -1,9 +1,9 @@
 /** How much a reply may be before its turn ends: what it holds is in the memory of an object that others share. */
 import { expect, test } from "vitest";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import { Life } from "./life";
 
-const signedCall = (n: number, units: number): ModelChunk => ({
+const signedCall = (n: number, units: number): ModelStreamPart => ({
   type: "tool_call",
   call: {
     type: "tool_call",
@@ -13,8 +13,8 @@ const signedCall = (n: number, units: number): ModelChunk => ({
     provider_metadata: { google: { thoughtSignature: "s".repeat(units) } },
   },
 });
-const signedCalls = (count: number): ModelChunk[] => Array.from({ length: count }, (_, n) => signedCall(n, 100_000));
-const finish: ModelChunk = { type: "finish", finish: "tool_calls", usage: null };
+const signedCalls = (count: number): ModelStreamPart[] => Array.from({ length: count }, (_, n) => signedCall(n, 100_000));
+const finish: ModelStreamPart = { type: "finish", finish: "tool_calls", usage: null };
 
 async function asked(): Promise<Life> {
   const life = new Life();

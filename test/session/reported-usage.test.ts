@@ -1,7 +1,7 @@
 /** Providers that count wrongly: what a session makes of usage that cannot be, and that it can always go on. */
 import { describe, expect, test } from "vitest";
 import type { ModelSpec } from "../../src/app/ports";
-import { measureNext, ratioOf, rawViewTokens } from "../../src/context/budget";
+import { measureNext, rawViewTokens, toSessionRatio } from "../../src/context/budget";
 import { CALLER, failure, Life, SPEC, settle } from "./life";
 
 const PICTURE = { type: "image", url: "https://example.com/dog.png", media_type: "image/png" } as const;
@@ -136,7 +136,7 @@ describe("a count far below the estimate", () => {
     expect((await heard(counts.slice(0, 2))).runtime.state.anchor).toBeNull();
     const { state } = (await heard(counts)).runtime;
     expect(measureNext(state, SPEC.id)).toMatchObject({ tokens: 70, source: "reported" });
-    expect(ratioOf(state, SPEC.id)).toBe(1);
+    expect(toSessionRatio(state, SPEC.id)).toBe(1);
   });
 
   test.each([

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildRequest } from "../../src/app/request/build-request";
-import { scaleOf } from "../../src/context/budget";
+import { toPaddedRatio } from "../../src/context/budget";
 import { EARLIER } from "../../src/context/view";
 import { readItems } from "../../src/session/log/log-tables";
 import { CALLER, type Life } from "./life";
@@ -62,7 +62,7 @@ describe("a reset", () => {
 
     const { view } = life.runtime.state;
     const [rest] = view.overlays;
-    const target = (1_900 * 0.75) / scaleOf(life.runtime.state, ROOMY.id);
+    const target = (1_900 * 0.75) / toPaddedRatio(life.runtime.state, ROOMY.id);
     expect(view.overlays).toMatchObject([{ kind: "dropped", from: 1 }]);
     expect(view.items.map(({ position }) => position)).toEqual(
       Array.from({ length: 20 - (rest?.to ?? 0) }, (_, index) => (rest?.to ?? 0) + 1 + index),

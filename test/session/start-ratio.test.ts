@@ -1,6 +1,6 @@
 /** The registry's ratio of a model: where it counts, and that no log or replay depends on it. */
 import { describe, expect, test } from "vitest";
-import { measureNext, ratioOf } from "../../src/context/budget";
+import { measureNext, toSessionRatio } from "../../src/context/budget";
 import type { StoredEvent } from "../../src/domain/events";
 import { fold } from "../../src/domain/evolve";
 import { Life, SPEC } from "./life";
@@ -35,7 +35,7 @@ describe("the registry's ratio", () => {
     await life.answer("noted", Math.round(life.runtime.state.view.tokens * RATIO));
 
     expect(calls(life)).toMatchObject([{ ratio: RATIO }]);
-    expect(ratioOf(life.runtime.state, SPEC.id)).toBeCloseTo(RATIO, 2);
+    expect(toSessionRatio(life.runtime.state, SPEC.id)).toBeCloseTo(RATIO, 2);
     expect(life.runtime.state.ratios).toEqual([{ model: SPEC.id, value: expect.any(Number) }]);
   });
 
@@ -55,11 +55,11 @@ describe("the registry's ratio", () => {
     const life = await opened(RATIO);
     await life.send(LONG);
     await life.answer("noted", 900);
-    const learned = ratioOf(life.runtime.state, SPEC.id);
+    const learned = toSessionRatio(life.runtime.state, SPEC.id);
     life.models = { resolve: async () => ({ ...SPEC, ratio: 0.5 }) };
     await life.send("and now?");
 
-    expect(ratioOf(life.runtime.state, SPEC.id)).toBe(learned);
+    expect(toSessionRatio(life.runtime.state, SPEC.id)).toBe(learned);
   });
 
   test("that nobody says leaves every event as it was", async () => {

@@ -1,7 +1,7 @@
 /** Taking back what a compaction did: the view is as if it had never been, and what came since is still there. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { REVERTIBLE } from "../../src/domain/state";
+import { MAX_REVERTS } from "../../src/domain/state";
 import { huge, talk } from "./filled";
 import { CALLER, Life, settle } from "./life";
 import { change, hear, policies, steps, talked } from "./script";
@@ -126,7 +126,7 @@ describe("a revert", () => {
     const stood = life.runtime.state.compaction.committed.length;
     while (newest(life)) expect(await revert(life)).toMatchObject({ ok: true });
 
-    expect(stood).toBe(REVERTIBLE);
+    expect(stood).toBe(MAX_REVERTS);
     expect(requestOf(life)).not.toBe(before);
     expect(life.runtime.state.view.overlays).toMatchObject([{ kind: "summary", from: 1 }]);
   });

@@ -2,7 +2,7 @@
 
 import type { CompactInput, CompactOutcome } from "../../src/app/control-views";
 import type { ModelSpec } from "../../src/app/ports";
-import { applyRungs, buildRequest, limitsOf } from "../../src/app/request/build-request";
+import { applyRungs, buildRequest, toModelLimits } from "../../src/app/request/build-request";
 import { viewGroups } from "../../src/context/cut";
 import { dropRungs } from "../../src/context/drop";
 import type { CompactionId } from "../../src/domain/ids";
@@ -119,7 +119,7 @@ export function trim(life: Life): void {
   const next = { tokens: 0, source: "estimated", error_bound: 0 } as const;
   const plan = { kind: "compact", trigger: "guard", base_epoch: state.view.epoch, next, expected: next, rungs } as const;
   const whole = { ...plan, fallback: [], economy: null, breaker_open: false };
-  applyRungs(whole, { trigger: "guard", limits: limitsOf(ROOMY) }, life.runtime.ports());
+  applyRungs(whole, { trigger: "guard", limits: toModelLimits(ROOMY) }, life.runtime.ports());
 }
 
 export const newest = (life: Life): CompactionId | undefined => life.runtime.state.compaction.committed.at(-1)?.id;

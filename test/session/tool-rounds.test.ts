@@ -5,7 +5,7 @@
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { ModelChunk, ModelRequest, ModelSpec } from "../../src/app/ports";
+import type { ModelRequest, ModelSpec, ModelStreamPart } from "../../src/app/ports";
 import { type PolicyChoice, toPolicyText } from "../../src/context/policy-choice";
 import type { Part, ToolDefinition } from "../../src/domain/message";
 import type { Sql } from "../../src/session/log/sql";
@@ -38,7 +38,7 @@ interface Told {
   readonly epochs: readonly number[];
 }
 
-const ending = (request: ModelRequest, finish: "stop" | "tool_calls"): ModelChunk => ({
+const ending = (request: ModelRequest, finish: "stop" | "tool_calls"): ModelStreamPart => ({
   type: "finish",
   finish,
   usage: { input: weightOf(request), output: 20, cached: 0, reasoning: 0 },
@@ -71,7 +71,7 @@ async function tell({
   const turn: Answer = (request) => {
     epochs.push(life.runtime.state.view.epoch);
     if (epochs.length > rounds) return [{ type: "text", text: "The word is owl." }, ending(request, "stop")];
-    const called = Array.from({ length: calls }, (_, index): ModelChunk => {
+    const called = Array.from({ length: calls }, (_, index): ModelStreamPart => {
       const call_id = `call_${epochs.length}_${index}`;
       return { type: "tool_call", call: { type: "tool_call", call_id, name: tool.name, arguments: `{"n":${epochs.length}}` } };
     });

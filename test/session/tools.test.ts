@@ -1,7 +1,7 @@
 /** Tools that run in the session's object: one after the other and at once, with a client's beside them, stopped, late, crashed, and allowed by a person. */
 import { describe, expect, test } from "vitest";
 import { createNodeSql } from "../../scripts/support/node-sql";
-import type { ModelChunk, ToolOutcome, ToolRequest } from "../../src/app/ports";
+import type { ModelStreamPart, ToolOutcome, ToolRequest } from "../../src/app/ports";
 import { LONGEST_RUN_MS } from "../../src/app/tools/run-tools";
 import type { ExecutionId } from "../../src/domain/ids";
 import type { ServerTool, ToolDefinition } from "../../src/domain/message";
@@ -115,7 +115,7 @@ async function calledBy(life: ToolLife, ...names: readonly string[]): Promise<To
 }
 
 async function call(life: Life, ...names: readonly string[]): Promise<void> {
-  const chunks = names.map((name, n): ModelChunk => {
+  const chunks = names.map((name, n): ModelStreamPart => {
     const [tool = "", written = `{"of":"${n}"}`] = name.split("|");
     return { type: "tool_call", call: { type: "tool_call", call_id: `call_${n}`, name: tool, arguments: written } };
   });

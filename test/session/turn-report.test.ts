@@ -1,13 +1,13 @@
 /** What a turn says of itself, however long it was. */
 import { expect, test } from "vitest";
-import type { ModelChunk } from "../../src/app/ports";
+import type { ModelStreamPart } from "../../src/app/ports";
 import type { TurnReport } from "../../src/app/session-views";
 import { CALLER, Life, settle } from "./life";
 import { newLife, say, trim } from "./talk";
 
 const CALLS = 125;
 
-const callsOf = (round: number): ModelChunk[] =>
+const callsOf = (round: number): ModelStreamPart[] =>
   Array.from({ length: CALLS }, (_, n) => ({
     type: "tool_call",
     call: { type: "tool_call", call_id: `${round}.${n}`, name: "look", arguments: "{}" },

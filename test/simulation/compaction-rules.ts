@@ -1,5 +1,5 @@
 /** Who may change the view, how often a model is asked for it and what that is said to have cost, and when not at all (I4, I18, I20, I21). */
-import type { FoldedPart } from "../../src/domain/compaction-events";
+import type { ChunkProgress } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import type { CompactionId, OverlayId } from "../../src/domain/ids";
 import type { SessionState } from "../../src/domain/state";
@@ -39,7 +39,7 @@ interface Spent {
 const NOTHING: Spent = { input: 0, output: 0, ms: 0, cost: 0 };
 
 /** Each part leaves less to read: so their number is bounded by the source. */
-const readsOn = (before: FoldedPart | null, now: FoldedPart): boolean =>
+const readsOn = (before: ChunkProgress | null, now: ChunkProgress): boolean =>
   !before || before.stage !== now.stage || now.position > before.position || (now.position === before.position && now.chars > before.chars);
 
 export class CompactionRules {

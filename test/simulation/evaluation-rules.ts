@@ -1,6 +1,6 @@
 /** I30: any log can be played under any policy; all of the record is somewhere, and the session knows nothing of it. */
 
-import { parsePolicyText, policyOf } from "../../src/context/policy-choice";
+import { parsePolicyText, toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY, POLICY_NAMES } from "../../src/context/presets";
 import { evaluateSession } from "../../src/evaluate/evaluate-session";
 import type { LogRules } from "./log-rules";
@@ -15,7 +15,7 @@ export async function checkEvaluation({ world, log }: { readonly world: World; r
   const before = runtime.state.seq;
   // Another one for each log, and the same for the same log.
   const policy = POLICY_NAMES[before % POLICY_NAMES.length] ?? DEFAULT_POLICY;
-  const own = { policy: parsePolicyText(settings.policy), effective_policy: policyOf(settings.policy) };
+  const own = { policy: parsePolicyText(settings.policy), effective_policy: toPolicy(settings.policy) };
   const asked = { description: { id: CALLER.session, message_count: messages, ...own }, policy, model, last: 10_000 };
   const made = await evaluateSession(asked, { ask: (work) => work(service, CALLER) });
   const { violations } = world;

@@ -4,7 +4,7 @@ import { PADDING, rawViewTokens } from "../../src/context/budget";
 import type { EpochOp } from "../../src/domain/compaction-events";
 import type { StoredEvent } from "../../src/domain/events";
 import { evolve } from "../../src/domain/evolve";
-import { itemsOf } from "../../src/domain/items-of";
+import { listEventItems } from "../../src/domain/items-of";
 import type { ItemMeta, TextRef } from "../../src/domain/message";
 import { initialState, isRunning, type SessionState } from "../../src/domain/state";
 import { findNewest } from "../../src/session/log/branch-items";
@@ -79,7 +79,7 @@ export class LogRules {
     this.events.push(event);
     this.#count(event);
     violations.check(event.seq === before.seq + 1, "I10", () => `seq ${event.seq} follows ${before.seq}`);
-    for (const item of itemsOf(event)) {
+    for (const item of listEventItems(event)) {
       const expected = this.replayed.next_position;
       violations.check(
         item.position === expected || event.type === "MessagesAppended",

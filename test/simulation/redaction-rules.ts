@@ -5,7 +5,7 @@
 import type { ModelRequest } from "../../src/app/ports";
 import type { StoredEvent } from "../../src/domain/events";
 import type { ItemId, TenantId } from "../../src/domain/ids";
-import { itemsOf } from "../../src/domain/items-of";
+import { listEventItems } from "../../src/domain/items-of";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import { scratchOf } from "../../src/read-model/store";
@@ -32,7 +32,7 @@ export class RedactionRules {
   }
 
   afterEvent(event: StoredEvent, before: SessionState, after: SessionState): void {
-    for (const { id } of itemsOf(event)) this.#noteMark(id);
+    for (const { id } of listEventItems(event)) this.#noteMark(id);
     if (event.type !== "MessageRedacted") return;
     const mark = this.#marks.get(event.item);
     if (mark === undefined) return;

@@ -1,8 +1,8 @@
 /** What every request to a model must be (docs/invariants.md): whole exchanges, within the window, growing at its end. */
 
 import type { ChatMessage, ModelRequest } from "../../src/app/ports";
-import { limitsOf } from "../../src/app/request/build-request";
-import { limitOf } from "../../src/context/budget";
+import { toModelLimits } from "../../src/app/request/build-request";
+import { toRequestLimit } from "../../src/context/budget";
 import { RECALL_TOOL } from "../../src/context/recall-tool";
 import { isRecallOffered, type SessionState } from "../../src/domain/state";
 import { countRequest } from "./count-tokens";
@@ -69,7 +69,7 @@ export class RequestRules {
 
   /** A summary asks for its cap: the answer must fit beside the request. */
   #checkWindow(request: ModelRequest, state: SessionState | null): boolean {
-    const limit = limitOf(limitsOf(request.model));
+    const limit = toRequestLimit(toModelLimits(request.model));
     const window = request.model.context_window;
     const tokens = countRequest(request);
     if (limit === null || window === null) return false;

@@ -1,5 +1,5 @@
 /** I25: what a provider signed goes back unchanged, to the model that wrote it alone, and whole while its turn runs. */
-import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { SessionState } from "../../src/domain/state";
 import type { Violations } from "./violation";
@@ -21,7 +21,7 @@ export class SignedRules {
     this.violations = violations;
   }
 
-  noteReply(model: string, chunks: readonly ModelChunk[]): void {
+  noteReply(model: string, chunks: readonly ModelStreamPart[]): void {
     for (const chunk of chunks) {
       if (chunk.type !== "reasoning" || !chunk.provider_metadata) continue;
       this.#written.set(signatureOf(chunk), { model, text: chunk.text });

@@ -1,5 +1,5 @@
 /** The simulated provider: streams, calls tools, fails before and after its first word, hangs, and counts truly. */
-import type { CallOptions, ChatModel, ModelChunk, ModelFailure, ModelRequest, RenderedRequest } from "../../src/app/ports";
+import type { CallOptions, ChatModel, ModelFailure, ModelRequest, ModelStreamPart, RenderedRequest } from "../../src/app/ports";
 import type { Part } from "../../src/domain/message";
 import type { CallUsage, FailureKind, FinishReason } from "../../src/domain/model-call";
 import { AnswerRules } from "./answer-rules";
@@ -39,7 +39,7 @@ interface Call {
 
 /** What a call is going to be like. */
 export interface Script {
-  readonly chunks: readonly ModelChunk[];
+  readonly chunks: readonly ModelStreamPart[];
   /** After so many chunks nothing more comes; null: to the end. */
   readonly hangsAfter: number | null;
   readonly throwsAfter: number | null;
@@ -83,7 +83,7 @@ export class SimModel {
     };
   }
 
-  async *#stream(request: ModelRequest, options: CallOptions, at: { scope: Scope; owed: Owed | null }): AsyncGenerator<ModelChunk> {
+  async *#stream(request: ModelRequest, options: CallOptions, at: { scope: Scope; owed: Owed | null }): AsyncGenerator<ModelStreamPart> {
     const { stats } = this.deps;
     const heard = request.purpose === "turn" && at.owed ? this.answers.begin(request, at.owed.state) : null;
     const asked = request.maxOutput ?? request.model.max_output;
@@ -125,7 +125,7 @@ export class SimModel {
     return truly || (request.purpose === "turn" && random.chance(profile.overflows));
   }
 
-  async *#play(call: Call, script: Script): AsyncGenerator<ModelChunk> {
+  async *#play(call: Call, script: Script): AsyncGenerator<ModelStreamPart> {
     for (const [index, chunk] of script.chunks.entries()) {
       if (script.throwsAfter === index) throw new Error("the provider's client has a defect");
       if ((await this.#wait(call, script.hangsAfter === index)) === "aborted") {
@@ -182,7 +182,7 @@ export class SimModel {
     if (random.chance(profile.modelHangs)) return { chunks, hangsAfter: somewhere(), throwsAfter: null };
     if (!random.chance(profile.modelFails)) return { chunks, hangsAfter: null, throwsAfter: null };
     if (random.chance(0.15)) return { chunks, hangsAfter: null, throwsAfter: somewhere() };
-    const failure: ModelChunk = { type: "failure", failure: this.#failure(random.pick(FAILURES)) };
+    const failure: ModelStreamPart = { type: "failure", failure: this.#failure(random.pick(FAILURES)) };
     return { chunks: [...chunks.slice(0, somewhere()), failure], hangsAfter: null, throwsAfter: null };
   }
 
@@ -195,7 +195,7 @@ export class SimModel {
     return { kind, status: 429, retry_after_ms };
   }
 
-  #saysTo(request: ModelRequest): ModelChunk[] {
+  #saysTo(request: ModelRequest): ModelStreamPart[] {
     switch (request.purpose) {
       case "turn":
         return this.#writeReply(request);
@@ -208,48 +208,48 @@ export class SimModel {
   }
 
   /** A title; a chatty one; none. */
-  #entitle(request: ModelRequest): ModelChunk[] {
+  #entitle(request: ModelRequest): ModelStreamPart[] {
     const { random, book } = this.deps;
     const heading = book.begin(request, null);
     const text = random.pick(["A talk", `${heading} A talk`, "Title: A talk\nand more of it", " \n", drawText(random, 100, 600)]);
-    const chunks: ModelChunk[] = [{ type: "text", text }];
+    const chunks: ModelStreamPart[] = [{ type: "text", text }];
     return [...chunks, this.#finish(request, { chunks, finish: random.chance(0.8) ? "stop" : "length" })];
   }
 
-  #writeReply(request: ModelRequest): ModelChunk[] {
+  #writeReply(request: ModelRequest): ModelStreamPart[] {
     const { random, profile } = this.deps;
     const kind = random.weighted({ text: 10, empty: 0.4, reasoning: 1, cut: 0.5 });
     const texts = kind === "empty" ? [] : Array.from({ length: random.int(1, 4) }, () => drawText(random, 1, profile.wordy));
     if (texts.length > 0) texts[0] = `@${++this.#replies} ${texts[0]}`;
-    const said: ModelChunk[] = texts.map((text) => ({ type: "text", text }));
+    const said: ModelStreamPart[] = texts.map((text) => ({ type: "text", text }));
     if (kind === "reasoning") said.unshift(this.#think(request));
     const calls = request.tools.length > 0 && random.chance(profile.toolCalls) ? drawCalls(random) : [];
     const silent = calls.length > 0 && random.chance(0.4);
-    const called = calls.flatMap((call, index): ModelChunk[] => [
+    const called = calls.flatMap((call, index): ModelStreamPart[] => [
       ...(kind === "reasoning" && index > 0 ? [this.#think(request)] : []),
       { type: "tool_call", call },
     ]);
-    const chunks: ModelChunk[] = [...(silent ? [] : said), ...called];
+    const chunks: ModelStreamPart[] = [...(silent ? [] : said), ...called];
     this.rules.signed.noteReply(request.model.id, chunks);
     const finish = calls.length > 0 ? "tool_calls" : kind === "cut" ? "length" : "stop";
     return [...chunks, this.#finish(request, { chunks, finish })];
   }
 
   /** Half of it is signed, and then it counts when it goes back. */
-  #think({ model }: ModelRequest): ModelChunk {
+  #think({ model }: ModelRequest): ModelStreamPart {
     const { random } = this.deps;
     const chunk = { type: "reasoning", text: drawText(random, 10, 300), block: `${++this.#blocks}` } as const;
     if (random.chance(0.5)) return chunk;
     return { ...chunk, provider_metadata: { [model.id]: { signature: `${this.#blocks}:${"EqQBCgIY".repeat(random.int(1, 60))}` } } };
   }
 
-  #summarize(request: ModelRequest): ModelChunk[] {
+  #summarize(request: ModelRequest): ModelStreamPart[] {
     const { book } = this.deps;
     const said = writeSummary(request, { ...this.deps, heading: book.begin(request, this.leases.get(request) ?? null) });
     return [...said.chunks, this.#finish(request, said)];
   }
 
-  #finish(request: ModelRequest, said: { readonly chunks: readonly ModelChunk[]; readonly finish: FinishReason }): ModelChunk {
+  #finish(request: ModelRequest, said: { readonly chunks: readonly ModelStreamPart[]; readonly finish: FinishReason }): ModelStreamPart {
     const { random, profile } = this.deps;
     if (random.chance(0.05)) return { type: "finish", finish: said.finish, usage: null };
     const parts = said.chunks.flatMap((chunk): Part[] =>

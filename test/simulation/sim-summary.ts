@@ -1,5 +1,5 @@
 /** What the simulated summariser says: a summary of the form that was asked for, or one of the ways in which it is none. */
-import type { ModelChunk, ModelRequest } from "../../src/app/ports";
+import type { ModelRequest, ModelStreamPart } from "../../src/app/ports";
 import type { ToolCallPart } from "../../src/domain/message";
 import type { FinishReason } from "../../src/domain/model-call";
 import type { Profile } from "./profile";
@@ -7,7 +7,7 @@ import type { Random } from "./random";
 import { drawText } from "./texts";
 
 export interface Said {
-  readonly chunks: readonly ModelChunk[];
+  readonly chunks: readonly ModelStreamPart[];
   readonly finish: FinishReason;
 }
 

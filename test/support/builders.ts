@@ -5,9 +5,9 @@ import { decide } from "../../src/domain/decide";
 import type { Event, SessionSettings, StoredEvent } from "../../src/domain/events";
 import { evolve, fold } from "../../src/domain/evolve";
 import type { IdKinds, IdPrefix, ItemId, SessionId, TenantId, TurnId } from "../../src/domain/ids";
-import type { ItemDraft, ItemKind, ItemMeta } from "../../src/domain/message";
+import type { ItemKind, ItemMeta, NewItem } from "../../src/domain/message";
 import { initialState, type SessionState } from "../../src/domain/state";
-import { viewOf } from "../../src/domain/view";
+import { toWeighedView } from "../../src/domain/view";
 
 /** The nth id of a kind, always the same. */
 export function id<P extends IdPrefix>(prefix: P, n: number): IdKinds[P] {
@@ -35,7 +35,7 @@ export const settings = (change: Partial<SessionSettings> = {}): SessionSettings
   ...change,
 });
 
-export const draft = (n: number, change: Partial<ItemDraft> = {}): ItemDraft => ({
+export const draft = (n: number, change: Partial<NewItem> = {}): NewItem => ({
   id: itemId(n),
   kind: "user",
   turn: null,
@@ -98,7 +98,7 @@ export const given = (...events: Event[]): SessionState => fold(stored([opened, 
 /** An open session whose view holds exactly these items. */
 export function viewing(items: readonly ItemMeta[], change: Partial<SessionState> = {}): SessionState {
   const open = given();
-  return { ...open, view: viewOf({ ...open.view, items }), next_position: (items.at(-1)?.position ?? 0) + 1, ...change };
+  return { ...open, view: toWeighedView({ ...open.view, items }), next_position: (items.at(-1)?.position ?? 0) + 1, ...change };
 }
 
 /** Decides one command after another and folds what comes of it; the first rejection ends it. */

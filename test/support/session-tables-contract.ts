@@ -1,6 +1,6 @@
 /** What must hold of a session's jobs and remembered keys over any database: see `event-log-contract`. */
 import { describe, expect, test, vi } from "vitest";
-import { IDEMPOTENCY_TTL_MS, once } from "../../src/app/idempotency";
+import { IDEMPOTENCY_TTL_MS, runOnce } from "../../src/app/idempotency";
 import type { Idempotency } from "../../src/app/session-api";
 import { err, ok } from "../../src/lib/result";
 import { createOutcomes } from "../../src/session/log/idempotency";
@@ -62,7 +62,7 @@ function idempotencyRules(withSql: WithSql): void {
       doOnce(sql, { key: "k", digest: "d" }, { outcome: 1, now: 1_000 });
       const work = vi.fn(() => ok(2));
 
-      expect(once(createOutcomes<number>(sql), { idempotency: { key: "k", digest: "other" }, now: 2_000 }, work)).toEqual(
+      expect(runOnce(createOutcomes<number>(sql), { idempotency: { key: "k", digest: "other" }, now: 2_000 }, work)).toEqual(
         err({ code: "idempotency_conflict" }),
       );
       expect(work).not.toHaveBeenCalled();
@@ -72,7 +72,7 @@ function idempotencyRules(withSql: WithSql): void {
     withSql((sql) => {
       migrateSession(sql);
       const idempotency = { key: "k", digest: "d" };
-      once(createOutcomes<number>(sql), { idempotency, now: 1_000 }, () => err({ code: "no" }));
+      runOnce(createOutcomes<number>(sql), { idempotency, now: 1_000 }, () => err({ code: "no" }));
       expect(doOnce(sql, idempotency, { outcome: 1, now: 2_000 })).toEqual(ok({ outcome: 1, replayed: false }));
     }));
 
@@ -97,4 +97,4 @@ function idempotencyRules(withSql: WithSql): void {
 }
 
 const doOnce = (sql: Sql, idempotency: Idempotency | null, { outcome, now }: { readonly outcome: number; readonly now: number }) =>
-  once<number, never>(createOutcomes(sql), { idempotency, now }, () => ok(outcome));
+  runOnce<number, never>(createOutcomes(sql), { idempotency, now }, () => ok(outcome));

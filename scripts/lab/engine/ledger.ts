@@ -4,10 +4,10 @@ import type { CompactPlan } from "../../../src/context/plan";
 import { FIRST_BRANCH } from "../../../src/domain/branch";
 import type { CompactionTrigger } from "../../../src/domain/compaction-events";
 import type { SessionState } from "../../../src/domain/state";
-import type { Carried } from "../../../src/evaluate/carried";
 import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost, type TokenCounts } from "../../../src/evaluate/costs";
-import { identifiersIn, type Recall, recallOf } from "../../../src/evaluate/identifiers";
+import { findRepeatedIdentifiers, identifiersIn, type RepeatedIdentifiers } from "../../../src/evaluate/identifiers";
 import { verbatimShare } from "../../../src/evaluate/measures";
+import type { PlanResult } from "../../../src/evaluate/plan-result";
 import { type Segment, type Segments, tokensOf } from "../../../src/evaluate/segments";
 import { memoize } from "../../../src/lib/memoize";
 import type { RecordedItem } from "./session";
@@ -58,7 +58,7 @@ export interface Figures {
   readonly cached_share: number;
   readonly verbatim_8k: number;
   readonly verbatim_quarter: number;
-  readonly identifiers: Recall;
+  readonly identifiers: RepeatedIdentifiers;
   readonly triggers: Readonly<Partial<Record<CompactionTrigger, number>>>;
   /** True tokens of every request, in order. */
   readonly tokens: readonly number[];
@@ -92,7 +92,7 @@ export class Ledger {
   #summaryCalls = 0;
   #summaryFailures = 0;
   #drops = 0;
-  #recall: Recall = { needed: 0, lost: 0 };
+  #recall: RepeatedIdentifiers = { needed: 0, lost: 0 };
   #turnSpent: TokenCounts = NO_TOKENS;
   #summarySpent: TokenCounts = NO_TOKENS;
   #last8k = 0;
@@ -127,17 +127,18 @@ export class Ledger {
     const asked = record.at(-1);
     const isUser = asked?.meta.kind === "user";
     this.#learn(isUser ? record.slice(this.#seen, -1) : record.slice(this.#seen));
-    if (isUser) this.#count(recallOf({ earlier: this.#known, shown: shown.slice(0, -1), said: asked.text }, this.#identifiers));
+    if (isUser)
+      this.#count(findRepeatedIdentifiers({ earlier: this.#known, shown: shown.slice(0, -1), said: asked.text }, this.#identifiers));
     this.#learn(isUser ? [asked] : []);
     this.#seen = record.length;
-    this.#count(recallOf({ earlier: this.#known, shown, said: reply }, this.#identifiers));
+    this.#count(findRepeatedIdentifiers({ earlier: this.#known, shown, said: reply }, this.#identifiers));
   }
 
   #learn(items: readonly RecordedItem[]): void {
     for (const { text } of items) for (const word of this.#identifiers(text)) this.#known.add(word);
   }
 
-  #count({ needed, lost }: Recall): void {
+  #count({ needed, lost }: RepeatedIdentifiers): void {
     this.#recall = { needed: this.#recall.needed + needed, lost: this.#recall.lost + lost };
   }
 
@@ -150,7 +151,7 @@ export class Ledger {
     return relativeCost(this.#turnSpent, this.#prices) + costOfReading(this.#summarySpent, this.#prices);
   }
 
-  compacted({ trigger }: Pick<CompactPlan, "trigger">, { spent, calls, failures, change }: Carried): void {
+  compacted({ trigger }: Pick<CompactPlan, "trigger">, { spent, calls, failures, change }: PlanResult): void {
     this.#summarySpent = plus(this.#summarySpent, spent);
     this.#summaryCalls += calls;
     this.#summaryFailures += failures;

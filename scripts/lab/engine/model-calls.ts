@@ -1,15 +1,15 @@
 /** What happens around one model call: what the app does before it, the provider that counts true tokens, and what is recorded. */
-import { limitOf, type ModelLimits, rawViewTokens } from "../../../src/context/budget";
+import { type ModelLimits, rawViewTokens, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
 import type { CompactPlan } from "../../../src/context/plan";
-import { rentOfCall } from "../../../src/context/planner";
+import { toCallCacheReadCost } from "../../../src/context/planner";
 import type { ModelCall } from "../../../src/domain/commands";
-import type { ItemDraft } from "../../../src/domain/message";
+import type { NewItem } from "../../../src/domain/message";
 import type { CallUsage } from "../../../src/domain/model-call";
 import type { SessionState } from "../../../src/domain/state";
-import { carryOut } from "../../../src/evaluate/compact";
 import { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { RoomMaker } from "../../../src/evaluate/room-maker";
+import { runPlan } from "../../../src/evaluate/run-plan";
 import { type Segment, tokensOf } from "../../../src/evaluate/segments";
 import type { Summariser } from "../../../src/evaluate/summariser";
 import { findMalformed } from "./check-request";
@@ -78,7 +78,7 @@ export class ModelCalls implements Caller {
 
   #callOf(usage: CallUsage | null): ModelCall {
     const { state, now } = this.#session;
-    return toModelCall(state, { usage, rent: rentOfCall({ state, limits: this.#limits, policy: this.#setup.policy, now }) });
+    return toModelCall(state, { usage, rent: toCallCacheReadCost({ state, limits: this.#limits, policy: this.#setup.policy, now }) });
   }
 
   #take(plan: CompactPlan): void {
@@ -90,11 +90,11 @@ export class ModelCalls implements Caller {
       return { input: tokensOf(request), cached: this.#cache.read(request) };
     };
     const summariser = this.#summariser;
-    this.#ledger.compacted(plan, carryOut(plan, { session, readPrefix, limits: this.#limits, policy, countsChain, summariser }));
+    this.#ledger.compacted(plan, runPlan(plan, { session, readPrefix, limits: this.#limits, policy, countsChain, summariser }));
   }
 
   get #limit(): number {
-    return limitOf(this.#limits) ?? Number.POSITIVE_INFINITY;
+    return toRequestLimit(this.#limits) ?? Number.POSITIVE_INFINITY;
   }
 }
 
@@ -118,7 +118,7 @@ export const toModelCall = (
 });
 
 /** What the model said in a turn that runs. */
-export function recordReply(session: LabSession, drafts: readonly ItemDraft[], call: ModelCall): void {
+export function recordReply(session: LabSession, drafts: readonly NewItem[], call: ModelCall): void {
   const reply = drafts.find((draft) => draft.kind === "assistant") ?? null;
   const calls = drafts.filter((draft) => draft.kind === "tool_call").map((item) => ({ item }));
   const finish = calls.length > 0 ? "tool_calls" : "stop";

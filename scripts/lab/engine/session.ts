@@ -1,6 +1,6 @@
 /** A session without an object: the real commands, events and state, with bodies in memory. */
 import { CACHE_TTL_MS } from "../../../src/context/economy";
-import type { SummaryText } from "../../../src/context/epoch-draft";
+import type { SummaryText } from "../../../src/context/epoch-change";
 import { estimateParts, estimateRough } from "../../../src/context/item-tokens";
 import { SUMMARY_JOIN } from "../../../src/context/placement";
 import type { Policy } from "../../../src/context/policy";
@@ -14,10 +14,10 @@ import { decide } from "../../../src/domain/decide";
 import type { Event } from "../../../src/domain/events";
 import { evolve } from "../../../src/domain/evolve";
 import type { IdKinds, IdPrefix, OverlayId, TurnId } from "../../../src/domain/ids";
-import { itemsOf } from "../../../src/domain/items-of";
-import type { ItemDraft, ItemKind, ItemMeta, Part, ToolRef } from "../../../src/domain/message";
+import { listEventItems } from "../../../src/domain/items-of";
+import type { ItemKind, ItemMeta, NewItem, Part, ToolRef } from "../../../src/domain/message";
 import { initialState, isRecallOffered, type SessionState } from "../../../src/domain/state";
-import type { KeptSummary, Played } from "../../../src/evaluate/played";
+import type { KeptSummary, ReplayedSession } from "../../../src/evaluate/replayed-session";
 import { messageText, type Segment, type Segments } from "../../../src/evaluate/segments";
 import { filler } from "./filler";
 
@@ -46,7 +46,7 @@ interface LabSettings {
   readonly segments: Segments;
 }
 
-export class LabSession implements Played {
+export class LabSession implements ReplayedSession {
   readonly incarnation = "lab";
   readonly summaryShare = null;
   state: SessionState = initialState;
@@ -84,7 +84,7 @@ export class LabSession implements Played {
 
   apply(event: Event): void {
     this.state = evolve(this.state, { ...event, seq: this.state.seq + 1, at: this.now });
-    for (const meta of itemsOf(event)) {
+    for (const meta of listEventItems(event)) {
       const parts = this.read(meta);
       const text = messageText(parts);
       this.record.push({ meta, parts, text, tokens: this.segments.count(text), chars: text.length });
@@ -109,7 +109,7 @@ export class LabSession implements Played {
 
   readonly read = ({ id }: ItemMeta): readonly Part[] => this.#contents.get(id) ?? [];
 
-  draft(kind: ItemKind, parts: readonly Part[], by: { readonly turn: TurnId | null; readonly tool?: ToolRef }): ItemDraft {
+  draft(kind: ItemKind, parts: readonly Part[], by: { readonly turn: TurnId | null; readonly tool?: ToolRef }): NewItem {
     const id = this.newId("msg");
     this.#contents.set(id, parts);
     const bytes = utf8Length(JSON.stringify(parts));

@@ -1,7 +1,7 @@
 /** How a column is run. */
 import type { ModelLimits } from "../../../src/context/budget";
 import type { Prices } from "../../../src/context/economy";
-import { policyOf } from "../../../src/context/policy-choice";
+import { toPolicy } from "../../../src/context/policy-choice";
 import { PRICES } from "../../../src/evaluate/costs";
 import type { RoomSetup } from "../../../src/evaluate/room-maker";
 import type { Summariser } from "../../../src/evaluate/summariser";
@@ -32,7 +32,7 @@ export const USUAL: Conditions = { prices: PRICES, cold: null, cacheStep: null, 
 export type Options = Pick<Setup, "eachCall" | "countsChain" | "recall"> & Partial<Conditions>;
 
 export function toSetup(policyText: string, by: { readonly guard: boolean } & Options): Setup {
-  return { ...USUAL, ...by, name: policyText, policyText, policy: policyOf(policyText) };
+  return { ...USUAL, ...by, name: policyText, policyText, policy: toPolicy(policyText) };
 }
 
 export const limitsOf = (window: number, prices: Prices = PRICES): ModelLimits => ({

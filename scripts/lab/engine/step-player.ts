@@ -1,13 +1,13 @@
 /** Plays what a client did, and what was answered, to a session: who makes the model calls decides what they cost. */
 import type { ModelCall } from "../../../src/domain/commands";
-import type { ItemDraft, ItemMeta, Part } from "../../../src/domain/message";
+import type { ItemMeta, NewItem, Part } from "../../../src/domain/message";
 import { messageText } from "../../../src/evaluate/segments";
 import type { LabSession } from "./session";
 import type { Reply, Step } from "./steps";
 
 /** A recorded reply, ready to be said. */
 export interface Spoken {
-  readonly drafts: readonly ItemDraft[];
+  readonly drafts: readonly NewItem[];
   readonly text: string;
 }
 
@@ -105,7 +105,7 @@ export class StepPlayer {
     return { type: "tool_result", call_id, name: call?.meta.tool?.name ?? "", output, is_error: false };
   }
 
-  #resultWithoutTurn(call_id: string, output: string): ItemDraft {
+  #resultWithoutTurn(call_id: string, output: string): NewItem {
     const call = this.#session.record.findLast(({ meta }) => meta.kind === "tool_call" && meta.tool?.call_id === call_id);
     const tool = call?.meta.tool;
     return this.#session.draft("tool_result", [this.#toResult(call_id, output)], { turn: null, ...(tool ? { tool } : {}) });
@@ -125,13 +125,13 @@ export class StepPlayer {
   }
 
   /** What was recorded of a turn that failed: appended without a call, so that the conversation is the same for every policy. */
-  #append(drafts: readonly ItemDraft[]): void {
+  #append(drafts: readonly NewItem[]): void {
     const first = this.#session.state.next_position;
     const items = drafts.map((draft, index): ItemMeta => ({ ...draft, position: first + index }));
     this.#session.apply({ type: "MessagesAppended", items, dequeued: [] });
   }
 
-  #speak({ text, calls }: Reply): ItemDraft[] {
+  #speak({ text, calls }: Reply): NewItem[] {
     const session = this.#session;
     const turn = session.state.turn?.id ?? null;
     const said = text === "" ? [] : [session.draft("assistant", [toText(text)], { turn })];

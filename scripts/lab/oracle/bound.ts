@@ -2,9 +2,9 @@
  * What a profile could have cost at best, with the whole future known: the oracle's schedule under the profile's own
  * limits, and how far above it the profile is.
  */
-import { limitOf, PADDING } from "../../../src/context/budget";
+import { PADDING, toRequestLimit } from "../../../src/context/budget";
 import { INSTRUCTION_TOKENS } from "../../../src/context/economy";
-import { FIRST_SUMMARY_SHARE, summaryCap } from "../../../src/context/proposal";
+import { FIRST_SUMMARY_SHARE, toSummaryCap } from "../../../src/context/proposal";
 import type { Figures } from "../engine/ledger";
 import { limitsOf, type Setup } from "../engine/setup";
 import { Oracle, type Rules, type Schedule } from "./schedule.ts";
@@ -53,11 +53,11 @@ function rulesOf({ setup, figures, window }: { readonly setup: Setup; readonly f
   const limits = limitsOf(window, setup.prices);
   return {
     prices: setup.prices,
-    limit: limitOf(limits) ?? Number.POSITIVE_INFINITY,
+    limit: toRequestLimit(limits) ?? Number.POSITIVE_INFINITY,
     insideAbove: setup.policy.trigger.at === "each_call" ? 0 : 1 / PADDING,
     keep: Math.min(...figures.kept),
     share: FIRST_SUMMARY_SHARE,
-    cap: summaryCap(limits, setup.policy),
+    cap: toSummaryCap(limits, setup.policy),
     instruction: INSTRUCTION_TOKENS,
     last: LAST_TOKENS,
     penalty: 0,

@@ -1,7 +1,7 @@
 /** Makes a system's model calls: its rule decides what is sent; the provider, its cache and the ledger are those of our own policies. */
-import { limitOf, type ModelLimits } from "../../../src/context/budget";
+import { type ModelLimits, toRequestLimit } from "../../../src/context/budget";
 import { startsGroup } from "../../../src/context/groups";
-import { WITHOUT_MODEL } from "../../../src/evaluate/carried";
+import { WITHOUT_MODEL } from "../../../src/evaluate/plan-result";
 import { PromptCache } from "../../../src/evaluate/prompt-cache";
 import { type Segment, tokensOf } from "../../../src/evaluate/segments";
 import { findMalformed } from "../engine/check-request";
@@ -141,7 +141,7 @@ export class SystemCalls implements Caller {
   }
 
   get #limit(): number {
-    return limitOf(this.#by.limits) ?? Number.POSITIVE_INFINITY;
+    return toRequestLimit(this.#by.limits) ?? Number.POSITIVE_INFINITY;
   }
 }
 

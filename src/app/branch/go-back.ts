@@ -3,8 +3,8 @@
  * message are one command, so an edit is never half done. Synchronous.
  */
 import { startsGroup } from "../../context/groups";
+import { MAX_RESTORED_UNITS } from "../../context/revert-reset";
 import { viewAt } from "../../context/rewind";
-import { MAX_RESTORED_UNITS } from "../../context/take-back";
 import { isAmong, rangesWithin, toRanges, withRange } from "../../domain/branch";
 import type { RewindHistory } from "../../domain/commands";
 import type { CoveredRange, Overlay } from "../../domain/compaction-events";

@@ -1,6 +1,7 @@
 /** What a session's object knows of the conversation beyond the view, for going back in it. Synchronous. */
+
+import type { ViewBefore } from "../../context/revert-reset";
 import type { ViewThen } from "../../context/rewind";
-import type { ViewBefore } from "../../context/take-back";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { LastTurn } from "../../domain/events";
 import type { TurnId } from "../../domain/ids";

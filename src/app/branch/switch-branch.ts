@@ -1,5 +1,5 @@
 /** Continues a branch that was left, with the view that it had then. Synchronous. */
-import { MAX_RESTORED_UNITS } from "../../context/take-back";
+import { MAX_RESTORED_UNITS } from "../../context/revert-reset";
 import { withRange } from "../../domain/branch";
 import { err, ok } from "../../lib/result";
 import type { Outcome } from "../session-api";

@@ -1,11 +1,11 @@
 /** Builds the change of the view that a summary makes: for a worker's result, for the preview of a draft, and for its commit. */
-import { type DraftInput, draftFromSummary, fitsAfter, isSmallerBySummary, type SummaryText } from "../../context/epoch-draft";
+import { buildChangeFromSummary, type EpochChangeInput, fitsAfter, isSmallerBySummary, type SummaryText } from "../../context/epoch-change";
 import type { Plan, Rung } from "../../context/plan";
-import type { EpochDraft } from "../../domain/commands";
+import type { EpochChange } from "../../domain/commands";
 import type { CompactionOptions, CompactionTrigger, EpochOp, SummaryPlan } from "../../domain/compaction-events";
 import type { OverlayId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
-import { type DraftPorts, draftInput, limitsOf, windowOf } from "../request/build-request";
+import { type ChangePorts, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
 import { askedPolicy, planSession } from "./plan-session";
 
 interface WrittenSummary {
@@ -16,21 +16,21 @@ interface WrittenSummary {
   readonly trigger: CompactionTrigger;
   /** What a person asked for; null for an automatic compaction. */
   readonly options: CompactionOptions | null;
-  readonly summarizer: DraftInput["summarizer"];
+  readonly summarizer: EpochChangeInput["summarizer"];
 }
 
 export interface SummaryChange {
-  readonly change: EpochDraft;
+  readonly change: EpochChange;
   /** True when the summary makes the view smaller. For a rebuild: true when the request fits with the new summary. */
   readonly isWorthIt: boolean;
 }
 
-export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: DraftPorts): SummaryChange {
+export function changeFromSummary(made: WrittenSummary, spec: ModelSpec, ports: ChangePorts): SummaryChange {
   const { summary, plan, overlay, trigger, options, summarizer } = made;
   const planned = planSession(spec, { trigger, options }, ports);
   const economy = planned.kind === "compact" ? planned.economy : null;
-  const input = draftInput({ limits: limitsOf(spec), trigger, summarizer, economy }, ports);
-  const change = draftFromSummary({ summary, plan, overlay, also: shorteningsOf(planned, plan.range.to) }, input);
+  const input = toChangeInput({ limits: toModelLimits(spec), trigger, summarizer, economy }, ports);
+  const change = buildChangeFromSummary({ summary, plan, overlay, also: shorteningsOf(planned, plan.range.to) }, input);
   return { change, isWorthIt: isWorthIt(change.ops, { spec, options }, ports) };
 }
 
@@ -46,7 +46,7 @@ function shorteningsOf(plan: Plan, to: number): Rung[] {
 function isWorthIt(
   ops: readonly EpochOp[],
   { spec, options }: { readonly spec: ModelSpec; readonly options: CompactionOptions | null },
-  { writer: { state } }: DraftPorts,
+  { writer: { state } }: ChangePorts,
 ): boolean {
-  return options?.rebuild ? fitsAfter(state, ops, windowOf(spec, askedPolicy(state, options))).fits : isSmallerBySummary(state, ops);
+  return options?.rebuild ? fitsAfter(state, ops, toAssumedLimits(spec, askedPolicy(state, options))).fits : isSmallerBySummary(state, ops);
 }

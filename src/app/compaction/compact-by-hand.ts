@@ -9,8 +9,8 @@ import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { CompactInput, ShownPlan } from "../control-views";
 import type { ModelSpec } from "../ports";
-import { applyRungs, limitsOf } from "../request/build-request";
-import { draftText } from "../request/drafts";
+import { buildTextBody } from "../request/build-items";
+import { applyRungs, toModelLimits } from "../request/build-request";
 import type { Outcome } from "../session-api";
 import type { BodyText } from "../session-ports";
 import { type CompactionPorts, planSession, summarizes } from "./plan-session";
@@ -38,7 +38,7 @@ export function compactByHand(spec: ModelSpec, input: CompactInput, ports: Ports
   const id = ports.ids.newId("cmp");
   // During a turn the view must not change: the compaction waits for the turn's end.
   if (!summarizes(plan) && !state.turn) {
-    const changed = applyRungs(plan, { trigger: "manual", limits: limitsOf(spec), compaction: id }, ports);
+    const changed = applyRungs(plan, { trigger: "manual", limits: toModelLimits(spec), compaction: id }, ports);
     return changed ? ok({ kind: "done", id }) : err({ code: "stale", reason: "epoch_moved" });
   }
   const asked = ports.writer.execute({ type: "RequestCompaction", at: ports.clock(), compaction: id, trigger: "manual", options }, bodies);
@@ -62,7 +62,7 @@ interface DraftedOptions {
 /** `policy` is merged over the session's, in the form in which settings store it. */
 function toOptions(input: CompactInput, { ids, writer }: Ports): DraftedOptions {
   const { keepRecent, upTo, instructions, draft, rebuild, model, policy } = input;
-  const { ref, bodies } = draftText(instructions, ids);
+  const { ref, bodies } = buildTextBody(instructions, ids);
   const apart: Partial<CompactionOptions> = {
     ...(draft && { draft }),
     ...(rebuild && { rebuild }),

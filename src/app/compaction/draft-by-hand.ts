@@ -1,15 +1,15 @@
 /** What a person does with a draft: read, edit, commit, discard. Synchronous. */
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { estimateTokens } from "../../context/tokens";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import type { DraftEdit } from "../draft-api";
 import type { ModelSpec } from "../ports";
-import type { DraftPorts } from "../request/build-request";
-import { draftText } from "../request/drafts";
+import { buildTextBody } from "../request/build-items";
+import type { ChangePorts } from "../request/build-request";
 import type { Outcome } from "../session-api";
 import { changeFromSummary, type SummaryChange } from "./change-from-summary";
-import { capOf } from "./summarizers";
+import { toModelSummaryCap } from "./summarizers";
 
 /**
  * The most UTF-16 units of an edited summary, even where the policy's cap is lower: the cap guards against a model's excess, not a person's
@@ -20,17 +20,17 @@ const EDITED_UNITS = 64_000;
 /** At least one letter or digit: punctuation alone says nothing (`context/summary-check`). */
 const SAYS_SOMETHING = /[\p{L}\p{N}]/u;
 
-export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: ModelSpec, ports: DraftPorts): Outcome<null> {
+export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: ModelSpec, ports: ChangePorts): Outcome<null> {
   const { writer, content, clock, ids } = ports;
   const { draft } = writer.state.compaction;
   if (draft?.id !== compaction) return err({ code: "not_drafted", compaction });
   const text = summary.trim();
   if (text === content.readText(draft.summary.body)) return ok(null);
   if (!SAYS_SOMETHING.test(text)) return err({ code: "invalid", field: "summary", detail: "must say something" });
-  const cap = capOf(spec, policyOf(writer.state.settings.policy));
+  const cap = toModelSummaryCap(spec, toPolicy(writer.state.settings.policy));
   if (text.length > EDITED_UNITS && estimateTokens(text) > cap)
     return err({ code: "invalid", field: "summary", detail: `at most ${EDITED_UNITS} characters, or ${cap} tokens` });
-  const { ref, bodies } = draftText(text, ids);
+  const { ref, bodies } = buildTextBody(text, ids);
   if (!ref) return err({ code: "not_drafted", compaction });
   const edited = writer.execute({ type: "EditDraft", at: clock(), compaction, edits, summary: ref, by }, bodies);
   return edited.ok ? ok(null) : err(edited.error);
@@ -40,7 +40,7 @@ export function editDraft({ compaction, summary, edits, by }: DraftEdit, spec: M
 export function previewDraft(
   compaction: CompactionId,
   spec: ModelSpec,
-  ports: DraftPorts,
+  ports: ChangePorts,
 ): (SummaryChange & { readonly text: string }) | null {
   const { draft } = ports.writer.state.compaction;
   const text = draft?.id === compaction ? ports.content.readText(draft.summary.body) : null;
@@ -55,7 +55,7 @@ export function previewDraft(
 export function commitDraft(
   { compaction, edits }: { readonly compaction: CompactionId; readonly edits: number | null },
   spec: ModelSpec,
-  ports: DraftPorts,
+  ports: ChangePorts,
 ): Outcome<CompactionId> {
   const { writer, clock } = ports;
   const { draft } = writer.state.compaction;
@@ -70,7 +70,7 @@ export function commitDraft(
   return committed.ok ? ok(compaction) : err(committed.error);
 }
 
-export function discardDraft(compaction: CompactionId, { writer, clock }: Pick<DraftPorts, "writer" | "clock">): Outcome<null> {
+export function discardDraft(compaction: CompactionId, { writer, clock }: Pick<ChangePorts, "writer" | "clock">): Outcome<null> {
   const discarded = writer.execute({ type: "DiscardDraft", at: clock(), compaction });
   return discarded.ok ? ok(null) : err(discarded.error);
 }

@@ -1,10 +1,10 @@
 /** Hands out a compaction's plan under a lease, to a queue worker or to the turn that waits for the summary. */
-import { measureUpTo, PADDING, scaleOf } from "../../context/budget";
+import { measureUpTo, PADDING, toPaddedRatio } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import { planChosenNote } from "../../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../../context/plan";
 import { renderEntry } from "../../context/prompts";
-import { summaryCap } from "../../context/proposal";
+import { toSummaryCap } from "../../context/proposal";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { estimateTokens } from "../../context/tokens";
 import { attemptsUnder } from "../../domain/breaker";
@@ -13,13 +13,13 @@ import type { CompactionFailure, InlineWork, SummaryPlan } from "../../domain/co
 import type { CompactionId } from "../../domain/ids";
 import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
-import { applyRungs, draftInput, limitsOf, windowOf } from "../request/build-request";
+import { applyRungs, toAssumedLimits, toChangeInput, toModelLimits } from "../request/build-request";
 import type { LeaseOutcome } from "../session-api";
-import { draftNote } from "./draft-note";
+import { buildNoteChange } from "./note-change";
 import { type CompactionPorts, optionsFor, planSession, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
-import { allowedOutput, attemptsOf, type Cast, nextSummarizer } from "./summarizers";
-import { buildSummaryPart } from "./summary-request";
+import { allowedOutput, nextSummarizer, type SummarizerCandidates, toAttemptLimit } from "./summarizers";
+import { buildChunkRequest } from "./summary-request";
 
 /**
  * `inline`: the turn that waits for the compaction; it takes over the request and a running lease (docs/design.md §5). Null for a worker.
@@ -31,7 +31,7 @@ interface Leasing {
 /** Hands out the plan under a lease, or returns why there is nothing to do. */
 export function leaseCompaction(
   compaction: CompactionId,
-  cast: Cast | null,
+  cast: SummarizerCandidates | null,
   ports: CompactionPorts,
   { inline }: Leasing = { inline: null },
 ): LeaseOutcome {
@@ -46,7 +46,7 @@ export function leaseCompaction(
   const chosen = choosePlan({ requested, inline, summarizer }, cast.spec, ports);
   if ("kind" in chosen) return chosen;
   const ref: CompactionPlanRef = { base_epoch: writer.state.view.epoch, ...chosen };
-  const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : attemptsOf(writer.state, cast);
+  const attemptLimit = inline ? attemptsUnder(writer.state.compaction, requested.attempts + 1) : toAttemptLimit(writer.state, cast);
   const expiresAt = leaseUntil(clock(), policy.summary.timeout_ms);
   const leased = writer.execute({
     type: "LeaseCompaction",
@@ -59,12 +59,12 @@ export function leaseCompaction(
   });
   const token = leased.ok ? writer.state.compaction.lease?.token : undefined;
   if (token === undefined) return { kind: "nothing", reason: "moved" };
-  const part = buildSummaryPart({ plan: ref, state: writer.state, spec: cast.spec, summarizer, content: ports.content });
+  const part = buildChunkRequest({ plan: ref, state: writer.state, spec: cast.spec, summarizer, content: ports.content });
   return { kind: "leased", token, part, timeoutMs: policy.summary.timeout_ms };
 }
 
 /** A model that a person named must be available: no other model is asked in its place. */
-const isAskedOf = ({ options }: RequestedCompaction, { summarizers }: Cast): boolean =>
+const isAskedOf = ({ options }: RequestedCompaction, { summarizers }: SummarizerCandidates): boolean =>
   options?.model === undefined || summarizers.some(({ id }) => id === options.model);
 
 interface Choosing extends Leasing {
@@ -109,7 +109,7 @@ function commitAtOnce(plan: CompactPlan, { spec, compaction, inline }: AtOnce, p
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   if (ports.writer.state.turn && !(rung && inline)) return;
   if (rung) return commitNote({ ...plan, rung }, { spec, compaction }, ports);
-  applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec), compaction }, ports);
+  applyRungs(plan, { trigger: plan.trigger, limits: toModelLimits(spec), compaction }, ports);
 }
 
 /** Commits the policy's note in the summary's place at once, because no model has to answer first. */
@@ -120,9 +120,9 @@ function commitNote(
 ): void {
   const { writer, clock } = ports;
   const { trigger, economy, rungs, rung } = plan;
-  const input = draftInput({ limits: limitsOf(spec), trigger, economy }, ports);
+  const input = toChangeInput({ limits: toModelLimits(spec), trigger, economy }, ports);
   const also = rungs.filter((step) => step !== rung);
-  const { change, bodies } = draftNote(
+  const { change, bodies } = buildNoteChange(
     planChosenNote(toSummaryPlan({ ...rung, reread: 0 }, false, ports), writer.state),
     { spec, input, also },
     ports,
@@ -169,9 +169,9 @@ function fitsSamePrefix(
   const { state } = writer;
   if (contentBytes(state, range.to) > MAX_CONTENT_BYTES) return false;
   const policy = policyUnderWay(state);
-  const limits = windowOf(spec, policy);
-  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, scaleOf(state, spec.id));
-  return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(summaryCap(limits, policy), spec) <= (limits.window ?? 0);
+  const limits = toAssumedLimits(spec, policy);
+  const instruction = (INSTRUCTION_TOKENS + asked) * Math.max(PADDING, toPaddedRatio(state, spec.id));
+  return measureUpTo(state, spec.id, range.to) + instruction + allowedOutput(toSummaryCap(limits, policy), spec) <= (limits.window ?? 0);
 }
 
 function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, clock }: CompactionPorts): LeaseOutcome {
@@ -189,17 +189,18 @@ function giveUp(compaction: CompactionId, failure: CompactionFailure, { writer, 
   return { kind: "nothing", reason: failure };
 }
 
-const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, cast: Cast): boolean => attempts >= attemptsOf(state, cast);
+const isSpent = ({ attempts }: RequestedCompaction, state: SessionState, cast: SummarizerCandidates): boolean =>
+  attempts >= toAttemptLimit(state, cast);
 
 /** Ends a compaction whose attempts all expired without a report, with its fallback. During a turn this waits for the turn's end. */
-function failLast(compaction: CompactionId, cast: Cast, ports: CompactionPorts): LeaseOutcome {
+function failLast(compaction: CompactionId, cast: SummarizerCandidates, ports: CompactionPorts): LeaseOutcome {
   const token = ports.writer.state.compaction.lease?.token ?? null;
   const failed = recordFailure({ compaction, token, failure: "lease_expired", call: null, inside: null }, cast, ports);
   return { kind: "nothing", reason: failed === "stale" ? "waits_for_turn_end" : "lease_expired" };
 }
 
 /** Runs between turns: ends a compaction whose attempts are all spent and that no worker holds, with its fallback. */
-export function settleSpent(cast: Cast, ports: CompactionPorts): void {
+export function failExhaustedCompaction(cast: SummarizerCandidates, ports: CompactionPorts): void {
   const { state } = ports.writer;
   const { requested, lease } = state.compaction;
   if (!requested || (lease && lease.expires_at > ports.clock())) return;

@@ -2,12 +2,12 @@
 import type { Plan } from "../../context/plan";
 import { planCompaction } from "../../context/planner";
 import type { Policy } from "../../context/policy";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { closedBreaker } from "../../domain/breaker";
 import type { CompactionOptions, CompactionTrigger } from "../../domain/compaction-events";
 import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
-import { limitsOf } from "../request/build-request";
+import { toModelLimits } from "../request/build-request";
 import type { SessionPorts } from "../session-ports";
 
 export type CompactionPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids" | "log">;
@@ -30,7 +30,7 @@ export function planSession(
   // beside it.
   const { compaction } = writer.state;
   const state = trigger === "manual" ? { ...writer.state, compaction: { ...compaction, ...closedBreaker } } : writer.state;
-  return planCompaction({ state, limits: limitsOf(spec), policy: askedPolicy(state, options), trigger, now: clock(), options });
+  return planCompaction({ state, limits: toModelLimits(spec), policy: askedPolicy(state, options), trigger, now: clock(), options });
 }
 
 /** Whether a plan would ask a model. */
@@ -41,10 +41,10 @@ export const summarizes = (plan: Plan): boolean => plan.kind === "compact" && pl
  * other.
  */
 export function askedPolicy({ settings }: Pick<SessionState, "settings">, options: CompactionOptions | null): Policy {
-  const policy = policyOf(settings.policy);
+  const policy = toPolicy(settings.policy);
   const { model, policy: other } = options ?? {};
   if (model === undefined && other === undefined) return policy;
-  const summary = other === undefined ? policy.summary : policyOf(other).summary;
+  const summary = other === undefined ? policy.summary : toPolicy(other).summary;
   return { ...policy, summary: model === undefined ? summary : { ...summary, models: [model] } };
 }
 

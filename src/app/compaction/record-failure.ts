@@ -1,18 +1,18 @@
 /** Records a failed attempt: another attempt follows, or, after the last one, a fallback takes the summary's place. */
-import { draftFromRungs } from "../../context/epoch-draft";
+import { buildChangeFromRungs } from "../../context/epoch-change";
 import { planNote } from "../../context/fallback-note";
 import type { CompactPlan } from "../../context/plan";
-import { policyOf } from "../../context/policy-choice";
-import type { EpochDraft, ModelCall, TurnRun } from "../../domain/commands";
+import { toPolicy } from "../../context/policy-choice";
+import type { EpochChange, ModelCall, TurnRun } from "../../domain/commands";
 import type { CompactionFailure } from "../../domain/compaction-events";
 import type { CompactionId } from "../../domain/ids";
 import type { ModelSpec } from "../ports";
-import { draftInput, limitsOf, summarizerOf } from "../request/build-request";
-import type { SettleOutcome } from "../session-api";
+import { toChangeInput, toModelLimits, toSummarizerReceipt } from "../request/build-request";
+import type { ApplyOutcome } from "../session-api";
 import type { BodyText } from "../session-ports";
-import { draftNote, type Noting } from "./draft-note";
+import { buildNoteChange, type Noting } from "./note-change";
 import { type CompactionPorts, planSession } from "./plan-session";
-import { attemptsOf, type Cast } from "./summarizers";
+import { type SummarizerCandidates, toAttemptLimit } from "./summarizers";
 
 interface Failed {
   readonly compaction: CompactionId;
@@ -26,9 +26,9 @@ interface Failed {
  * Records a failure. With the last attempt it adds the fallback: the oldest groups leave the view, down to the kept budget
  * (docs/policy.md).
  */
-export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts): SettleOutcome | "stale" {
+export function recordFailure(failed: Failed, cast: SummarizerCandidates, ports: CompactionPorts): ApplyOutcome | "stale" {
   const { writer, clock, log } = ports;
-  const attemptLimit = attemptsOf(writer.state, cast);
+  const attemptLimit = toAttemptLimit(writer.state, cast);
   const { change, bodies } = fallbackOf(failed, cast.spec, ports);
   const recorded = writer.execute({ type: "FailCompaction", at: clock(), ...failed, attemptLimit, fallback: change }, bodies);
   if (!recorded.ok) return "stale";
@@ -37,7 +37,7 @@ export function recordFailure(failed: Failed, cast: Cast, ports: CompactionPorts
 }
 
 interface Fallback {
-  readonly change: EpochDraft | null;
+  readonly change: EpochChange | null;
   readonly bodies: readonly BodyText[];
 }
 
@@ -45,35 +45,35 @@ function fallbackOf({ inside, call }: Failed, spec: ModelSpec, ports: Compaction
   // A manual compaction has no fallback, because nothing had to leave the view. One that a turn took over does.
   const { requested, lease } = ports.writer.state.compaction;
   if (requested?.trigger === "manual" && !(inside && lease?.inline)) return NO_FALLBACK;
-  return inside ? draftFallbackInside(spec, ports, call) : draftFallback(spec, ports, call);
+  return inside ? buildFallbackInTurn(spec, ports, call) : buildFallback(spec, ports, call);
 }
 
 /**
  * The fallback during a turn. The policy's note covers its range; without a note there is no fallback, because the guard drops no more than
  * it must.
  */
-export function draftFallbackInside(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null = null): Fallback {
-  const notes = policyOf(ports.writer.state.settings.policy).on_failure === "note";
-  return notes ? draftFallback(spec, ports, call) : NO_FALLBACK;
+export function buildFallbackInTurn(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null = null): Fallback {
+  const notes = toPolicy(ports.writer.state.settings.policy).on_failure === "note";
+  return notes ? buildFallback(spec, ports, call) : NO_FALLBACK;
 }
 
 const NO_FALLBACK: Fallback = { change: null, bodies: [] };
 
 /** `call`: the last attempt's call, whose cost is part of the receipt. */
-function draftFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
+function buildFallback(spec: ModelSpec, ports: CompactionPorts, call: ModelCall | null): Fallback {
   const { writer } = ports;
   const plan = planSession(spec, { trigger: "fallback" }, ports);
   if (plan.kind !== "compact" || plan.fallback.length === 0) return NO_FALLBACK;
-  const summarizer = summarizerOf(writer.state, call);
+  const summarizer = toSummarizerReceipt(writer.state, call);
   // The plan's economy is that of a summary, so it does not apply to a fallback.
-  const input = draftInput({ limits: limitsOf(spec), trigger: "fallback", summarizer }, ports);
-  const noted = policyOf(writer.state.settings.policy).on_failure === "note" ? noteFor(plan, { spec, input }, ports) : null;
-  return noted ?? { change: draftFromRungs(plan.fallback, input), bodies: [] };
+  const input = toChangeInput({ limits: toModelLimits(spec), trigger: "fallback", summarizer }, ports);
+  const noted = toPolicy(writer.state.settings.policy).on_failure === "note" ? noteFor(plan, { spec, input }, ports) : null;
+  return noted ?? { change: buildChangeFromRungs(plan.fallback, input), bodies: [] };
 }
 
 /** A note with counts in place of the summary that could not be made. Null when it has nothing to cover. */
 function noteFor(plan: CompactPlan, by: Omit<Noting, "also">, ports: CompactionPorts): Fallback | null {
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   const note = rung ? planNote(rung, ports.writer.state) : null;
-  return note && draftNote(note, { ...by, also: [] }, ports);
+  return note && buildNoteChange(note, { ...by, also: [] }, ports);
 }

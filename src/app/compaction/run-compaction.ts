@@ -3,7 +3,7 @@
  * attempts and judges the summary, so a lost, repeated or late message does no harm.
  */
 import type { CompactionJob } from "../ports";
-import { Efforts, PATIENCE_MS } from "../request/retry";
+import { PATIENCE_MS, RetryBudget } from "../request/retry";
 import type { SessionApi, SummaryOutcome } from "../session-api";
 import { type SummarizePorts, summarize, waitAfter } from "./summarize";
 
@@ -29,7 +29,7 @@ const JOB_MS = 14 * 60_000;
 type JobOutcome = { readonly kind: "done" | "unfinished" } | { readonly kind: "again"; readonly at: number };
 
 export async function runCompaction(job: CompactionJob, ports: ConsumerPorts): Promise<JobOutcome> {
-  const waiting = { efforts: new Efforts(), most: PATIENCE_MS, signal: new AbortController().signal };
+  const waiting = { efforts: new RetryBudget(), most: PATIENCE_MS, signal: new AbortController().signal };
   const until = ports.clock() + JOB_MS;
   for (let round = 0; round < LEASES_PER_JOB; round++) {
     const lease = await ports.session.leaseCompaction(job, job.compaction);

@@ -8,10 +8,10 @@ import type { CallUsage, FinishReason } from "../../domain/model-call";
 import { FAILURE_KINDS, type FailureKind } from "../../domain/model-call";
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
-import { believedUsage } from "../believed-usage";
-import type { ChatModel, Clock, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
-import type { Efforts } from "../request/retry";
-import type { Settled, SummaryOutcome } from "../session-api";
+import { toPlausibleUsage } from "../plausible-usage";
+import type { ChatModel, Clock, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
+import type { RetryBudget } from "../request/retry";
+import type { CompactionResult, SummaryOutcome } from "../session-api";
 import type { Schedule } from "../session-ports";
 import { waitFor } from "../wait";
 
@@ -78,7 +78,7 @@ export async function summarize(
     signal?.removeEventListener("abort", stop);
   }
   const estimate = estimateRequest(request);
-  const usage = believedUsage(heard.usage, { request, estimate, units: heard.units });
+  const usage = toPlausibleUsage(heard.usage, { request, estimate, units: heard.units });
   const call = { model: request.model.id, estimate, usage, ms: ports.clock() - startedAt };
   const spent = { ...call, ...costField(call, request.model.prices) };
   if (expired) return { ...spent, ok: false, failure: "timeout" };
@@ -96,7 +96,7 @@ const toEnd = ({ kind, retry_after_ms }: ModelFailure): Heard["end"] => ({
   ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
 });
 
-function take(chunk: ModelChunk, heard: Heard): void {
+function take(chunk: ModelStreamPart, heard: Heard): void {
   switch (chunk.type) {
     case "text":
       heard.text += chunk.text;
@@ -127,7 +127,7 @@ interface WaitPorts {
 }
 
 interface RetryWait {
-  readonly efforts: Efforts;
+  readonly efforts: RetryBudget;
   /** The longest wait, in milliseconds. */
   readonly most: number;
   /** Ends the wait, because the summary is no longer wanted. */
@@ -151,7 +151,7 @@ export async function waitAfter(
   if (ms !== null && ms > 0 && ms <= most) await waitFor(ms, signal, schedule);
 }
 
-export function compactionCall({ outcome, token }: Pick<Settled, "outcome" | "token">, state: SessionState): ModelCall {
+export function compactionCall({ outcome, token }: Pick<CompactionResult, "outcome" | "token">, state: SessionState): ModelCall {
   const { model, estimate, usage, ms, cost } = outcome;
   return {
     turn: null,

@@ -3,42 +3,42 @@
  * session's model.
  */
 
-import { limitOf, PADDING } from "../../context/budget";
+import { PADDING, toRequestLimit } from "../../context/budget";
 import { INSTRUCTION_TOKENS } from "../../context/economy";
 import type { Policy } from "../../context/policy";
-import { summaryCap } from "../../context/proposal";
+import { toSummaryCap } from "../../context/proposal";
 import { CAP_TOLERANCE } from "../../context/summary-check";
 import { attemptsUnder } from "../../domain/breaker";
 import type { SummaryPlan } from "../../domain/compaction-events";
 import type { RequestedCompaction, SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
-import { windowOf } from "../request/build-request";
+import { toAssumedLimits } from "../request/build-request";
 import { type ResolvePorts, resolveModel } from "../request/resolve-model";
 import type { SessionPorts } from "../session-ports";
 import { policyUnderWay } from "./plan-session";
 
 /** The session's model, for which the view is planned, and the summarisers: at least one. */
-export interface Cast {
+export interface SummarizerCandidates {
   readonly spec: ModelSpec;
   readonly summarizers: readonly [ModelSpec, ...ModelSpec[]];
 }
 
 /** The session's model as its only summariser. */
-const castOf = (spec: ModelSpec): Cast => ({ spec, summarizers: [spec] });
+const toOwnModelCandidates = (spec: ModelSpec): SummarizerCandidates => ({ spec, summarizers: [spec] });
 
 /**
  * Skips models that are unknown, unreachable or too small to read anything. When none is left, the session's model summarises. `policy`:
  * the one whose rules for summaries apply.
  */
-export async function resolveCast(
+export async function resolveSummarizerCandidates(
   spec: ModelSpec,
   ports: ResolvePorts & Pick<SessionPorts, "writer">,
   policy: Policy = policyUnderWay(ports.writer.state),
-): Promise<Cast> {
+): Promise<SummarizerCandidates> {
   const asked = policy.summary.models.map(async (id) => (id === spec.id ? spec : await resolve(id, ports)));
   const known = (await Promise.all(asked)).filter((model) => model !== null);
   const [first, ...others] = known.filter((model) => canRead(model, spec, policy));
-  return first ? { spec, summarizers: [first, ...others] } : castOf(spec);
+  return first ? { spec, summarizers: [first, ...others] } : toOwnModelCandidates(spec);
 }
 
 async function resolve(id: string, ports: ResolvePorts): Promise<ModelSpec | null> {
@@ -54,37 +54,37 @@ const LEAST_TO_READ = 2 * (INSTRUCTION_TOKENS + 200);
 
 /** Whether the model's window holds the least that a summariser of the session must read at once. */
 export function canRead(model: ModelSpec, spec: ModelSpec, policy: Policy): boolean {
-  const limit = limitOf(windowOf(model, policy));
-  return limit === null || (limit - capFor(model, spec, policy)) / PADDING >= LEAST_TO_READ;
+  const limit = toRequestLimit(toAssumedLimits(model, policy));
+  return limit === null || (limit - toWriterCap(model, spec, policy)) / PADDING >= LEAST_TO_READ;
 }
 
 /** The model of the next attempt. Probes of an open breaker ask the models in turn, because one of them may work again. */
-export function nextSummarizer({ attempts }: RequestedCompaction, { compaction }: SessionState, cast: Cast): ModelSpec {
+export function nextSummarizer({ attempts }: RequestedCompaction, { compaction }: SessionState, cast: SummarizerCandidates): ModelSpec {
   const { breaker, failures } = compaction;
   return summarizerAt(breaker === null ? attempts + 1 : (failures % cast.summarizers.length) + 1, cast);
 }
 
 /** Each attempt asks the next model; the last model is asked again. `attempt`: from 1. */
-const summarizerAt = (attempt: number, { summarizers }: Cast): ModelSpec =>
+const summarizerAt = (attempt: number, { summarizers }: SummarizerCandidates): ModelSpec =>
   summarizers[Math.min(attempt, summarizers.length) - 1] ?? summarizers[0];
 
 /** The model that continues a fold: the one that made its last part, if it is still available. */
-export const summarizerNamed = (id: string, attempt: number, cast: Cast): ModelSpec =>
+export const summarizerNamed = (id: string, attempt: number, cast: SummarizerCandidates): ModelSpec =>
   cast.summarizers.find((model) => model.id === id) ?? summarizerAt(attempt, cast);
 
 /** Attempts of the current compaction: the policy's number, and at least one for each model that it names. A breaker's probe has one. */
-export const attemptsOf = (state: SessionState, { summarizers }: Cast): number =>
+export const toAttemptLimit = (state: SessionState, { summarizers }: SummarizerCandidates): number =>
   attemptsUnder(state.compaction, Math.max(policyUnderWay(state).summary.attempts, summarizers.length));
 
 /** The most tokens of the summary in the view. */
-export const capOf = (spec: ModelSpec, policy: Policy): number => summaryCap(windowOf(spec, policy), policy);
+export const toModelSummaryCap = (spec: ModelSpec, policy: Policy): number => toSummaryCap(toAssumedLimits(spec, policy), policy);
 
 /**
  * The most tokens of a summary that `model` writes for a session of `spec`: bounded by the cap of the view and by what the writer can
  * produce.
  */
-const capFor = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
-  const cap = capOf(spec, policy);
+const toWriterCap = (model: ModelSpec, spec: ModelSpec, policy: Policy): number => {
+  const cap = toModelSummaryCap(spec, policy);
   return model.id === spec.id ? cap : Math.min(cap, model.max_output, Math.floor((model.context_window ?? Number.POSITIVE_INFINITY) / 4));
 };
 
@@ -98,9 +98,11 @@ export interface Writing {
 }
 
 /** The most tokens of one answer, as its writer is told. The two stages of a split turn share one cap, because they become one summary. */
-export function answerCapOf({ plan: { mode, split, source }, spec, summarizer, policy }: Writing): number {
-  const cap = capFor(summarizer, spec, policy);
-  return mode === "transcript" && split !== null && split > source.from ? Math.min(cap, Math.floor(capOf(spec, policy) / 2)) : cap;
+export function toAnswerCap({ plan: { mode, split, source }, spec, summarizer, policy }: Writing): number {
+  const cap = toWriterCap(summarizer, spec, policy);
+  return mode === "transcript" && split !== null && split > source.from
+    ? Math.min(cap, Math.floor(toModelSummaryCap(spec, policy) / 2))
+    : cap;
 }
 
 /**

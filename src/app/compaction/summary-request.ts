@@ -2,10 +2,9 @@
  * Builds the summariser's request: the turn's own request with one more instruction, or a transcript, read in parts when it is larger than
  * the summariser's window. It is built from stored data when the work starts, and never carried by the queue.
  */
-import { PADDING, ratioOf } from "../../context/budget";
+import { PADDING, toSessionRatio } from "../../context/budget";
+import { toEvenCap } from "../../context/even-cap";
 import { withoutFileOps } from "../../context/file-ops";
-import { type FoldChunk, type FoldPoint, takeChunk } from "../../context/fold";
-import { levelOf } from "../../context/level";
 import { SUMMARY_JOIN } from "../../context/placement";
 import {
   buildSamePrefixInstruction,
@@ -16,18 +15,19 @@ import {
 } from "../../context/prompts";
 import { MAX_WEIGHT, weighText } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
+import { type ChunkCursor, type TranscriptChunk, takeChunk } from "../../context/summary-chunks";
 import { shortenToolResult } from "../../context/tool-results";
-import type { FoldedPart, SummaryPlan } from "../../domain/compaction-events";
+import type { ChunkProgress, SummaryPlan } from "../../domain/compaction-events";
 import type { SessionState } from "../../domain/state";
 import { type Run, unreadRuns } from "../../domain/view";
+import type { ChunkRequest, NextChunk } from "../chunk-request";
 import type { ModelRequest, ModelSpec } from "../ports";
-import { readPrefix, windowOf } from "../request/build-request";
+import { readPrefix, toAssumedLimits } from "../request/build-request";
 import type { SessionContent } from "../session-ports";
-import type { FoldNext, SummaryPart } from "../summary-part";
 import { policyUnderWay } from "./plan-session";
-import { allowedOutput, answerCapOf } from "./summarizers";
+import { allowedOutput, toAnswerCap } from "./summarizers";
 
-export interface PartInput {
+interface ChunkRequestInput {
   readonly plan: SummaryPlan;
   readonly state: SessionState;
   /** The session's model, for whose view the summary is. */
@@ -43,40 +43,40 @@ const CHAT_FRAME_TOKENS = 32;
 const LEAST_ROOM = 200;
 
 /** Parts of the current compaction that are done. */
-export const partsDone = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
+export const countDoneChunks = ({ compaction }: SessionState): number => compaction.requested?.folded?.parts ?? 0;
 
-export function buildSummaryPart(input: PartInput): SummaryPart {
-  return input.plan.mode === "same_prefix" ? buildSamePrefix(input) : buildTranscriptPart(input);
+export function buildChunkRequest(input: ChunkRequestInput): ChunkRequest {
+  return input.plan.mode === "same_prefix" ? buildSamePrefixRequest(input) : buildTranscriptRequest(input);
 }
 
-const instructionsOf = ({ state, content }: PartInput): string | null => {
+const instructionsOf = ({ state, content }: ChunkRequestInput): string | null => {
   const asked = state.compaction.requested?.options?.instructions;
   return asked ? content.readText(asked.body) : null;
 };
 
 /** Keeps tools and settings as in the turn's request; otherwise the provider's cache of the prefix is lost. */
-function buildSamePrefix(input: PartInput): SummaryPart {
+function buildSamePrefixRequest(input: ChunkRequestInput): ChunkRequest {
   const { plan, state, spec, summarizer, content } = input;
   const policy = policyUnderWay(state);
-  const cap = answerCapOf({ plan, spec, summarizer, policy });
+  const cap = toAnswerCap({ plan, spec, summarizer, policy });
   const prefix = readPrefix(content, spec, plan.range.to);
   const split = plan.split === null ? null : plan.split <= plan.source.from ? "all" : "last";
   const { form } = policy.summary;
   const text = buildSamePrefixInstruction({ form, cap, merge: plan.merge, instructions: instructionsOf(input), prefix: split });
   const messages = [...prefix.messages, { role: "user" as const, parts: [{ type: "text" as const, text }] }];
   const request: ModelRequest = { ...prefix, purpose: "compaction", messages, maxOutput: allowedOutput(cap, spec) };
-  return { request, part: partsDone(state), next: null };
+  return { request, part: countDoneChunks(state), next: null };
 }
 
-function buildTranscriptPart(input: PartInput): SummaryPart {
+function buildTranscriptRequest(input: ChunkRequestInput): ChunkRequest {
   const { state, spec, summarizer } = input;
   const policy = policyUnderWay(state);
-  const cap = answerCapOf({ plan: input.plan, spec, summarizer, policy });
+  const cap = toAnswerCap({ plan: input.plan, spec, summarizer, policy });
   const maxOutput = allowedOutput(cap, summarizer);
   // The window without the policy's reserve, because this request's `maxOutput` already takes the reply's room off.
-  const window = windowOf(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
+  const window = toAssumedLimits(summarizer, policy).window ?? Number.POSITIVE_INFINITY;
   const whole = Math.min((window - maxOutput) / factorOf(state, summarizer), MAX_WEIGHT);
-  const { stage, start, to, ...stand } = standOf(input);
+  const { stage, start, to, ...stand } = toChunkStart(input);
   // Summaries that were written for a larger window must leave half of this one to new transcript.
   const previous = shortenLongest(stand.previous, whole / 2);
   const system = summarySystem(policy.summary.form, cap);
@@ -89,7 +89,7 @@ function buildTranscriptPart(input: PartInput): SummaryPart {
   const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: promptFor(chunk.lines) }] }];
   const asked = { system, messages, tools: [], maxOutput, reasoning: "off" } as const;
   const request: ModelRequest = { model: summarizer, purpose: "compaction", ...asked };
-  return { request, part: partsDone(state), next: nextOf(input.plan, stage, chunk) };
+  return { request, part: countDoneChunks(state), next: toNextChunk(input.plan, stage, chunk) };
 }
 
 /** Margin above the learned ratio in a first attempt. Later attempts use the full padding. */
@@ -104,20 +104,20 @@ function factorOf(told: SessionState, spec: ModelSpec): number {
   const state = measuredFor(told, spec);
   const { ratios, compaction } = state;
   const isCounted = ratios.some(({ model, given }) => model === spec.id && !given) && (compaction.requested?.attempts ?? 0) <= 1;
-  return Math.max(PADDING, ratioOf(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
+  return Math.max(PADDING, toSessionRatio(state, spec.id) * (isCounted ? COUNTED_MARGIN : PADDING));
 }
 
-interface Stand {
+interface ChunkStart {
   readonly stage: SummaryStage;
   /** What this part's answer updates: the chain of summaries, or the fold's result so far. */
   readonly previous: readonly string[];
-  readonly start: FoldPoint;
+  readonly start: ChunkCursor;
   /** Last position of the stage. */
   readonly to: number;
 }
 
 /** The fold's progress, or its beginning. */
-function standOf({ plan, state, content }: PartInput): Stand {
+function toChunkStart({ plan, state, content }: ChunkRequestInput): ChunkStart {
   const folded = state.compaction.requested?.folded ?? null;
   if (folded) {
     const begun = isStageBegun(folded) ? content.readText(folded.summary.body) : null;
@@ -129,7 +129,7 @@ function standOf({ plan, state, content }: PartInput): Stand {
 }
 
 /** A stage that was just entered has no summary of its own yet: the stored one belongs to the stage before. */
-const isStageBegun = (folded: FoldedPart): boolean => folded.summary.body !== folded.history?.body;
+const isStageBegun = (folded: ChunkProgress): boolean => folded.summary.body !== folded.history?.body;
 
 const endOf = ({ source, split }: SummaryPlan, stage: SummaryStage): number =>
   stage === "history" && split !== null ? split - 1 : source.to;
@@ -151,7 +151,7 @@ function readBy({ keeps }: SummaryPlan): IsRead {
  * everything, and a reread reads everything from its start on. The ranges matter where an earlier summary kept a message inside its range
  * that is covered now.
  */
-function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Run[] {
+function unreadBy({ plan, state: { view } }: ChunkRequestInput, range: Run): readonly Run[] {
   const again = !plan.merge && view.overlays.some((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   if (again || view.overlays.every((overlay) => overlay.kind === "dropped" || overlay.to < plan.source.from)) return [range];
   const { reread_from: from } = plan;
@@ -165,7 +165,7 @@ function unreadBy({ plan, state: { view } }: PartInput, range: Run): readonly Ru
  * that no text is left out.
  */
 function shortenLongest(texts: readonly string[], most: number): string | null {
-  const level = levelOf(texts.map(weighText), most);
+  const level = toEvenCap(texts.map(weighText), most);
   return texts.length > 0 ? texts.map((text) => shortenToWithin(text, level)).join(SUMMARY_JOIN) : null;
 }
 
@@ -174,7 +174,7 @@ function shortenToWithin(line: string, most: number): string {
   return tokens <= most ? line : shortenToolResult(line, Math.max(LEAST_ROOM, Math.floor((line.length * most * 0.9) / tokens)));
 }
 
-function nextOf(plan: SummaryPlan, stage: SummaryStage, chunk: FoldChunk): FoldNext | null {
+function toNextChunk(plan: SummaryPlan, stage: SummaryStage, chunk: TranscriptChunk): NextChunk | null {
   if (chunk.next) return { ...chunk.next, stage };
   return stage === "history" && plan.split !== null ? { position: plan.split, chars: 0, stage: "prefix" } : null;
 }

@@ -1,7 +1,7 @@
 /** Reports limits that a provider's refusal names to the registry, in the background of the call. */
 import type { TenantId } from "../../domain/ids";
 import type { SuggestedLimit } from "../model-entry";
-import type { ChatModel, Log, ModelChunk, ModelFailure, ModelRequest } from "../ports";
+import type { ChatModel, Log, ModelFailure, ModelRequest, ModelStreamPart } from "../ports";
 import type { TenantApi } from "../tenant-api";
 
 /** Reports a limit to the tenant's registry. It does not throw, and the caller does not wait for it. */
@@ -35,7 +35,7 @@ function toSuggested({ id }: ModelRequest["model"], { kind, limit, window }: Mod
 
 /** Wraps the model without changing its chunks. */
 export function withSuggestions(model: ChatModel, suggest: SuggestLimit): ChatModel {
-  async function* listen(request: ModelRequest, chunks: AsyncIterable<ModelChunk>): AsyncGenerator<ModelChunk, void, undefined> {
+  async function* listen(request: ModelRequest, chunks: AsyncIterable<ModelStreamPart>): AsyncGenerator<ModelStreamPart, void, undefined> {
     for await (const chunk of chunks) {
       const suggested = chunk.type === "failure" ? toSuggested(request.model, chunk.failure) : null;
       if (suggested) suggest(suggested);

@@ -5,7 +5,7 @@ import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";
 
 /** The seq of the last event in the live and in the scratch rows, at one moment. 0 without a session row. */
-export interface Standing {
+export interface RowSeqs {
   readonly live: number;
   readonly scratch: number;
   /** True when a tombstone marks the session as erased. */
@@ -13,7 +13,7 @@ export interface Standing {
 }
 
 export interface RowPage {
-  readonly standing: Standing;
+  readonly standing: RowSeqs;
   /** In order of their keys, bounded in number and size. Holds at least one row if there is one. */
   readonly live: readonly KeyedRow[];
   readonly scratch: readonly KeyedRow[];
@@ -25,9 +25,9 @@ export interface RowPlace {
 }
 
 /** Rows to copy from the scratch rows, and rows to remove, on condition that neither side has moved from `standing`. */
-export interface Mending {
+export interface RowRepair {
   readonly table: string;
-  readonly standing: Standing;
+  readonly standing: RowSeqs;
   readonly write: readonly RowKey[];
   readonly remove: readonly RowKey[];
 }
@@ -38,11 +38,11 @@ export interface RebuildRows {
   readonly scratch: Projection;
   /** In the order in which they are compared. The table of sessions is last, because it records how far the others have come. */
   readonly tables: readonly [string, ...string[]];
-  stand(at: Caller): Promise<Standing>;
+  stand(at: Caller): Promise<RowSeqs>;
   /** One transaction: both pages and their standing are of the same moment. */
   readPage(at: Caller, place: RowPlace): Promise<RowPage>;
   /** One transaction. It changes nothing if the rows have moved on. */
-  mend(at: Caller, mending: Mending): Promise<void>;
+  mend(at: Caller, mending: RowRepair): Promise<void>;
   /** Removes a bounded part, with the session's row first. True when nothing is left. */
   clearScratch(at: Caller): Promise<boolean>;
 }

@@ -20,7 +20,7 @@ export interface TenantRebuildReport {
 export async function rebuildTenant({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<TenantRebuildReport>> {
   const before = await compare({ object, rows }, tenant);
   if (!before.ok) return before;
-  const usage = await mendUsage({ object, rows }, tenant);
+  const usage = await repairUsage({ object, rows }, tenant);
   if (!usage.ok) return usage;
   const differences = [...before.value.differences, ...usage.value.differences];
   if (before.value.differences.length === 0) return ok({ tenant, differences, repaired: true, rows: before.value.rows + usage.value.rows });
@@ -38,7 +38,7 @@ const PAGE_SESSIONS = 200;
  * Corrects the usage of all erased sessions, page by page. Throws if a page could not be written: pages before it stay written, and the
  * next rebuild continues.
  */
-async function mendUsage({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<Compared>> {
+async function repairUsage({ object, rows }: Ports, tenant: TenantId): Promise<TenantOutcome<Compared>> {
   const differences: RowDifference[] = [];
   let seen = 0;
   for (let after: SessionId | null = null; ; ) {

@@ -15,7 +15,7 @@ import type { Caller, Outcome } from "../session-api";
 import type { LogPage } from "../session-views";
 import { d1CostOfBatch } from "./projection-cost";
 import { ProjectionGapError } from "./projection-gap";
-import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, Standing } from "./rebuild-ports";
+import type { RebuildPorts, RebuildProgress, RebuildStep, RowPage, RowSeqs } from "./rebuild-ports";
 
 /** Statements to D1 in one step. A Worker's invocation has 1,000 (Cloudflare's D1 limits), and a page of the log may exceed the budget. */
 export const STEP_BUDGET = 400;
@@ -117,7 +117,7 @@ async function comparePage(run: Run, from: RebuildProgress): Promise<Outcome<Reb
   return ok(await mergePage(run, from, page));
 }
 
-async function stand(run: Run): Promise<Standing> {
+async function stand(run: Run): Promise<RowSeqs> {
   run.spent += 1;
   return run.ports.rows.stand(run.at);
 }
@@ -126,7 +126,7 @@ async function stand(run: Run): Promise<Standing> {
  * Projects one page into the scratch rows, up to the seq of the live rows, or to the log's end if there are no live rows. True when the
  * scratch rows are there.
  */
-async function level(run: Run, { live, scratch, buried }: Standing): Promise<Outcome<boolean>> {
+async function level(run: Run, { live, scratch, buried }: RowSeqs): Promise<Outcome<boolean>> {
   const upTo = live === 0 ? Number.POSITIVE_INFINITY : live;
   if (run.erased || buried || scratch >= upTo) return ok(true);
   const written = await writePage(run, { into: run.ports.rows.scratch, after: scratch, upTo });
@@ -153,7 +153,7 @@ function note(run: Run, { pass }: RebuildProgress, ...differences: readonly RowD
   if (pass === 1) run.differences.push(...differences);
 }
 
-function nextTable(run: Run, from: RebuildProgress, { buried }: Standing): RebuildProgress {
+function nextTable(run: Run, from: RebuildProgress, { buried }: RowSeqs): RebuildProgress {
   const { tables } = run.ports.rows;
   const next = tables[tables.indexOf(from.place.table) + 1];
   if (next !== undefined) return { ...from, place: { table: next, after: null } };

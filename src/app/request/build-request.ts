@@ -1,24 +1,24 @@
 /** Builds a session's next request from the current view, for the model as the registry describes it. */
-import { assumeWindow, limitOf, type ModelLimits, plannedNext } from "../../context/budget";
-import type { DraftInput } from "../../context/epoch-draft";
-import { draftFromRungs } from "../../context/epoch-draft";
+import { assumeWindow, type ModelLimits, plannedNext, toRequestLimit } from "../../context/budget";
+import type { EpochChangeInput } from "../../context/epoch-change";
+import { buildChangeFromRungs } from "../../context/epoch-change";
 import { planGuard } from "../../context/guard";
 import type { Plan } from "../../context/plan";
 import type { Policy } from "../../context/policy";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { planResults } from "../../context/results-rung";
 import { buildView } from "../../context/view";
 import type { ModelCall } from "../../domain/commands";
 import type { CompactionTrigger } from "../../domain/compaction-events";
+import { addToSpend } from "../../domain/compaction-spend";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
-import { addCall } from "../../domain/spent";
 import type { SessionState } from "../../domain/state";
 import { err, ok, type Result } from "../../lib/result";
 import type { ModelRequest, ModelSpec } from "../ports";
 import type { SessionContent, SessionPorts } from "../session-ports";
 
-export const limitsOf = (spec: ModelSpec): ModelLimits => ({
+export const toModelLimits = (spec: ModelSpec): ModelLimits => ({
   model: spec.id,
   window: spec.context_window,
   maxOutput: spec.max_output,
@@ -27,7 +27,7 @@ export const limitsOf = (spec: ModelSpec): ModelLimits => ({
 });
 
 /** The model's limits, with the policy's assumption in place of an unknown window. */
-export const windowOf = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(limitsOf(spec), policy);
+export const toAssumedLimits = (spec: ModelSpec, policy: Policy): ModelLimits => assumeWindow(toModelLimits(spec), policy);
 
 /**
  * `maxOutput`: the most tokens of the reply, where the model was found to take less than it would be asked for; null: no cap, and the reply
@@ -48,10 +48,10 @@ export function readPrefix(content: SessionContent, spec: ModelSpec, upTo?: numb
 const GUARD_ROUNDS = 3;
 
 /** Frees space without a model, before a model call. After it the request fits by our measure, or the error reports why it cannot. */
-export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, TurnFailure> {
+export function fitRequest(ports: ChangePorts, spec: ModelSpec): Result<null, TurnFailure> {
   const { writer } = ports;
-  const limits = limitsOf(spec);
-  const policy = policyOf(writer.state.settings.policy);
+  const limits = toModelLimits(spec);
+  const policy = toPolicy(writer.state.settings.policy);
   applyRungs(planResults({ state: writer.state, limits, policy }), { trigger: "results", limits }, ports);
   for (let round = 0; round < GUARD_ROUNDS; round++) {
     const plan = planGuard({ state: writer.state, limits, policy });
@@ -60,7 +60,7 @@ export function fitRequest(ports: DraftPorts, spec: ModelSpec): Result<null, Tur
     if (!applyRungs(plan, { trigger: "guard", limits }, ports)) break;
   }
   const tokens = plannedNext(writer.state, spec.id);
-  const limit = limitOf(windowOf(spec, policy)) ?? tokens;
+  const limit = toRequestLimit(toAssumedLimits(spec, policy)) ?? tokens;
   return tokens <= limit ? ok(null) : err({ kind: "cannot_fit", status: null, fit: { floor: tokens, limit, biggest: [] } });
 }
 
@@ -72,24 +72,24 @@ interface Applying {
 }
 
 /** Commits a plan that needs no model. False when there was nothing to do, or the view had changed. */
-export function applyRungs(plan: Plan, by: Applying, ports: DraftPorts): boolean {
+export function applyRungs(plan: Plan, by: Applying, ports: ChangePorts): boolean {
   if (plan.kind !== "compact") return false;
   const { writer, clock, ids } = ports;
   const { trigger, limits } = by;
   // A summary may have been attempted before it turned out that none is needed: the receipt then shows what that cost.
-  const summarizer = by.compaction === writer.state.compaction.requested?.id ? summarizerOf(writer.state, null) : null;
-  const change = draftFromRungs(plan.rungs, draftInput({ trigger, limits, summarizer, economy: plan.economy }, ports));
+  const summarizer = by.compaction === writer.state.compaction.requested?.id ? toSummarizerReceipt(writer.state, null) : null;
+  const change = buildChangeFromRungs(plan.rungs, toChangeInput({ trigger, limits, summarizer, economy: plan.economy }, ports));
   return writer.execute({ type: "ChangeEpoch", at: clock(), compaction: by.compaction ?? ids.newId("cmp"), trigger, change }).ok;
 }
 
-interface Drafting extends Pick<DraftInput, "limits" | "trigger"> {
-  readonly summarizer?: DraftInput["summarizer"];
-  readonly economy?: DraftInput["economy"];
+interface Drafting extends Pick<EpochChangeInput, "limits" | "trigger"> {
+  readonly summarizer?: EpochChangeInput["summarizer"];
+  readonly economy?: EpochChangeInput["economy"];
 }
 
-export type DraftPorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
+export type ChangePorts = Pick<SessionPorts, "writer" | "content" | "clock" | "ids">;
 
-export const draftInput = (by: Drafting, { writer, content, clock, ids }: DraftPorts): DraftInput => ({
+export const toChangeInput = (by: Drafting, { writer, content, clock, ids }: ChangePorts): EpochChangeInput => ({
   state: writer.state,
   limits: by.limits,
   trigger: by.trigger,
@@ -103,8 +103,8 @@ export const draftInput = (by: Drafting, { writer, content, clock, ids }: DraftP
 /**
  * `call`: the call being judged, which is recorded in the same step; null: none. Returns null when no model was asked for this compaction.
  */
-export function summarizerOf({ compaction: { requested } }: SessionState, call: ModelCall | null): DraftInput["summarizer"] {
+export function toSummarizerReceipt({ compaction: { requested } }: SessionState, call: ModelCall | null): EpochChangeInput["summarizer"] {
   if (!requested) return null;
-  const spent = call ? addCall(requested.spent, call) : requested.spent;
+  const spent = call ? addToSpend(requested.spent, call) : requested.spent;
   return requested.attempts > 0 || spent.model !== null ? { ...spent, attempts: requested.attempts } : null;
 }

@@ -40,8 +40,8 @@ const remedies: Readonly<Record<TurnFailureKind, Remedy>> = {
   crashed: NOTHING,
 };
 
-export const mayHelpAgain = (kind: TurnFailureKind): boolean => remedies[kind].again;
-export const mayHelpElsewhere = (kind: TurnFailureKind): boolean => remedies[kind].elsewhere;
+export const mayRetryModel = (kind: TurnFailureKind): boolean => remedies[kind].again;
+export const mayTryOtherModel = (kind: TurnFailureKind): boolean => remedies[kind].elsewhere;
 
 /** Calls of one model for one answer: the first and two retries. */
 export const CALLS_OF_ONE_MODEL = 3;
@@ -63,22 +63,22 @@ const LONGEST_WAIT_MS = 20_000;
 const AFTER_ASKED_MS = 1_000;
 
 /** What failed calls of all answers of a turn have cost, within one life of the object. */
-export interface VainSpend {
+export interface TurnRetrySpend {
   calls: number;
   /** Raw estimate. */
   tokens: number;
 }
 
 /** Counts what failed calls have cost for one answer, and for its turn. */
-export class Efforts {
+export class RetryBudget {
   calls = 0;
   tokens = 0;
   waitedMs = 0;
   tookMs = 0;
 
-  readonly ofTurn: VainSpend;
+  readonly ofTurn: TurnRetrySpend;
 
-  constructor(ofTurn: VainSpend = { calls: 0, tokens: 0 }) {
+  constructor(ofTurn: TurnRetrySpend = { calls: 0, tokens: 0 }) {
     this.ofTurn = ofTurn;
   }
 
@@ -102,7 +102,7 @@ export class Efforts {
    * the wait is too long.
    */
   nextWait(failure: TurnFailure, by: { readonly calls: number; readonly random: () => number }): number | null {
-    if (!mayHelpAgain(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.tookMs >= FAILED_MS || this.isSpent) return null;
+    if (!mayRetryModel(failure.kind) || by.calls >= CALLS_OF_ONE_MODEL || this.tookMs >= FAILED_MS || this.isSpent) return null;
     const ms = waitOf(failure.retry_after_ms ?? null, by);
     if (this.waitedMs + ms > PATIENCE_MS) return null;
     this.waitedMs += ms;

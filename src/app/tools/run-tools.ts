@@ -3,15 +3,15 @@
  * starts at most once per execution. Its result enters the conversation by a command that names the run, as all results of a turn do.
  */
 import { cutToolResult } from "../../context/cut-result";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { toRanges } from "../../domain/branch";
-import type { ToolRunDraft, TurnRun } from "../../domain/commands";
+import type { NewToolRun, TurnRun } from "../../domain/commands";
 import type { ExecutionId } from "../../domain/ids";
 import type { ToolCallPart } from "../../domain/message";
 import { type OpenCall, runsHere } from "../../domain/state";
 import type { ToolRun } from "../../domain/tool-run";
 import type { ToolArtifact, ToolOutcome } from "../ports";
-import { draftToolResult } from "../request/drafts";
+import { buildToolResult } from "../request/build-items";
 import type { BodyText, SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "./judge-call";
 
@@ -81,7 +81,7 @@ async function runCall(live: LiveTools, call: OpenCall, ports: ToolPorts): Promi
   const outcome = part ? await outcomeOf(judgeCall(part, content.readTools()), { live, call }, ports) : ARGUMENTS_GONE;
   if (outcome === "over" || outcome === "waits") return outcome;
   const ms = outcome === UNKNOWN_OUTCOME ? null : clock() - startedAt;
-  const { result, bodies } = draftRun(call, { outcome, ms }, ports);
+  const { result, bodies } = buildToolRun(call, { outcome, ms }, ports);
   const recorded = writer.execute({ type: "RecordToolRun", at: clock(), ...live.run, result }, bodies);
   if (!recorded.ok) log.info("tool_result_not_recorded", { turn: live.run.turn, code: recorded.error.code });
   return "over";
@@ -181,23 +181,23 @@ interface Ran {
 }
 
 /** Turns the outcome into a result that can be recorded, cut to the policy's length. */
-function draftRun(
+function buildToolRun(
   call: OpenCall,
   { outcome, ms }: Ran,
   ports: Pick<ToolPorts, "writer" | "clock" | "ids">,
-): { readonly result: ToolRunDraft; readonly bodies: readonly BodyText[] } {
+): { readonly result: NewToolRun; readonly bodies: readonly BodyText[] } {
   const { writer, clock, ids } = ports;
-  const { results } = policyOf(writer.state.settings.policy);
+  const { results } = toPolicy(writer.state.settings.policy);
   const output = outcome.whole ? outcome.output : cutToolResult(outcome.output, results);
   const is_error = outcome.failure !== null;
-  const { draft, body } = draftToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
-  const kept = draftArtifacts(outcome.artifacts ?? [], ids);
+  const { draft, body } = buildToolResult({ call, output, is_error, turn: writer.state.turn?.id ?? null, at: clock() }, ids);
+  const kept = buildArtifacts(outcome.artifacts ?? [], ids);
   const read = outcome.read && toRanges([...outcome.read].sort((one, other) => one - other));
   const ran: ToolRun = { ms, exit_code: null, failure: outcome.failure, artifacts: kept.artifacts, ...(read && { read }) };
   return { result: { execution: call.execution, item: draft, is_error, ran }, bodies: [body, ...kept.bodies] };
 }
 
-export function draftArtifacts(
+export function buildArtifacts(
   artifacts: readonly ToolArtifact[],
   ids: ToolPorts["ids"],
 ): { readonly artifacts: ToolRun["artifacts"]; readonly bodies: readonly BodyText[] } {
@@ -221,11 +221,11 @@ const UNKNOWN_OUTCOME: ToolOutcome = {
 };
 
 /** Drafts results for the calls that have started, for a turn that ends now or that ended with the object's last life. */
-export function draftLost(ports: Pick<ToolPorts, "writer" | "clock" | "ids">): {
-  readonly lost: readonly ToolRunDraft[];
+export function buildLostRuns(ports: Pick<ToolPorts, "writer" | "clock" | "ids">): {
+  readonly lost: readonly NewToolRun[];
   readonly bodies: readonly BodyText[];
 } {
   const begun = (ports.writer.state.turn?.open_calls ?? []).filter((call) => call.started);
-  const drafted = begun.map((call) => draftRun(call, { outcome: UNKNOWN_OUTCOME, ms: null }, ports));
+  const drafted = begun.map((call) => buildToolRun(call, { outcome: UNKNOWN_OUTCOME, ms: null }, ports));
   return { lost: drafted.map(({ result }) => result), bodies: drafted.flatMap(({ bodies }) => bodies) };
 }

@@ -2,20 +2,20 @@
  * Runs between two turns: applies compaction results that were held back, checks the compaction threshold, and starts the next queued
  * message's turn.
  */
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import type { CompactionTrigger } from "../../domain/compaction-events";
-import { settleSpent } from "../compaction/lease-compaction";
+import type { DeferredResults } from "../compaction/apply-deferred";
+import { applyDeferredResults } from "../compaction/apply-deferred";
+import { failExhaustedCompaction } from "../compaction/lease-compaction";
 import { type CompactionPorts, planSession, summarizes } from "../compaction/plan-session";
-import type { HeldOutcomes } from "../compaction/settle-held";
-import { settleHeld } from "../compaction/settle-held";
-import { type Cast, resolveCast } from "../compaction/summarizers";
+import { resolveSummarizerCandidates, type SummarizerCandidates } from "../compaction/summarizers";
 import type { ModelSpec } from "../ports";
-import { applyRungs, limitsOf } from "../request/build-request";
+import { applyRungs, toModelLimits } from "../request/build-request";
 import { resolveModel } from "../request/resolve-model";
 import type { SessionPorts } from "../session-ports";
 
 export interface AfterTurnPorts extends SessionPorts {
-  readonly held: HeldOutcomes;
+  readonly held: DeferredResults;
   readonly incarnation: string;
   /** Wakes another worker, because a held result failed with attempts left, or was one part of several. */
   readonly wakeCompaction: () => void;
@@ -23,17 +23,17 @@ export interface AfterTurnPorts extends SessionPorts {
 
 export async function afterTurn(ports: AfterTurnPorts): Promise<void> {
   const found = await resolveModel(ports.writer.state.settings.model, ports);
-  const cast = found.ok ? await resolveCast(found.value, ports) : null;
+  const cast = found.ok ? await resolveSummarizerCandidates(found.value, ports) : null;
   if (ports.writer.state.turn) return;
-  settleBetweenTurns(cast, ports);
+  applyResultsBetweenTurns(cast, ports);
   ports.writer.execute({ type: "StartTurn", at: ports.clock(), incarnation: ports.incarnation });
 }
 
-function settleBetweenTurns(cast: Cast | null, ports: AfterTurnPorts): void {
-  if (settleHeld(cast, ports)) ports.wakeCompaction();
-  if (cast) settleSpent(cast, ports);
+function applyResultsBetweenTurns(cast: SummarizerCandidates | null, ports: AfterTurnPorts): void {
+  if (applyDeferredResults(cast, ports)) ports.wakeCompaction();
+  if (cast) failExhaustedCompaction(cast, ports);
   const { last_turn, settings, compaction } = ports.writer.state;
-  if (!cast || policyOf(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
+  if (!cast || toPolicy(settings.policy).trigger.at !== "after_response" || last_turn?.status !== "completed") return;
   // A compaction that failed is requested again after the next response, not at once.
   if (compaction.failed_after !== last_turn.id) requestCompaction(cast.spec, "threshold", ports);
 }
@@ -47,7 +47,7 @@ export function requestCompaction(spec: ModelSpec, trigger: CompactionTrigger, p
   if (writer.state.compaction.requested) return false;
   const plan = planSession(spec, { trigger }, ports);
   if (plan.kind !== "compact") return false;
-  if (!summarizes(plan)) return applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
+  if (!summarizes(plan)) return applyRungs(plan, { trigger: plan.trigger, limits: toModelLimits(spec) }, ports);
   const asked = writer.execute({
     type: "RequestCompaction",
     at: clock(),

@@ -3,19 +3,19 @@
  * controller, so that a deadline ends the call and not the turn.
  */
 import { rawViewTokens } from "../../context/budget";
-import { rentOfCall } from "../../context/planner";
-import { policyOf } from "../../context/policy-choice";
+import { toCallCacheReadCost } from "../../context/planner";
+import { toPolicy } from "../../context/policy-choice";
 import { measuredFor } from "../../context/start-ratio";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { FinishReason } from "../../domain/model-call";
 import { assertNever } from "../../lib/assert-never";
 import { toAskedModel } from "../asked-model";
-import { believedUsage } from "../believed-usage";
-import type { CallOptions, ModelChunk, ModelSpec } from "../ports";
-import { buildRequest, limitsOf } from "../request/build-request";
+import { toPlausibleUsage } from "../plausible-usage";
+import type { CallOptions, ModelSpec, ModelStreamPart } from "../ports";
+import { buildRequest, toModelLimits } from "../request/build-request";
 import type { SessionPorts } from "../session-ports";
-import { CallUnderWay, type LiveTurn } from "./live-turn";
+import { type LiveTurn, PendingCall } from "./live-turn";
 import { isCurrent } from "./make-room";
 import { watchDeadlines } from "./watch-deadlines";
 
@@ -47,7 +47,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const { clock, writer } = ports;
   const request = buildRequest(ports.content, spec, maxOutput);
   const { state } = writer;
-  const rent = rentOfCall({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy), now: clock() });
+  const rent = toCallCacheReadCost({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy), now: clock() });
   const at = clock();
   const read = {
     model: spec.id,
@@ -56,7 +56,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
     estimate: rawViewTokens(measuredFor(state, spec)),
   };
   const asked = { seq: state.seq, at, max_output: maxOutput, model: toAskedModel(spec) };
-  const call = new CallUnderWay({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
+  const call = new PendingCall({ turn: live.run.turn, ...read, asked, ...(rent > 0 ? { rent } : {}), ...startOf(spec) }, at, spec.prices);
   // Notes the call before making it. `noteCall` throws when the note cannot be stored, and then no call is made.
   ports.noteCall(call.endedAs("crashed", null));
   live.call = call;
@@ -67,7 +67,7 @@ export async function askModel(live: LiveTurn, { spec, maxOutput }: Asking, port
   const ask: Ask = (signals) => ports.model.stream(request, { ...signals, onRequest });
   const heard = await listen(live, { ask, spec }, ports);
   await noted;
-  call.usage = believedUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
+  call.usage = toPlausibleUsage(call.usage, { request, estimate: read.estimate, units: live.spoken.units });
   const { outcome, silent } = heard;
   return { silent, outcome, call: call.endedAs(outcome.kind === "failed" ? outcome.failure.kind : outcome.finish, clock()) };
 }
@@ -78,7 +78,7 @@ const startOf = ({ ratio }: ModelSpec): { readonly ratio?: number } => (ratio ==
  * Adds the request's digest to the noted call as soon as the digest is known, so that after a crash the next life of the object can record
  * what was sent. A failure is only logged, because the call itself is noted already.
  */
-async function note(call: CallUnderWay, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
+async function note(call: PendingCall, of: { live: LiveTurn; digest: Promise<string | null> }, ports: SessionPorts): Promise<void> {
   call.request_digest = await of.digest;
   if (!isCurrent(of.live, ports)) return;
   try {
@@ -93,7 +93,7 @@ interface Heard {
   outcome: ModelReply["outcome"];
 }
 
-type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelChunk>;
+type Ask = (signals: Pick<CallOptions, "signal" | "onProgress" | "onAlive">) => AsyncIterable<ModelStreamPart>;
 
 /** Reads the stream to its end and shows each chunk as it arrives. A deadline aborts the call; the text received until then is kept. */
 async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readonly spec: ModelSpec }, ports: SessionPorts): Promise<Heard> {
@@ -130,10 +130,10 @@ async function listen(live: LiveTurn, { ask, spec }: { readonly ask: Ask; readon
   return watch.expired ? { silent: heard.silent && !wrote, outcome: failed("timeout") } : heard;
 }
 
-const isSpoken = (chunk: ModelChunk): chunk is Extract<ModelChunk, { type: "text" | "reasoning" }> =>
+const isSpoken = (chunk: ModelStreamPart): chunk is Extract<ModelStreamPart, { type: "text" | "reasoning" }> =>
   chunk.type === "text" || chunk.type === "reasoning";
 
-function show(chunk: ModelChunk, live: LiveTurn, ports: SessionPorts): void {
+function show(chunk: ModelStreamPart, live: LiveTurn, ports: SessionPorts): void {
   if (isSpoken(chunk) && chunk.text !== "") ports.output.delta(live.run.turn, chunk.type, chunk.text);
 }
 
@@ -141,7 +141,7 @@ function show(chunk: ModelChunk, live: LiveTurn, ports: SessionPorts): void {
  * Cuts a text or reasoning chunk to `room` UTF-16 units, because a whole reply may come as one chunk. Tool calls stay whole: a turn that
  * fails keeps none of them.
  */
-function shorten(chunk: ModelChunk, room: number): ModelChunk {
+function shorten(chunk: ModelStreamPart, room: number): ModelStreamPart {
   if (!isSpoken(chunk) || chunk.text.length <= room) return chunk;
   return { ...chunk, text: chunk.text.slice(0, endOfCharacter(chunk.text, Math.max(0, room))) };
 }
@@ -151,7 +151,7 @@ const endOfCharacter = (text: string, at: number): number => (at > 0 && (text.ch
 
 const failed = (kind: TurnFailure["kind"]): ModelReply["outcome"] => ({ kind: "failed", failure: { kind, status: null } });
 
-function take(chunk: ModelChunk, heard: Heard, live: LiveTurn): void {
+function take(chunk: ModelStreamPart, heard: Heard, live: LiveTurn): void {
   switch (chunk.type) {
     case "text":
     case "reasoning":

@@ -1,11 +1,11 @@
 /** Lists the models to ask for an answer, in order: the session's own model, then the fallback models of its policy. */
-import { limitOf, plannedNext } from "../../context/budget";
-import { policyOf } from "../../context/policy-choice";
+import { plannedNext, toRequestLimit } from "../../context/budget";
+import { toPolicy } from "../../context/policy-choice";
 import { contentBytes, MAX_CONTENT_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
 import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
-import { windowOf } from "../request/build-request";
+import { toAssumedLimits } from "../request/build-request";
 
 export interface ModelCandidate {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface ModelCandidate {
 /** Puts the model that answered the turn's previous call first: it has the prefix in its cache, and only it gets back what it signed. */
 export function candidatesOf(state: SessionState): readonly ModelCandidate[] {
   const { settings } = state;
-  const ids = [...new Set([settings.model, ...policyOf(settings.policy).fallback_models])];
+  const ids = [...new Set([settings.model, ...toPolicy(settings.policy).fallback_models])];
   const answered = answererOf(state);
   const first = ids.filter((id) => id === answered);
   const others = ids.filter((id) => id !== answered);
@@ -33,6 +33,6 @@ function answererOf({ turn, anchor, view }: SessionState): string | null {
 /** Whether the next request, without any compaction, fits the candidate's own window by our measure, and fits the bound in bytes. */
 export function fitsCandidate(state: SessionState, spec: ModelSpec): boolean {
   if (contentBytes(state) > MAX_CONTENT_BYTES) return false;
-  const limit = limitOf(windowOf(spec, policyOf(state.settings.policy)));
+  const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(state.settings.policy)));
   return limit === null || plannedNext(measuredFor(state, spec), spec.id) <= limit;
 }

@@ -5,11 +5,11 @@ import type { ModelCall, TurnRun } from "../../domain/commands";
 import type { CallOutcome } from "../../domain/events";
 import type { Part } from "../../domain/message";
 import type { CallUsage } from "../../domain/model-call";
-import type { VainSpend } from "../request/retry";
-import { Spoken } from "./spoken";
+import type { TurnRetrySpend } from "../request/retry";
+import { ReplyAssembly } from "./reply-assembly";
 
 /** A model call that was made and is not in the ledger yet. Values that are still unknown when it ends stay null. */
-export class CallUnderWay {
+export class PendingCall {
   usage: CallUsage | null = null;
   request_digest: string | null = null;
 
@@ -49,15 +49,15 @@ export class CallUnderWay {
 
 export class LiveTurn {
   readonly abort = new AbortController();
-  readonly spoken = new Spoken();
-  call: CallUnderWay | null = null;
+  readonly spoken = new ReplyAssembly();
+  call: PendingCall | null = null;
   look: (() => void) | null = null;
 
   readonly run: TurnRun;
-  readonly vain: VainSpend;
+  readonly vain: TurnRetrySpend;
 
   /** `vain`: what failed calls in earlier rounds of the turn have cost. */
-  constructor(run: TurnRun, vain: VainSpend = { calls: 0, tokens: 0 }) {
+  constructor(run: TurnRun, vain: TurnRetrySpend = { calls: 0, tokens: 0 }) {
     this.run = run;
     this.vain = vain;
   }

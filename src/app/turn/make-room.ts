@@ -3,35 +3,35 @@
  * compacts inline under a higher lease token. When no summary is available, the guard drops the oldest groups (docs/design.md §5, rules of
  * the protocol).
  */
-import { limitOf, plannedNext } from "../../context/budget";
+import { plannedNext, toRequestLimit } from "../../context/budget";
 import { isForced } from "../../context/cut";
-import { isGentle, mayMakeRoom } from "../../context/ladder";
+import { mayApplyWithoutModel, mayMakeRoom } from "../../context/ladder";
 import type { CompactPlan } from "../../context/plan";
+import { planRefused } from "../../context/plan-refused";
 import type { Policy } from "../../context/policy";
-import { policyOf } from "../../context/policy-choice";
-import { planRefused } from "../../context/refused";
-import { type CompactionTrigger, standsApart } from "../../domain/compaction-events";
+import { toPolicy } from "../../context/policy-choice";
+import { type CompactionTrigger, isStandalone } from "../../domain/compaction-events";
 import { isInTheWay } from "../../domain/decide-compaction";
 import type { TurnFailure } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
 import type { SessionState } from "../../domain/state";
 import type { Result } from "../../lib/result";
-import { giveBack } from "../compaction/give-back";
+import { applyDeferredResults, type DeferredResultPorts } from "../compaction/apply-deferred";
+import { applyCompactionResult, type WaitingTurn } from "../compaction/apply-result";
 import { leaseCompaction } from "../compaction/lease-compaction";
 import { type CompactionPorts, planSession, summarizes } from "../compaction/plan-session";
-import { draftFallbackInside } from "../compaction/record-failure";
-import { type Inside, settleCompaction } from "../compaction/settle-compaction";
-import { type HeldPorts, settleHeld } from "../compaction/settle-held";
+import { buildFallbackInTurn } from "../compaction/record-failure";
+import { releaseLease } from "../compaction/release-lease";
 import { summarize, waitAfter } from "../compaction/summarize";
-import { type Cast, resolveCast } from "../compaction/summarizers";
+import { resolveSummarizerCandidates, type SummarizerCandidates } from "../compaction/summarizers";
 import type { ModelSpec } from "../ports";
-import { applyRungs, fitRequest, limitsOf, windowOf } from "../request/build-request";
-import { Efforts } from "../request/retry";
+import { applyRungs, fitRequest, toAssumedLimits, toModelLimits } from "../request/build-request";
+import { RetryBudget } from "../request/retry";
 import type { LeaseOutcome, SummaryOutcome } from "../session-api";
 import type { SessionPorts } from "../session-ports";
 import type { LiveTurn } from "./live-turn";
 
-export type RoomPorts = SessionPorts & HeldPorts;
+export type RoomPorts = SessionPorts & DeferredResultPorts;
 
 /** How long inline work waits for a running background lease. */
 export const WAIT_FOR_LEASE_MS = 5_000;
@@ -42,10 +42,10 @@ const INLINE_MS = 60_000;
 export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts): Promise<Result<null, TurnFailure | "stopped">> {
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
-  if (plan) await breathe(ports);
+  if (plan) await yieldOnLongView(ports);
   if (plan && summarizes(plan)) await compactInline(live, { spec, trigger: plan.trigger }, ports);
-  else if (plan && isGentle(plan)) await clearInline(live, { plan, spec }, ports);
-  if (plan) await breathe(ports);
+  else if (plan && mayApplyWithoutModel(plan)) await clearInline(live, { plan, spec }, ports);
+  if (plan) await yieldOnLongView(ports);
   if (!isCurrent(live, ports)) return { ok: false, error: "stopped" };
   return fitRequest(ports, spec);
 }
@@ -53,8 +53,8 @@ export async function makeRoom(live: LiveTurn, spec: ModelSpec, ports: RoomPorts
 /** Drops the message that the previous turn refused as too large, before anything older leaves the view. */
 function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
   const { state } = ports.writer;
-  const limits = limitsOf(spec);
-  applyRungs(planRefused({ state, limits, policy: policyOf(state.settings.policy) }), { trigger: "guard", limits }, ports);
+  const limits = toModelLimits(spec);
+  applyRungs(planRefused({ state, limits, policy: toPolicy(state.settings.policy) }), { trigger: "guard", limits }, ports);
 }
 
 /**
@@ -62,9 +62,9 @@ function dropRefused(spec: ModelSpec, ports: CompactionPorts): void {
  * frees more than clearing.
  */
 async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; spec: ModelSpec }, ports: RoomPorts): Promise<void> {
-  const cast = isForced(plan.trigger) ? await castByPolicy(spec, ports) : null;
+  const cast = isForced(plan.trigger) ? await resolveCandidatesByPolicy(spec, ports) : null;
   if (cast && isCurrent(live, ports)) await useBackground(live, cast, ports);
-  if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) takeGentle(plan, spec, ports);
+  if (isCurrent(live, ports) && ports.writer.state.view.epoch === plan.base_epoch) applyWithoutModel(plan, spec, ports);
 }
 
 /**
@@ -73,13 +73,13 @@ async function clearInline(live: LiveTurn, { plan, spec }: { plan: CompactPlan; 
 export const LONG_VIEW = 2_000;
 
 /** Lets other requests run. The caller must read the state again, as after every await. */
-async function breathe({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
+async function yieldOnLongView({ writer, schedule }: Pick<RoomPorts, "writer" | "schedule">): Promise<void> {
   if (writer.state.view.items.length < LONG_VIEW) return;
   await new Promise<void>((resolve) => void schedule(0, resolve));
 }
 
-const takeGentle = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
-  applyRungs(plan, { trigger: plan.trigger, limits: limitsOf(spec) }, ports);
+const applyWithoutModel = (plan: CompactPlan, spec: ModelSpec, ports: CompactionPorts): boolean =>
+  applyRungs(plan, { trigger: plan.trigger, limits: toModelLimits(spec) }, ports);
 
 interface ForeseenRoom {
   /** The compaction by a model that would come first. Its summary cannot be predicted. */
@@ -88,15 +88,15 @@ interface ForeseenRoom {
 }
 
 /** Predicts what `makeRoom` would do if no summary were available. It executes commands, so call it on a copy of the session. */
-export function foreseeRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
+export function predictRoom(spec: ModelSpec, ports: CompactionPorts): ForeseenRoom {
   dropRefused(spec, ports);
   const plan = planRoom(spec, ports);
   const first = plan && summarizes(plan) ? plan : null;
   if (first) {
-    const { change, bodies } = draftFallbackInside(spec, ports);
+    const { change, bodies } = buildFallbackInTurn(spec, ports);
     const command = { type: "ChangeEpoch", at: ports.clock(), compaction: ports.ids.newId("cmp"), trigger: "fallback" } as const;
     if (change) ports.writer.execute({ ...command, change }, bodies);
-  } else if (plan && isGentle(plan)) takeGentle(plan, spec, ports);
+  } else if (plan && mayApplyWithoutModel(plan)) applyWithoutModel(plan, spec, ports);
   return { first, fits: fitRequest(ports, spec) };
 }
 
@@ -108,18 +108,18 @@ export const isCurrent = ({ run }: LiveTurn, { writer }: Pick<SessionPorts, "wri
 /** The compaction plan that policy and window require before the next call. Null: none, and only the guard checks the request. */
 function planRoom(spec: ModelSpec, ports: Pick<CompactionPorts, "writer" | "clock">): CompactPlan | null {
   const { state } = ports.writer;
-  const policy = policyOf(state.settings.policy);
+  const policy = toPolicy(state.settings.policy);
   const trigger = roomTrigger(state, spec, policy);
   const plan = trigger && mayMakeRoom(policy, trigger) ? planSession(spec, { trigger }, ports) : null;
   if (plan?.kind !== "compact") return null;
   const { requested } = state.compaction;
   // A running draft or rebuild gives way only to a turn without room. For any other trigger no summary is requested while it runs.
-  const waits = requested !== null && standsApart(requested.options) && !isInTheWay(requested, plan.trigger);
+  const waits = requested !== null && isStandalone(requested.options) && !isInTheWay(requested, plan.trigger);
   return waits && summarizes(plan) ? null : plan;
 }
 
 function roomTrigger(state: SessionState, spec: ModelSpec, policy: Policy): CompactionTrigger | null {
-  const limit = limitOf(windowOf(spec, policy));
+  const limit = toRequestLimit(toAssumedLimits(spec, policy));
   if (limit !== null && plannedNext(state, spec.id) > limit) {
     const last = state.ratios[0]?.model ?? spec.id;
     // A fallback model that answered is no switch of the session's model.
@@ -140,14 +140,14 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
   const { writer, clock } = ports;
   const { epoch } = writer.state.view;
   const isOver = (): boolean => !isCurrent(live, ports) || writer.state.view.epoch !== epoch;
-  const cast = await castByPolicy(inline.spec, ports);
+  const cast = await resolveCandidatesByPolicy(inline.spec, ports);
   if (isOver()) return;
   await useBackground(live, cast, ports);
   if (isOver()) return;
   const deadline = clock() + INLINE_MS;
   const id = requestInline(inline, ports);
-  await breathe(ports);
-  const efforts = new Efforts();
+  await yieldOnLongView(ports);
+  const efforts = new RetryBudget();
   while (id && !isOver() && clock() < deadline) {
     const leased = leaseCompaction(id, cast, ports, { inline: { trigger: inline.trigger, incarnation: live.run.incarnation } });
     if (leased.kind !== "leased") break;
@@ -165,37 +165,37 @@ export async function compactInline(live: LiveTurn, inline: Inline, ports: RoomP
 function requestInline({ spec, trigger }: Inline, ports: RoomPorts): CompactionId | null {
   const { writer, clock, ids } = ports;
   const { requested } = writer.state.compaction;
-  if (requested && !standsApart(requested.options)) return requested.id;
+  if (requested && !isStandalone(requested.options)) return requested.id;
   if (!summarizes(planSession(spec, { trigger }, ports))) return null;
   writer.execute({ type: "RequestCompaction", at: clock(), compaction: ids.newId("cmp"), trigger, options: null });
   const asked = writer.state.compaction.requested;
   // A draft or a rebuild goes on when the turn does not have to make room.
-  return asked && !standsApart(asked.options) ? asked.id : null;
+  return asked && !isStandalone(asked.options) ? asked.id : null;
 }
 
 /** Resolves the models by the session's own policy, not by the options that a person gave to a running compaction. */
-const castByPolicy = (spec: ModelSpec, ports: RoomPorts): Promise<Cast> =>
-  resolveCast(spec, ports, policyOf(ports.writer.state.settings.policy));
+const resolveCandidatesByPolicy = (spec: ModelSpec, ports: RoomPorts): Promise<SummarizerCandidates> =>
+  resolveSummarizerCandidates(spec, ports, toPolicy(ports.writer.state.settings.policy));
 
-const insideOf = (live: LiveTurn): Inside => live.run;
+const toTurnRun = (live: LiveTurn): WaitingTurn => live.run;
 
 /**
  * Applies the background worker's result, now or when it arrives within `WAIT_FOR_LEASE_MS`. It takes effect inside the turn, because the
  * turn waits for it.
  */
-async function useBackground(live: LiveTurn, cast: Cast, ports: RoomPorts): Promise<void> {
+async function useBackground(live: LiveTurn, cast: SummarizerCandidates, ports: RoomPorts): Promise<void> {
   const { requested } = ports.writer.state.compaction;
   // A draft or a rebuild does not make room.
-  if (requested && standsApart(requested.options)) return;
-  settleHeld(cast, ports, insideOf(live));
+  if (requested && isStandalone(requested.options)) return;
+  applyDeferredResults(cast, ports, toTurnRun(live));
   const { lease } = ports.writer.state.compaction;
   if (!lease || lease.expires_at <= ports.clock()) return;
   await ports.held.arrival(WAIT_FOR_LEASE_MS);
-  if (isCurrent(live, ports)) settleHeld(cast, ports, insideOf(live));
+  if (isCurrent(live, ports)) applyDeferredResults(cast, ports, toTurnRun(live));
 }
 
 interface Work {
-  readonly cast: Cast;
+  readonly cast: SummarizerCandidates;
   readonly id: CompactionId;
   readonly leased: Extract<LeaseOutcome, { kind: "leased" }>;
   readonly deadline: number;
@@ -212,16 +212,16 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
   for (;;) {
     const left = Math.min(timeoutMs, deadline - ports.clock());
     const outcome = await summarize(part.request, { timeoutMs: left, signal: live.abort.signal }, ports);
-    await breathe(ports);
+    await yieldOnLongView(ports);
     // The turn is over, so nothing waits for this summary.
     if (!isCurrent(live, ports)) {
-      giveBack({ ...lease, outcome, part: part.part }, ports);
+      releaseLease({ ...lease, outcome, part: part.part }, ports);
       return null;
     }
-    const settled = settleCompaction({ ...lease, outcome, part: part.part, next: part.next, inside: insideOf(live) }, cast, ports);
+    const settled = applyCompactionResult({ ...lease, outcome, part: part.part, next: part.next, inside: toTurnRun(live) }, cast, ports);
     if (settled.next !== "continue") return settled.next === "retry" ? outcome : null;
     if (ports.clock() >= deadline) {
-      giveBack({ ...lease, outcome: null, part: settled.part.part }, ports);
+      releaseLease({ ...lease, outcome: null, part: settled.part.part }, ports);
       return null;
     }
     ({ part, timeoutMs } = settled);
@@ -235,5 +235,5 @@ async function workOff(live: LiveTurn, work: Work, ports: RoomPorts): Promise<Su
 function dropInline({ spec, trigger }: Inline, ports: RoomPorts): void {
   const plan = planSession(spec, { trigger }, ports);
   if (plan.kind !== "compact") return;
-  applyRungs({ ...plan, rungs: plan.fallback.length > 0 ? plan.fallback : plan.rungs }, { trigger, limits: limitsOf(spec) }, ports);
+  applyRungs({ ...plan, rungs: plan.fallback.length > 0 ? plan.fallback : plan.rungs }, { trigger, limits: toModelLimits(spec) }, ports);
 }

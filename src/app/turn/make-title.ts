@@ -3,13 +3,13 @@
  * runs beside the turns: nothing waits for it, and neither its prompt nor its answer is part of the view. A failed call is not repeated.
  * When the object dies during the call, its next life records the call and makes it once more.
  */
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { buildTitlePrompt, parseTitle, TITLE_MAX_OUTPUT, TITLE_SYSTEM } from "../../context/title";
 import type { ModelCall } from "../../domain/commands";
 import { MAX_TITLE_TRIES, type SessionState } from "../../domain/state";
 import { estimateRequest, summarize, toCallOutcome } from "../compaction/summarize";
 import type { ModelRequest, ModelSpec } from "../ports";
-import { draftText } from "../request/drafts";
+import { buildTextBody } from "../request/build-items";
 import { resolveModel } from "../request/resolve-model";
 import type { SummaryOutcome } from "../session-api";
 import type { SessionContent, SessionPorts } from "../session-ports";
@@ -22,19 +22,19 @@ export type TitlePorts = Pick<SessionPorts, "writer" | "content" | "model" | "mo
 };
 
 /** The model to ask for a title. Null when no title is wanted, or all tries are spent. */
-export function titleModelOf({ lifecycle, settings, last_turn, title_tries }: SessionState): string | null {
+export function findTitleModel({ lifecycle, settings, last_turn, title_tries }: SessionState): string | null {
   if (lifecycle !== "open" || title_tries >= MAX_TITLE_TRIES || settings.title !== null || last_turn?.status !== "completed") return null;
-  return policyOf(settings.policy).title_model;
+  return toPolicy(settings.policy).title_model;
 }
 
 /** Makes and records the title. It does not throw when the model or the registry fails. */
 export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise<void> {
   const { writer, content, clock, ids, log } = ports;
-  const asked = titleModelOf(writer.state);
+  const asked = findTitleModel(writer.state);
   if (asked === null) return;
   const found = await resolveModel(asked, ports);
   if (!found.ok) return log.warn("title_failed", { failure: found.error });
-  if (titleModelOf(writer.state) !== asked) return;
+  if (findTitleModel(writer.state) !== asked) return;
   const request = buildTitleRequest(found.value, writer.state, content);
   if (!request) return;
   const { title_tries: tries, redacted } = writer.state;
@@ -42,7 +42,7 @@ export async function makeTitle(ports: TitlePorts, signal: AbortSignal): Promise
   const outcome = await summarize(request, { timeoutMs: TITLE_TIMEOUT_MS, signal }, ports);
   const text = outcome.ok && outcome.finish === "stop" ? parseTitle(outcome.text) : null;
   if (text === null) log.warn("title_failed", { failure: outcome.ok ? "no_title" : outcome.failure });
-  const { ref, bodies } = draftText(text, ids);
+  const { ref, bodies } = buildTextBody(text, ids);
   // Discard the title when a user set one meanwhile, or when a message was redacted since, because the title may quote it. Its text is then
   // not stored.
   const wanted = writer.state.settings.title === null && writer.state.redacted.length === redacted.length;

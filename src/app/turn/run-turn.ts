@@ -3,37 +3,37 @@
  * live stream. Every await is a race with stop, interrupt and eviction, so every result is recorded by a command that names the run, and is
  * refused if the run is over (docs/design.md §1.3, §1.7).
  */
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import type { CalledTool, ModelCall } from "../../domain/commands";
-import type { ItemDraft } from "../../domain/message";
+import type { NewItem } from "../../domain/message";
 import type { FinishReason } from "../../domain/model-call";
-import { type DraftedItem, draftItem } from "../request/drafts";
-import { Efforts, mayHelpElsewhere } from "../request/retry";
+import { type BuiltItem, buildItem } from "../request/build-items";
+import { mayTryOtherModel, RetryBudget } from "../request/retry";
 import type { SessionPorts } from "../session-ports";
 import { type JudgedCall, judgeCall } from "../tools/judge-call";
 import { StepBudget } from "../tools/schema-check";
 import { candidatesOf } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import type { RoomPorts } from "./make-room";
-import type { Failed } from "./rescue";
-import { keepCall, type Tried, type TriedInVain, tryModel } from "./try-model";
+import type { AnswerFailure } from "./recover-overflow";
+import { type AttemptResult, type FailedAttempt, recordFailedCall, tryModel } from "./try-model";
 
 /**
  * Asks the session's model, then the fallback models of its policy, as long as no model has sent anything. The turn fails with the first
  * model's failure.
  */
 export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
-  const efforts = new Efforts(live.vain);
-  let ended: Failed | null = whyNotAsked(ports);
+  const efforts = new RetryBudget(live.vain);
+  let ended: AnswerFailure | null = whyNotAsked(ports);
   if (ended) return fail(live, ports, ended);
   for (const candidate of candidatesOf(ports.writer.state)) {
-    const tried: Tried = await tryModel(live, { ...candidate, efforts }, ports);
+    const tried: AttemptResult = await tryModel(live, { ...candidate, efforts }, ports);
     if (tried.kind === "passed_over") continue;
     if (tried.kind === "answered") return record(live, ports, tried);
     if (tried.kind === "over") return;
     ended = withCall(ended ?? tried, tried.call);
     if (!mayGoOn(tried, efforts)) break;
-    if (!keepCall(live, tried.call, ports)) return;
+    if (!recordFailedCall(live, tried.call, ports)) return;
     ended = withCall(ended, null);
   }
   if (ended) fail(live, ports, ended);
@@ -42,17 +42,17 @@ export async function runTurn(live: LiveTurn, ports: RoomPorts): Promise<void> {
 /**
  * Why no model may be asked: storage is full, or the turn has reached the policy's limit of tool rounds. Null when a model may be asked.
  */
-function whyNotAsked({ writer, storageIsFull }: SessionPorts): Failed | null {
+function whyNotAsked({ writer, storageIsFull }: SessionPorts): AnswerFailure | null {
   const { turn, settings } = writer.state;
   if (storageIsFull()) return { failure: { kind: "storage_full", status: null }, call: null };
-  const isAtLimit = (turn?.rounds ?? 0) >= policyOf(settings.policy).tools.max_rounds;
+  const isAtLimit = (turn?.rounds ?? 0) >= toPolicy(settings.policy).tools.max_rounds;
   return isAtLimit ? { failure: { kind: "round_limit", status: null }, call: null } : null;
 }
 
-const withCall = ({ failure }: Failed, call: ModelCall | null): Failed => ({ failure, call });
+const withCall = ({ failure }: AnswerFailure, call: ModelCall | null): AnswerFailure => ({ failure, call });
 
-const mayGoOn = ({ silent, failure }: TriedInVain, efforts: Efforts): boolean =>
-  silent && mayHelpElsewhere(failure.kind) && !efforts.isSpent;
+const mayGoOn = ({ silent, failure }: FailedAttempt, efforts: RetryBudget): boolean =>
+  silent && mayTryOtherModel(failure.kind) && !efforts.isSpent;
 
 /** Records the reply and its calls in one command: a call is never stored without the text that led to it. */
 function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishReason; call: ModelCall }): void {
@@ -61,12 +61,12 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
   const { turn } = live.run;
   const { model } = answer.call;
   const said = live.spoken.whole;
-  const reply = said.words.length > 0 ? draftItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
+  const reply = said.words.length > 0 ? buildItem({ kind: "assistant", parts: said.words, turn, at, model }, ids) : null;
   const tools = said.calls.length > 0 ? ports.content.readTools() : [];
   const budget = new StepBudget();
-  const calls = said.calls.map(({ call: part, thinking }): DraftedItem & { readonly judged: JudgedCall } => {
+  const calls = said.calls.map(({ call: part, thinking }): BuiltItem & { readonly judged: JudgedCall } => {
     const tool = { execution: ids.newId("exe"), call_id: part.call_id, name: part.name };
-    const drafted = draftItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
+    const drafted = buildItem({ kind: "tool_call", parts: [...thinking, part], turn, at, tool, model }, ids);
     return { ...drafted, judged: judgeCall(part, tools, budget) };
   });
   const drafted = [...(reply ? [reply] : []), ...calls];
@@ -87,16 +87,16 @@ function record(live: LiveTurn, ports: SessionPorts, answer: { finish: FinishRea
 }
 
 /** `server` marks calls whose result comes from this side: calls that run here, and calls that cannot be run. */
-const toCalledTool = (item: ItemDraft, judged: JudgedCall): CalledTool => ({
+const toCalledTool = (item: NewItem, judged: JudgedCall): CalledTool => ({
   item,
   ...(judged.kind !== "client" && { server: true }),
   ...(judged.kind === "server" && judged.needs_approval && { needs_approval: true }),
 });
 
-function fail(live: LiveTurn, ports: SessionPorts, ended: Failed): void {
+function fail(live: LiveTurn, ports: SessionPorts, ended: AnswerFailure): void {
   const { writer, clock, ids, log } = ports;
   const at = clock();
-  const partial = live.parts.length > 0 ? draftItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
+  const partial = live.parts.length > 0 ? buildItem({ kind: "assistant", parts: live.parts, turn: live.run.turn, at }, ids) : null;
   const command = { type: "FailTurn", at, ...live.run, ...ended, partial: partial?.draft ?? null } as const;
   const recorded = writer.execute(command, partial ? [partial.body] : []);
   live.call = null;

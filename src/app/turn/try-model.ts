@@ -8,28 +8,28 @@ import type { FinishReason } from "../../domain/model-call";
 import type { ModelSpec } from "../ports";
 import { askedLength, isOfModel, SHRINKS, shrinkCap } from "../request/reply-caps";
 import { resolveModel } from "../request/resolve-model";
-import type { Efforts } from "../request/retry";
+import type { RetryBudget } from "../request/retry";
 import { waitFor } from "../wait";
 import { askModel } from "./ask-model";
 import { fitsCandidate, type ModelCandidate } from "./candidates";
 import type { LiveTurn } from "./live-turn";
 import { isCurrent, makeRoom, type RoomPorts } from "./make-room";
-import { type Failed, rescue } from "./rescue";
+import { type AnswerFailure, recoverFromOverflow } from "./recover-overflow";
 
 /** `over`: the turn has ended. `passed_over`: the view does not fit this model, and it was not asked. */
-export type Tried =
+export type AttemptResult =
   | { readonly kind: "answered"; readonly finish: FinishReason; readonly call: ModelCall }
-  | TriedInVain
+  | FailedAttempt
   | { readonly kind: "passed_over" }
   | { readonly kind: "over" };
 
-export interface TriedInVain extends Failed {
+export interface FailedAttempt extends AnswerFailure {
   readonly kind: "failed";
   /** The model sent nothing, so another model may be asked in its place. */
   readonly silent: boolean;
 }
 
-const OVER: Tried = { kind: "over" };
+const OVER: AttemptResult = { kind: "over" };
 
 /** What was tried with one model so far. */
 interface OneModel {
@@ -47,9 +47,9 @@ interface OneModel {
 /** `efforts`: what the answer has cost so far, over all models. */
 export async function tryModel(
   live: LiveTurn,
-  { id, isOwn, efforts }: ModelCandidate & { efforts: Efforts },
+  { id, isOwn, efforts }: ModelCandidate & { efforts: RetryBudget },
   ports: RoomPorts,
-): Promise<Tried> {
+): Promise<AttemptResult> {
   const resolved = await resolveModel(id, ports);
   if (!isCurrent(live, ports)) return OVER;
   if (!resolved.ok) return notAsked({ kind: resolved.error, status: null });
@@ -62,41 +62,45 @@ export async function tryModel(
     const { outcome, call, silent } = await askModel(live, { spec, maxOutput: one.asked }, ports);
     if (outcome.kind === "finished") return { kind: "answered", finish: outcome.finish, call };
     const { failure } = outcome;
-    const next = silent ? await mend(live, { failure, call, one, efforts }, ports) : inVain({ failure, call }, silent);
+    const next = silent ? await recoverCall(live, { failure, call, one, efforts }, ports) : toFailedAttempt({ failure, call }, silent);
     if (next !== "again") return next;
   }
 }
 
-const inVain = (failed: Failed, silent: boolean): TriedInVain => ({ kind: "failed", ...failed, silent });
-const notAsked = (failure: TurnFailure): TriedInVain => inVain({ failure, call: null }, true);
+const toFailedAttempt = (failed: AnswerFailure, silent: boolean): FailedAttempt => ({ kind: "failed", ...failed, silent });
+const notAsked = (failure: TurnFailure): FailedAttempt => toFailedAttempt({ failure, call: null }, true);
 
 /** Null when the request fits. Room is made only for the session's own model; a fallback model takes the view as it is. */
-async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<Tried | null> {
+async function findRoom(live: LiveTurn, { spec, isOwn }: OneModel, ports: RoomPorts): Promise<AttemptResult | null> {
   if (!isOwn) return fitsCandidate(ports.writer.state, spec) ? null : { kind: "passed_over" };
   const room = await makeRoom(live, spec, ports);
   if (room.ok) return null;
   return room.error === "stopped" ? OVER : notAsked(room.error);
 }
 
-interface Mending {
+interface CallToRecover {
   readonly failure: TurnFailure;
   readonly call: ModelCall;
   readonly one: OneModel;
-  readonly efforts: Efforts;
+  readonly efforts: RetryBudget;
 }
 
 /** Remedies a call that failed before its first output. `again`: ask the same model again; otherwise how the attempt ended. */
-async function mend(live: LiveTurn, { failure, call, one, efforts }: Mending, ports: RoomPorts): Promise<Tried | "again"> {
+async function recoverCall(
+  live: LiveTurn,
+  { failure, call, one, efforts }: CallToRecover,
+  ports: RoomPorts,
+): Promise<AttemptResult | "again"> {
   if (failure.kind === "overflow" && one.isOwn) {
-    const ended = await rescue(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
-    return ended ? inVain(ended, true) : "again";
+    const ended = await recoverFromOverflow(live, { refused: { failure, call }, spec: one.spec, rescues: one.rescues++ }, ports);
+    return ended ? toFailedAttempt(ended, true) : "again";
   }
   efforts.failed(call.estimate, call.ms);
   one.calls += 1;
   const isShorter = !efforts.isSpent && shrink(failure, one, ports);
   const wait = isShorter ? 0 : efforts.nextWait(failure, { calls: one.calls, random: ports.random });
-  if (wait === null) return inVain({ failure, call }, true);
-  if (!keepCall(live, call, ports)) return OVER;
+  if (wait === null) return toFailedAttempt({ failure, call }, true);
+  if (!recordFailedCall(live, call, ports)) return OVER;
   ports.log.warn("model_retry", { turn: live.run.turn, model: one.spec.id, kind: failure.kind, wait });
   if (wait === 0) return "again";
   ports.output.waiting(live.run.turn, { model: one.spec.id, reason: failure.kind, wait_ms: wait });
@@ -116,7 +120,7 @@ function shrink(failure: TurnFailure, one: OneModel, { replyCaps, writer }: Room
 }
 
 /** Records a failed call in the ledger before the next call is made. `call` null: none was made. False when the turn is over. */
-export function keepCall(live: LiveTurn, call: ModelCall | null, ports: RoomPorts): boolean {
+export function recordFailedCall(live: LiveTurn, call: ModelCall | null, ports: RoomPorts): boolean {
   const goesOn = call ? ports.writer.execute({ type: "RecordCall", at: ports.clock(), ...live.run, call }).ok : isCurrent(live, ports);
   live.call = null;
   return goesOn;

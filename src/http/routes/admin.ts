@@ -5,7 +5,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { deriveId } from "../../app/derived-id";
 import { SCOPES } from "../../app/tenant-api";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, newTenantHeaders, readAdminIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
@@ -42,7 +42,7 @@ export function registerAdmin(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const tenant = idempotency ? await deriveId("ten", idempotency.key) : deps.newId("ten");
     const input = { tenant, name: c.req.valid("json").name, idempotency };
     const created = await (idempotency
-      ? callTwice(
+      ? callWithRetry(
           () => deps.tenants(tenant),
           (api) => api.create(input),
         )

@@ -5,7 +5,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { adminRoute, json, jsonBody, tenantRoute } from "../routing";
@@ -59,7 +59,7 @@ const rotate = adminRoute({
 
 export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const credentials = await callTwice(
+    const credentials = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listCredentials(),
     );
@@ -76,7 +76,7 @@ export function registerCredentials(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): 
     if (!deps.sealer) return sendProblem(c, { code: "credentials_disabled" });
     // Sealed here, so that no object gets the credential in the clear.
     const sealed = await deps.sealer.seal(c.req.valid("json").api_key, { tenant, name: named.data });
-    const stored = await callTwice(
+    const stored = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.putCredential({ name: named.data, sealed }),
     );

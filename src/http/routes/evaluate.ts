@@ -8,7 +8,7 @@ import type { TenantId } from "../../domain/ids";
 import { type EvaluationAsked, evaluateSession, proposedChoice } from "../../evaluate/evaluate-session";
 import { err, ok, type Result } from "../../lib/result";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -64,7 +64,7 @@ async function ask(deps: HttpDeps, tenant: TenantId, { input, description }: Of)
 const pricesOf = (prices: Input["prices"]) => toFigures({ prices });
 
 const resolve = (deps: HttpDeps, tenant: TenantId, model: string): Promise<ModelSpec | null> =>
-  callTwice(
+  callWithRetry(
     () => deps.tenants(tenant),
     (api) => api.resolveModel(model),
   );

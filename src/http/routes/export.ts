@@ -5,7 +5,7 @@ import type { SessionPage } from "../../app/tenant-api";
 import { parseLevel } from "../../context/policy-choice";
 import type { SessionId, TenantId } from "../../domain/ids";
 import type { Result } from "../../lib/result";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { type HttpError, sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
@@ -73,7 +73,7 @@ type ListSessions = (c: Context<HttpEnv>, deps: HttpDeps, query: SessionsQuery) 
 
 const listFrom: Readonly<Record<"directory" | "rows", ListSessions>> = {
   directory: (_, deps, { tenant, ...page }) =>
-    callTwice(
+    callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.listSessions(page),
     ),
@@ -82,7 +82,7 @@ const listFrom: Readonly<Record<"directory" | "rows", ListSessions>> = {
 
 export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(readTenant, async (c) => {
-    const exported = await callTwice(
+    const exported = await callWithRetry(
       () => deps.tenants(c.req.valid("param").tenant_id),
       (api) => api.exportTenant(),
     );
@@ -107,7 +107,7 @@ export function registerExport(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   app.openapi(exportLog, async (c) => {
     const { limit, after } = c.req.valid("query");
     const { tenant_id: tenant, session_id: session } = c.req.valid("param");
-    const page = await callTwice(
+    const page = await callWithRetry(
       () => deps.sessions(tenant, session),
       (api) => api.exportLog({ tenant, session }, { after, limit }),
     );

@@ -1,7 +1,7 @@
 /** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { issueKey, markReplayed, refuseExpiry } from "../issue-key";
@@ -46,7 +46,7 @@ const revoke = tenantRoute({
 
 export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const keys = await callTwice(
+    const keys = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listKeys(),
     );
@@ -70,7 +70,7 @@ export function registerKeys(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(revoke, async (c) => {
     const { key_id } = c.req.valid("param");
     const { tenant, key } = principalOf(c);
-    const revoked = await callTwice(
+    const revoked = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.revokeKey(key_id, key),
     );

@@ -4,7 +4,7 @@ import type { McpServer } from "../../app/tool-entry";
 import { urlFault } from "../../lib/public-address";
 import type { FieldError } from "../answer";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -73,7 +73,7 @@ const urlFaults = ({ url }: McpServer, deps: HttpDeps): FieldError[] => {
 
 function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const servers = await callTwice(
+    const servers = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listMcpServers(null),
     );
@@ -82,7 +82,7 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(get, async (c) => {
     const { server_name } = c.req.valid("param");
-    const found = await callTwice(
+    const found = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listMcpServers([server_name]),
     );
@@ -103,7 +103,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
     const listing = await deps.listMcpTools(tenant, server);
     if (!listing.ok) return sendProblem(c, { code: "mcp_failed", ...listing.error });
-    const stored = await callTwice(
+    const stored = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.putMcpServer({ name, server, listing: listing.value }),
     );

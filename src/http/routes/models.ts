@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import type { FieldError } from "../answer";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { refuseModelUrl } from "../model-url";
 import { sendProblem } from "../problem";
@@ -76,7 +76,7 @@ function faultsOf(id: string, baseUrl: string | null, allowPrivate: boolean): Fi
 
 export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const models = await callTwice(
+    const models = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listModels(),
     );
@@ -84,7 +84,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
   });
 
   app.openapi(get, async (c) => {
-    const model = await callTwice(
+    const model = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.getModel(c.req.valid("param").model_id),
     );
@@ -113,7 +113,7 @@ export function registerModels(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void 
     const model = toOverride(c.req.valid("json"), model_id);
     const errors = faultsOf(model_id, model.base_url, deps.config.allowPrivateModelUrls);
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const stored = await callTwice(
+    const stored = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.putModel(model_id, model),
     );

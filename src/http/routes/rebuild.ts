@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rebuildStep } from "../../app/projection/rebuild";
 import { rebuildTenant } from "../../app/projection/rebuild-tenant";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
@@ -47,7 +47,7 @@ export function registerRebuild(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void
     const from = after === undefined ? null : parseRebuildCursor(after, rows.tables);
     if (after !== undefined && !from) return sendProblem(c, { code: "invalid_cursor" });
     const readLog = (seq: number) =>
-      callTwice(
+      callWithRetry(
         () => deps.sessions(tenant, session),
         (api) => api.exportLog(caller, { after: seq, limit: LOG_PAGE }),
       );

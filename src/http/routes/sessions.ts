@@ -7,7 +7,7 @@ import { chainChoices, type PolicyChoice, parseLevel } from "../../context/polic
 import type { TenantId } from "../../domain/ids";
 import { ok, type Result } from "../../lib/result";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders } from "../idempotency";
 import { type HttpError, sendProblem } from "../problem";
@@ -88,7 +88,7 @@ const erase = tenantRoute({
 async function register(deps: HttpDeps, c: Context<HttpEnv>, key: string | undefined) {
   const { tenant } = principalOf(c);
   const [settings, place] = await Promise.all([
-    callTwice(
+    callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.settings(),
     ),
@@ -170,7 +170,7 @@ function registerOne(app: App, deps: HttpDeps): void {
 
 /** The policy of a session that names none. It names a preset, so it replaces the session's policy as a whole. */
 async function readDefaultPolicy(deps: HttpDeps, tenant: TenantId): Promise<Result<PolicyChoice, HttpError>> {
-  const settings = await callTwice(
+  const settings = await callWithRetry(
     () => deps.tenants(tenant),
     (api) => api.settings(),
   );

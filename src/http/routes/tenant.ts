@@ -1,7 +1,7 @@
 /** The tenant of the key, and its defaults. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -33,7 +33,7 @@ const patch = tenantRoute({
 export function registerTenant(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { tenant } = principalOf(c);
-    const settings = await callTwice(
+    const settings = await callWithRetry(
       () => deps.tenants(tenant),
       (api) => api.settings(),
     );

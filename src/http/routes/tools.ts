@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { urlFault } from "../../lib/public-address";
 import { principalOf } from "../auth";
-import { callTwice } from "../calls";
+import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { json, jsonBody, tenantRoute } from "../routing";
@@ -56,7 +56,7 @@ const remove = tenantRoute({
 
 export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
-    const tools = await callTwice(
+    const tools = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listTools(null),
     );
@@ -65,7 +65,7 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
 
   app.openapi(get, async (c) => {
     const { tool_name } = c.req.valid("param");
-    const found = await callTwice(
+    const found = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.listTools([tool_name]),
     );
@@ -81,7 +81,7 @@ export function registerTools(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const detail = urlFault(tool.url, deps.config.allowPrivateToolUrls);
     const errors = [...name, ...(detail ? [{ field: "url", detail }] : [])];
     if (errors.length > 0) return sendProblem(c, { code: "invalid_request", errors });
-    const stored = await callTwice(
+    const stored = await callWithRetry(
       () => deps.tenants(principalOf(c).tenant),
       (api) => api.putTool(tool_name, tool),
     );

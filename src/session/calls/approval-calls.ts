@@ -1,12 +1,12 @@
 /** Records a person's answers to calls that wait for approval: one transaction, remembered under its idempotency key. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import type { ApprovalDraft } from "../../domain/commands";
+import type { NewApproval } from "../../domain/commands";
 import type { ItemMeta } from "../../domain/message";
 import { err } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import type { SessionRuntime } from "../runtime";
-import { draftResult } from "./draft-message";
+import { buildResultItem } from "./build-message";
 import { acknowledge } from "./message-calls";
 
 export function resolveApprovals(
@@ -16,7 +16,7 @@ export function resolveApprovals(
   const { clock, incarnation } = runtime.deps;
   const turn = runtime.state.turn?.id ?? null;
   const at = clock();
-  const drafted = approvals.map((approval) => draftApproval(runtime, approval, at));
+  const drafted = approvals.map((approval) => buildApproval(runtime, approval, at));
   const [first] = approvals;
   if (!first) return err({ code: "invalid", field: "approvals", detail: "must not be empty" });
   const asked = findCall(runtime, first);
@@ -32,16 +32,16 @@ export function resolveApprovals(
 const findCall = ({ state }: SessionRuntime, { execution_id }: api.ApprovalInput): ItemMeta | undefined =>
   state.view.items.findLast(({ kind, tool }) => kind === "tool_call" && tool?.execution === execution_id);
 
-function draftApproval(
+function buildApproval(
   runtime: SessionRuntime,
   { execution_id, approved, reason }: api.ApprovalInput,
   at: number,
-): { readonly draft: ApprovalDraft; readonly bodies: readonly NewBody[] } {
+): { readonly draft: NewApproval; readonly bodies: readonly NewBody[] } {
   if (approved) return { draft: { execution: execution_id, denied: null }, bodies: [] };
   const { turn } = runtime.state;
   const call = turn?.open_calls.find(({ execution }) => execution === execution_id) ?? { call_id: "", name: "" };
   const result = { call, output: refusalOf(reason), is_error: true };
-  const { draft, body } = draftResult(runtime, result, { turn: turn?.id ?? null, at });
+  const { draft, body } = buildResultItem(runtime, result, { turn: turn?.id ?? null, at });
   return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
 }
 

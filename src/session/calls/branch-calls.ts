@@ -3,7 +3,7 @@ import { goBack } from "../../app/branch/go-back";
 import { switchBranch } from "../../app/branch/switch-branch";
 import type { BranchApi } from "../../app/branch-api";
 import type { BranchComparison, BranchSide, BranchView } from "../../app/branch-views";
-import { draftItem, draftTools } from "../../app/request/drafts";
+import { buildItem, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { commonTo, rangesWithin } from "../../domain/branch";
@@ -127,8 +127,8 @@ export function editMessage(
     if (named.kind !== "user")
       return err({ code: "invalid", field: "message_id", detail: "only a message of the user can be said differently" });
     const turn = ids.newId("trn");
-    const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
-    const offered = draftTools(tools, ids);
+    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
+    const offered = buildToolsBody(tools, ids);
     const to = readBranchItems(sql, elsewhere, { from: 1, to: named.position - 1, limit: 1, order: "desc" })[0]?.position ?? 0;
     const then = { do: "ask", message: { item: draft, rest: [], turn, tools: offered.ref }, incarnation } as const;
     return ok({ to, then, bodies: [body, ...offered.bodies], message: draft.id, turn });

@@ -1,36 +1,36 @@
 /** The two calls of a compaction worker: one leases the plan, the other records the outcome. */
 
+import { applyDeferredResults } from "../../app/compaction/apply-deferred";
+import { applyCompactionResult, isChunkAccepted, isCurrentLease } from "../../app/compaction/apply-result";
 import { leaseCompaction } from "../../app/compaction/lease-compaction";
-import { isCurrentLease, isPartDone, settleCompaction } from "../../app/compaction/settle-compaction";
-import { settleHeld } from "../../app/compaction/settle-held";
-import { type Cast, resolveCast } from "../../app/compaction/summarizers";
+import { resolveSummarizerCandidates, type SummarizerCandidates } from "../../app/compaction/summarizers";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import { ok } from "../../lib/result";
-import { isHeld } from "../log/held-outcomes";
+import { hasDeferredResult } from "../log/deferred-results";
 import type { SessionRuntime } from "../runtime";
 
 export async function leaseFor(runtime: SessionRuntime, compaction: CompactionId): Promise<api.Outcome<api.LeaseOutcome>> {
   const found = await lookUp(runtime);
   if (found === "unreachable") return ok({ kind: "nothing", reason: "models_unreachable" });
   const ports = runtime.ports();
-  if (isHeld(runtime.deps.sql, compaction)) {
+  if (hasDeferredResult(runtime.deps.sql, compaction)) {
     if (runtime.state.turn) return ok({ kind: "nothing", reason: "held_for_turn_end" });
     // The turn has ended, or the outcome has arrived, while the models could not be looked up.
-    settleHeld(found, ports);
+    applyDeferredResults(found, ports);
   }
   const leased = leaseCompaction(compaction, found, ports);
   // The session's model is gone, so its compaction has ended. Of the outcome that was held for it, only the model call
   // is recorded.
-  if (!found) settleHeld(null, ports);
+  if (!found) applyDeferredResults(null, ports);
   return ok(leased);
 }
 
 /** A model that the tenant does not have ends the compaction. A failed look-up does not: it is reported as "unreachable". */
-async function lookUp(runtime: SessionRuntime): Promise<Cast | null | "unreachable"> {
+async function lookUp(runtime: SessionRuntime): Promise<SummarizerCandidates | null | "unreachable"> {
   const found = await resolveModel(runtime.state.settings.model, runtime.ports());
-  if (found.ok) return resolveCast(found.value, runtime.ports());
+  if (found.ok) return resolveSummarizerCandidates(found.value, runtime.ports());
   return found.error === "unavailable" ? "unreachable" : null;
 }
 
@@ -39,14 +39,14 @@ async function lookUp(runtime: SessionRuntime): Promise<Cast | null | "unreachab
  * effect later (docs/design.md §5). A finished part and a draft do not wait for the turn, since neither changes the
  * view.
  */
-export async function recordFor(runtime: SessionRuntime, settled: api.Settled): Promise<api.Outcome<api.SettleOutcome>> {
+export async function recordFor(runtime: SessionRuntime, settled: api.CompactionResult): Promise<api.Outcome<api.ApplyOutcome>> {
   const found = await lookUp(runtime);
   const { state } = runtime;
   const isDraft = state.compaction.requested?.options?.draft === true;
-  const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isPartDone(settled, found, state)));
+  const waits = found === "unreachable" || (state.turn !== null && !isDraft && !(found && isChunkAccepted(settled, found, state)));
   if (waits && isCurrentLease(settled, state)) {
     runtime.hold(settled);
     return ok({ next: "done" });
   }
-  return ok(settleCompaction({ ...settled, inside: null }, found === "unreachable" ? null : found, runtime.ports()));
+  return ok(applyCompactionResult({ ...settled, inside: null }, found === "unreachable" ? null : found, runtime.ports()));
 }

@@ -1,13 +1,13 @@
 /** Shows exactly what the next request holds. The code that sends requests builds it, on a copy of the session. */
 
+import { buildItem } from "../../app/request/build-items";
 import { buildRequest } from "../../app/request/build-request";
-import { draftItem } from "../../app/request/drafts";
 import { askedLength } from "../../app/request/reply-caps";
 import type * as api from "../../app/session-api";
 import type { SessionWriter } from "../../app/session-ports";
 import type * as views from "../../app/session-views";
 import { shownAddress } from "../../app/shown-address";
-import { foreseeRoom } from "../../app/turn/make-room";
+import { predictRoom } from "../../app/turn/make-room";
 import { parsePolicyText } from "../../context/policy-choice";
 import { MAX_REQUEST_BYTES } from "../../context/request-bytes";
 import { measuredFor } from "../../context/start-ratio";
@@ -33,7 +33,7 @@ export async function showContext(runtime: SessionRuntime, content: readonly Par
   const { epoch } = runtime.state.view;
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
   const dry = rehearse(runtime, content);
-  const { first, fits } = foreseeRoom(spec, { ...runtime.deps, ...dry });
+  const { first, fits } = predictRoom(spec, { ...runtime.deps, ...dry });
   if (!fits.ok && fits.error.fit && content) return err({ code: "cannot_fit", fit: fits.error.fit });
   const { state } = dry.writer;
   const weights = weighContext(state, spec);
@@ -74,7 +74,7 @@ export function rehearse(runtime: SessionRuntime, parts: readonly Part[] | null)
   const content = createContent(sql, () => state);
   if (parts) {
     const turn = ids.newId("trn");
-    const { draft, body } = draftItem({ kind: "user", parts, turn, at: clock() }, ids);
+    const { draft, body } = buildItem({ kind: "user", parts, turn, at: clock() }, ids);
     const item = { ...draft, position: state.next_position };
     append({ type: "TurnStarted", turn, incarnation, attempt: 1, item, tools: null, retry_of: null });
     content.learn([body]);

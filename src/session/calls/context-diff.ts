@@ -1,8 +1,8 @@
 /** Compares two requests of the session: of turns that have run, or the next one. */
 import type { ContextDiff, DiffSide, EpochStep, RequestRef } from "../../app/past-views";
 import type * as api from "../../app/session-api";
-import { foreseeRoom } from "../../app/turn/make-room";
-import { ratioOf } from "../../context/budget";
+import { predictRoom } from "../../app/turn/make-room";
+import { toSessionRatio } from "../../context/budget";
 import { buildView } from "../../context/view";
 import { diffViews, MAX_LISTED, requestTokens, type ShownRequest } from "../../context/view-diff";
 import type { SessionState } from "../../domain/state";
@@ -28,7 +28,7 @@ export async function diffContexts(
   const [earlier = 0, later = 0] = [from.state.seq, to.state.seq].sort((a, b) => a - b);
   const changes = readEpochChanges(runtime.deps.sql, { after: earlier, to: later });
   const epochs = changes.map(({ seq, at, epoch, trigger, compaction }): EpochStep => ({ seq, at, epoch, trigger, compaction }));
-  const scale = ratioOf(to.state, to.model);
+  const scale = toSessionRatio(to.state, to.model);
   const show = (side: Side): DiffSide => ({
     turn_id: side.turn_id,
     call: side.call,
@@ -53,7 +53,7 @@ async function readNext(runtime: SessionRuntime): Promise<api.Outcome<Side>> {
   const spec = await resolveQuietly(runtime);
   if (!spec) return err({ code: "unknown_model", model: runtime.state.settings.model });
   const { writer, content } = rehearse(runtime, null);
-  foreseeRoom(spec, { ...runtime.deps, writer, content });
+  predictRoom(spec, { ...runtime.deps, writer, content });
   return ok({ turn_id: null, call: null, ...toShown({ state: writer.state, content, model: spec.id }) });
 }
 

@@ -2,19 +2,19 @@
 
 import type { ContextWeights } from "../../app/past-views";
 import type { ModelSpec } from "../../app/ports";
-import { windowOf } from "../../app/request/build-request";
+import { toAssumedLimits } from "../../app/request/build-request";
 import type * as views from "../../app/session-views";
-import { itemTokens, limitOf, measureNext, PADDING, reserveOf, scaleOf } from "../../context/budget";
-import { policyOf } from "../../context/policy-choice";
+import { itemTokens, measureNext, PADDING, toPaddedRatio, toReplyReserve, toRequestLimit } from "../../context/budget";
+import { toPolicy } from "../../context/policy-choice";
 import { fixedTokens, offeredTools, type SessionState } from "../../domain/state";
 
 export function weighContext(state: SessionState, spec: ModelSpec): ContextWeights {
-  const limits = windowOf(spec, policyOf(state.settings.policy));
+  const limits = toAssumedLimits(spec, toPolicy(state.settings.policy));
   return {
     context_window: spec.context_window,
     assumed_window: spec.context_window === null ? limits.window : null,
-    limit: limitOf(limits),
-    reserve: limits.window === null ? null : reserveOf(limits),
+    limit: toRequestLimit(limits),
+    reserve: limits.window === null ? null : toReplyReserve(limits),
     total: measureNext(state, spec.id),
     parts: partsOf(state, spec),
   };
@@ -22,7 +22,7 @@ export function weighContext(state: SessionState, spec: ModelSpec): ContextWeigh
 
 /** The weight of each part, scaled by the session's learned ratio. Unlike the plan's figures it is not padded. */
 function partsOf(state: SessionState, spec: ModelSpec): views.ContextPart[] {
-  const scale = scaleOf(state, spec.id) / PADDING;
+  const scale = toPaddedRatio(state, spec.id) / PADDING;
   const part = (name: views.ContextPart["part"], tokens: number, position: number | null = null): views.ContextPart => ({
     part: name,
     position,

@@ -1,15 +1,15 @@
 /** Changes of the view by hand: compact, revert, reset the summary, set pins. */
 import { type ByHand, compactByHand } from "../../app/compaction/compact-by-hand";
+import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/revert-reset";
 import { canRead } from "../../app/compaction/summarizers";
-import { type PastItems, resetSummary, revertCompaction } from "../../app/compaction/take-back";
 import type { ControlApi } from "../../app/control-api";
 import type { CompactInput, CompactionView, CompactOutcome } from "../../app/control-views";
 import type { ModelSpec } from "../../app/ports";
-import { draftText } from "../../app/request/drafts";
+import { buildTextBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import { mergeChoices, parsePolicyText, policyOf } from "../../context/policy-choice";
+import { mergeChoices, parsePolicyText, toPolicy } from "../../context/policy-choice";
 import { type BranchState, isAmong } from "../../domain/branch";
 import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
@@ -26,7 +26,7 @@ import { refuseTooLarge } from "./refuse-too-large";
 
 type InputOf<M extends keyof ControlApi> = Parameters<ControlApi[M]>[1];
 
-export async function modelOf(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
+export async function resolveSessionModel(runtime: SessionRuntime): Promise<api.Outcome<ModelSpec>> {
   const { model } = runtime.state.settings;
   const found = await resolveModel(model, runtime.ports());
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
@@ -42,7 +42,7 @@ export const portsOf = (runtime: SessionRuntime, writer: Step) => ({
 });
 
 export async function compactSession(runtime: SessionRuntime, input: InputOf<"compact">): Promise<api.Outcome<api.Once<CompactOutcome>>> {
-  const spec = await modelOf(runtime);
+  const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const { idempotency, ...asked } = input;
   const refused = await refuseAsked(runtime, asked, spec.value);
@@ -72,7 +72,7 @@ async function refuseAsked(
   const found = await resolveModel(model, runtime.ports());
   if (runtime.state.lifecycle === "erased") return err({ code: "session_erased" });
   if (!found.ok) return err(refusal(found.error, model));
-  if (canRead(found.value, spec, policyOf(settings.policy))) return null;
+  if (canRead(found.value, spec, toPolicy(settings.policy))) return null;
   return err({ code: "invalid", field: "model", detail: "its window is too small to write this summary" });
 }
 
@@ -82,7 +82,7 @@ export async function revertFor(
 ): Promise<api.Outcome<api.Once<{ readonly compaction: CompactionView }>>> {
   const known = showCompaction(runtime, id);
   if (!known.ok) return known;
-  const spec = await modelOf(runtime);
+  const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const done = transactOnce<{ by: CompactionId }>(runtime, idempotency, (step) => {
     const reverted = revertCompaction(id, spec.value, portsOf(runtime, step));
@@ -94,7 +94,7 @@ export async function revertFor(
 }
 
 export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<CompactionView | null>> {
-  const spec = await modelOf(runtime);
+  const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const reset = runtime.store.transact((step) => resetSummary(spec.value, portsOf(runtime, step)));
   if (!reset.ok) return reset;
@@ -104,12 +104,12 @@ export async function resetFor(runtime: SessionRuntime): Promise<api.Outcome<Com
 /** Sets the pins. The same pins in the same order change nothing: a change costs the provider's cache. */
 export async function setPins(runtime: SessionRuntime, pins: InputOf<"setPins">): Promise<api.Outcome<views.SessionDescription>> {
   // An empty list fits every model.
-  const spec = pins.length > 0 ? await modelOf(runtime) : null;
+  const spec = pins.length > 0 ? await resolveSessionModel(runtime) : null;
   if (spec && !spec.ok) return spec;
   const { state, content, deps } = runtime;
   const present = state.pins.map((pin) => content.textOf(pin));
   if (present.length === pins.length && pins.every((text, index) => text === present[index])) return describeSession(runtime);
-  const drafted = pins.map((text) => draftText(text, deps.ids));
+  const drafted = pins.map((text) => buildTextBody(text, deps.ids));
   const refs = drafted.flatMap(({ ref }) => (ref ? [ref] : []));
   const tooLarge = spec && refuseTooLarge(spec.value, { ...state.settings, pins: refs }, "pins");
   if (tooLarge) return tooLarge;

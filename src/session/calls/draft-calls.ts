@@ -8,7 +8,7 @@ import type { CompactionId } from "../../domain/ids";
 import { err, ok } from "../../lib/result";
 import { toShownOp } from "../log/compaction-rows";
 import type { SessionRuntime } from "../runtime";
-import { modelOf, portsOf } from "./control-calls";
+import { portsOf, resolveSessionModel } from "./control-calls";
 import { transactOnce } from "./once";
 import { resolveQuietly, showCompaction } from "./read-calls";
 
@@ -26,7 +26,7 @@ export async function showWithPreview(runtime: SessionRuntime, id: CompactionId)
 export async function editFor(runtime: SessionRuntime, edit: Parameters<DraftApi["editDraft"]>[1]): ReturnType<DraftApi["editDraft"]> {
   const known = showCompaction(runtime, edit.compaction);
   if (!known.ok) return known;
-  const spec = await modelOf(runtime);
+  const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const edited = editDraft(edit, spec.value, runtime.ports());
   return edited.ok ? showWithPreview(runtime, edit.compaction) : edited;
@@ -38,7 +38,7 @@ export async function commitFor(
 ): ReturnType<DraftApi["commitDraft"]> {
   const known = showCompaction(runtime, input.compaction);
   if (!known.ok) return known;
-  const spec = await modelOf(runtime);
+  const spec = await resolveSessionModel(runtime);
   if (!spec.ok) return spec;
   const done = transactOnce<{ id: CompactionId }>(runtime, idempotency, (step) => {
     const committed = commitDraft(input, spec.value, portsOf(runtime, step));

@@ -2,7 +2,7 @@
 import type { ExecutionView } from "../../app/execution-views";
 import type * as api from "../../app/session-api";
 import type { Page } from "../../app/session-views";
-import { headOf } from "../../context/tool-results";
+import { takeHead } from "../../context/tool-results";
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, successOf } from "../../domain/execution";
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
@@ -65,5 +65,5 @@ function toView(runtime: SessionRuntime, session_id: SessionId, { row, call }: F
 function errorMessage(runtime: SessionRuntime, position: number | null): string | null {
   const result = position === null ? undefined : itemAt(runtime, position);
   const part = result && partOf(runtime, result, "tool_result");
-  return part ? headOf(part.output, ERROR_MESSAGE_CHARS) : null;
+  return part ? takeHead(part.output, ERROR_MESSAGE_CHARS) : null;
 }

@@ -1,7 +1,7 @@
 /** Both ends of a fork: what the source shows of its past, and how the copy takes it in. */
 import { lineAt, refuseCut } from "../../app/branch/go-back";
 import type { ForkBegun, ForkHead, ForkPage, ForkPlace } from "../../app/fork-parts";
-import { draftText, draftTools } from "../../app/request/drafts";
+import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
 import { startsGroup } from "../../context/groups";
@@ -13,8 +13,8 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest, readBranchItems } from "../log/branch-items";
 import { createBranchPast } from "../log/branch-past";
-import { readReadings } from "../log/burn-content";
 import { readItems } from "../log/log-tables";
+import { readReadings } from "../log/purge-content";
 import type { SessionRuntime } from "../runtime";
 import { takeWithin } from "./answer-size";
 import { describeSession } from "./read-calls";
@@ -128,9 +128,9 @@ export function beginFork(
   if (!found.ok) return found;
   if (found.value) return ok(found.value);
   const { clock, ids } = runtime.deps;
-  const texts = [draftText(head.system, ids), draftTools(head.tools, ids), draftText(head.title, ids)] as const;
-  const metadata = draftText(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
-  const pins = head.pins.map((pin) => draftText(pin, ids));
+  const texts = [buildTextBody(head.system, ids), buildToolsBody(head.tools, ids), buildTextBody(head.title, ids)] as const;
+  const metadata = buildTextBody(Object.keys(head.metadata).length > 0 ? JSON.stringify(head.metadata) : null, ids);
+  const pins = head.pins.map((pin) => buildTextBody(pin, ids));
   const [system, tools, title] = texts;
   const named = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(head.recall ? {} : { recall: false }), recall_names_session: true } as const;

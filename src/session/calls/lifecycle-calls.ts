@@ -3,7 +3,7 @@
 import { compactionCall } from "../../app/compaction/summarize";
 import type { Ids } from "../../app/ports";
 import { PAGE } from "../../app/projection/project";
-import { draftText, draftTools } from "../../app/request/drafts";
+import { buildTextBody, buildToolsBody } from "../../app/request/build-items";
 import { resolveModel } from "../../app/request/resolve-model";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
@@ -16,8 +16,8 @@ import type { TextRef } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import { readPage } from "../drain";
 import type { NewBody } from "../log/bodies";
+import { takeDeferredResults } from "../log/deferred-results";
 import { allCalls } from "../log/event-log";
-import { takeOutcomes } from "../log/held-outcomes";
 import { migrateSession, readMeta, writeMeta } from "../log/log-schema";
 import { isStorageFull } from "../log/sql";
 import type { SessionRuntime } from "../runtime";
@@ -34,12 +34,12 @@ export async function openSession(
   if (!found.ok) return err(refusal(found.error, input.model));
   const spec = found.value;
   const { clock, ids } = runtime.deps;
-  const system = draftText(input.system, ids);
-  const tools = draftTools(input.tools, ids);
-  const title = draftText(input.title, ids);
+  const system = buildTextBody(input.system, ids);
+  const tools = buildToolsBody(input.tools, ids);
+  const title = buildTextBody(input.title, ids);
   const tooLarge = refuseTooLarge(spec, { policy: input.policy, system: system.ref, tools: tools.ref, pins: [] });
   if (tooLarge) return tooLarge;
-  const metadata = draftText(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
+  const metadata = buildTextBody(Object.keys(input.metadata).length > 0 ? JSON.stringify(input.metadata) : null, ids);
   const { model, policy } = input;
   const texts = { system: system.ref, tools: tools.ref, title: title.ref, metadata: metadata.ref };
   const recall = { ...(offersRecall(policy) ? {} : { recall: false }), recall_names_session: true } as const;
@@ -78,7 +78,7 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
   const misfit = policy && input.policy !== undefined ? refusePolicy(policy, input.policy) : null;
   if (misfit) return misfit;
   const text = policy && toPolicyText(policy);
-  const { changes, bodies } = draftChanges(input, text === settings.policy ? null : text, ids);
+  const { changes, bodies } = buildSettingsChanges(input, text === settings.policy ? null : text, ids);
   const tooLarge = found ? refuseTooLarge(found.value, { ...settings, pins, ...changes }) : null;
   if (tooLarge) return tooLarge;
   const changed = runtime.execute({ type: "ChangeSettings", at: clock(), changes }, bodies);
@@ -86,20 +86,24 @@ export async function patchSession(runtime: SessionRuntime, input: api.PatchInpu
 }
 
 /** The changes that the client named; their texts become bodies. */
-function draftChanges(input: api.PatchInput, policy: string | null, ids: Ids): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
+function buildSettingsChanges(
+  input: api.PatchInput,
+  policy: string | null,
+  ids: Ids,
+): { changes: Partial<SessionSettings>; bodies: NewBody[] } {
   const bodies: NewBody[] = [];
-  const keep = (drafted: ReturnType<typeof draftText>): TextRef | null => {
+  const keep = (drafted: ReturnType<typeof buildTextBody>): TextRef | null => {
     bodies.push(...drafted.bodies);
     return drafted.ref;
   };
-  const text = (value: string | null): TextRef | null => keep(draftText(value, ids));
+  const text = (value: string | null): TextRef | null => keep(buildTextBody(value, ids));
   const changes: Partial<SessionSettings> = {
     ...(input.model === undefined ? {} : { model: input.model }),
     ...(policy === null ? {} : { policy, recall: offersRecall(policy) }),
     ...(input.metadata === undefined ? {} : { metadata: text(JSON.stringify(input.metadata)) }),
     ...(input.system === undefined ? {} : { system: text(input.system) }),
     ...(input.title === undefined ? {} : { title: text(input.title) }),
-    ...(input.tools === undefined ? {} : { tools: keep(draftTools(input.tools, ids)) }),
+    ...(input.tools === undefined ? {} : { tools: keep(buildToolsBody(input.tools, ids)) }),
   };
   return { changes, bodies };
 }
@@ -129,7 +133,7 @@ export async function eraseObject(runtime: SessionRuntime, caller: api.Caller): 
 }
 
 const FINISH_ERASURE_MS = 10_000;
-const BURNT = "burnt_at";
+const PURGED_AT_KEY = "burnt_at";
 
 /**
  * Records the model calls under way in the ledger before the ledger is handed over: a call costs money even when the
@@ -145,7 +149,7 @@ function endCalls(runtime: SessionRuntime): void {
     runtime.execute(command, bodies);
   }
   runtime.titler.cutShort();
-  for (const held of takeOutcomes(sql, () => true)) {
+  for (const held of takeDeferredResults(sql, () => true)) {
     const call = compactionCall(held, runtime.state);
     runtime.execute({ type: "RecordSpentCall", at: clock(), call, part: held.part });
   }
@@ -160,11 +164,11 @@ interface Erasure {
 
 /** Hands the ledger over to the tenant's object, empties this object unless that is done, then erases the read model's rows. */
 export async function finishErasure(runtime: SessionRuntime, caller: api.Caller): Promise<Erasure> {
-  const isBurnt = (): boolean => runtime.exists && readMeta(runtime.deps.sql, BURNT) !== null;
+  const isBurnt = (): boolean => runtime.exists && readMeta(runtime.deps.sql, PURGED_AT_KEY) !== null;
   try {
     const usage = await handOverUsage(runtime, caller, isBurnt() || !runtime.exists);
     // An erasure that was cut off after the wipe has left no time of its own. Then the clock gives it.
-    if (!isBurnt()) await burn(runtime, caller, runtime.exists ? runtime.state.updated_at : runtime.deps.clock());
+    if (!isBurnt()) await purgeObject(runtime, caller, runtime.exists ? runtime.state.updated_at : runtime.deps.clock());
     return { burnt: true, rows: await eraseProjection(runtime, caller, usage) };
   } catch (error) {
     eraseAgain(runtime, caller, error);
@@ -183,7 +187,7 @@ function handOverUsage(runtime: SessionRuntime, caller: api.Caller, burnt: boole
 }
 
 /** Wipes the database and writes the tombstone again: the log of an empty session, opened and erased, without content. */
-async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Promise<void> {
+async function purgeObject(runtime: SessionRuntime, caller: api.Caller, at: number): Promise<void> {
   const settings: SessionSettings = { model: "", policy: "", system: null, tools: null, title: null, metadata: null };
   const emptied = runtime.deps.sql.wipe();
   runtime.store.forget();
@@ -192,7 +196,7 @@ async function burn(runtime: SessionRuntime, caller: api.Caller, at: number): Pr
   runtime.window.forget();
   runtime.alarmRang(); // the wipe deleted the alarm too
   migrateSession(runtime.deps.sql);
-  writeMeta(runtime.deps.sql, BURNT, String(at));
+  writeMeta(runtime.deps.sql, PURGED_AT_KEY, String(at));
   runtime.execute({ type: "OpenSession", at, ...caller, settings });
   runtime.execute({ type: "EraseSession", at });
   runtime.jobs.disarm("project"); // the tombstone is not projected: a separate job erases the rows

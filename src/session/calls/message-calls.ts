@@ -1,9 +1,9 @@
 /** Accepts messages and tool results, stops and retries turns. Each is one transaction, remembered under its idempotency key. */
 
-import { draftTools } from "../../app/request/drafts";
+import { buildToolsBody } from "../../app/request/build-items";
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import type { Command, ToolResultDraft } from "../../domain/commands";
+import type { Command, NewToolResult } from "../../domain/commands";
 import type { StoredEvent } from "../../domain/events";
 import type { ItemId, TurnId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
@@ -13,8 +13,8 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
 import type { SessionRuntime } from "../runtime";
+import { buildClientRun, buildMessage, buildResultItem, callsOf } from "./build-message";
 import { explainClosedCall } from "./closed-call";
-import { callsOf, draftMessage, draftRan, draftResult } from "./draft-message";
 import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
 
@@ -45,8 +45,8 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   const { clock, ids, incarnation } = runtime.deps;
   const at = clock();
   const turn = input.run ? ids.newId("trn") : null;
-  const [first, ...rest] = draftMessage(runtime, input, { turn, at });
-  const tools = draftTools(input.tools, ids);
+  const [first, ...rest] = buildMessage(runtime, input, { turn, at });
+  const tools = buildToolsBody(input.tools, ids);
   const { cut, bodies } = input.onBusy === "interrupt" ? runtime.runner.cutShort("aborted") : NOTHING_CUT;
   const message = { item: first.draft, rest: rest.map(({ draft }) => draft), turn, tools: tools.ref };
   const answers = input.role === "tool" ? { call_id: input.call_id, is_error: input.is_error } : null;
@@ -100,9 +100,9 @@ export function submitToolResults(
   const drafted = input.results.map((given, index) => {
     const { execution_id, call_id, output, is_error } = given;
     const call = calls[index] ?? { call_id: "", name: "" };
-    const { draft, body } = draftResult(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
-    const { ran, bodies } = draftRan(runtime, given);
-    const result: ToolResultDraft = { execution: execution_id, call_id, item: draft, is_error, ...(ran && { ran }) };
+    const { draft, body } = buildResultItem(runtime, { call, output, is_error }, { turn: turn?.id ?? null, at });
+    const { ran, bodies } = buildClientRun(runtime, given);
+    const result: NewToolResult = { execution: execution_id, call_id, item: draft, is_error, ...(ran && { ran }) };
     return { result, bodies: [body, ...bodies] };
   });
   const [first] = drafted;

@@ -1,5 +1,5 @@
 /** Work that runs once for each idempotency key. A repeated request gets the stored outcome, from which callers show the present state. */
-import { once } from "../../app/idempotency";
+import { runOnce } from "../../app/idempotency";
 import type * as api from "../../app/session-api";
 import { ok } from "../../lib/result";
 import { createOutcomes } from "../log/idempotency";
@@ -13,6 +13,6 @@ export function transactOnce<T extends object>(
   work: (step: Step) => api.Outcome<T>,
 ): api.Outcome<api.Once<T>> {
   const { sql, clock } = runtime.deps;
-  const done = runtime.store.transact((step) => once(createOutcomes<T>(sql), { idempotency, now: clock() }, () => work(step)));
+  const done = runtime.store.transact((step) => runOnce(createOutcomes<T>(sql), { idempotency, now: clock() }, () => work(step)));
   return done.ok ? ok({ ...done.value.outcome, replayed: done.value.replayed }) : done;
 }

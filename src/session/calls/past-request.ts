@@ -44,7 +44,7 @@ export function findRequest(runtime: SessionRuntime, turn: TurnId, number: Reque
     call,
     state,
     content,
-    isRedacted: isHiddenSince(then, redacted) || isBurned(then, content),
+    isRedacted: isHiddenSince(then, redacted) || isPurged(then, content),
   });
 }
 
@@ -70,7 +70,7 @@ const toTurnCall = ({ seq, model, epoch, outcome, request_digest }: ModelCallEve
  * True when a text of the request is gone. A redaction deletes the summaries made from the message, and texts that had
  * been replaced before.
  */
-function isBurned({ view, settings, pins }: SessionState, content: ContentReader): boolean {
+function isPurged({ view, settings, pins }: SessionState, content: ContentReader): boolean {
   const summaries = view.overlays.flatMap(({ kind, id }) => (kind === "summary" ? [id] : []));
   const texts = [settings.system, settings.tools, ...pins].flatMap((text) => (text ? [text.body] : []));
   return [...summaries, ...texts].some((id) => content.readText(id) === null);

@@ -9,7 +9,7 @@ import { toSums } from "../../app/usage-sums";
 import { measureNext } from "../../context/budget";
 import { fileOpsIn } from "../../context/file-ops";
 import { SUMMARY_JOIN } from "../../context/placement";
-import { parsePolicyText, policyOf } from "../../context/policy-choice";
+import { parsePolicyText, toPolicy } from "../../context/policy-choice";
 import { describeBreaker } from "../../domain/breaker";
 import type { StoredEvent } from "../../domain/events";
 import type { CompactionId } from "../../domain/ids";
@@ -31,7 +31,7 @@ export async function describeSession(runtime: SessionRuntime): Promise<api.Outc
     id: session,
     model: settings.model,
     policy: parsePolicyText(settings.policy),
-    effective_policy: policyOf(settings.policy),
+    effective_policy: toPolicy(settings.policy),
     pins: state.pins.map((pin) => content.textOf(pin) ?? ""),
     system: content.textOf(settings.system),
     tools: content.toolsOf(settings.tools),

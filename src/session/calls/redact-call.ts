@@ -3,11 +3,11 @@ import type * as api from "../../app/session-api";
 import { RECALL_TOOL } from "../../context/recall-tool";
 import type { RedactMessage } from "../../domain/commands";
 import type { ItemId } from "../../domain/ids";
-import { quotationsOf } from "../../domain/summary-sources";
+import { findQuotations } from "../../domain/summary-sources";
 import { err, ok } from "../../lib/result";
 import { redactedTokens } from "../content";
 import { findItem } from "../log/branch-past";
-import { isTitleMadeFrom, readersOf, readQuotations } from "../log/burn-content";
+import { findReadingSummaries, isTitleMadeFrom, readQuotations } from "../log/purge-content";
 import { readItemsAt } from "../recall/recall-reader";
 import type { SessionRuntime } from "../runtime";
 import { noteScrub, scrubDeleted } from "../scrub";
@@ -48,11 +48,11 @@ function findMadeFrom(
   { item, position }: Pick<RedactMessage, "item" | "position">,
 ): Pick<RedactMessage, "quotes" | "texts" | "isTitleMadeFrom"> {
   const answers = readQuotations(sql, RECALL_TOOL.name).filter((answer) => answer.item !== item);
-  const quoting = new Set(quotationsOf([position], answers));
+  const quoting = new Set(findQuotations([position], answers));
   const { title } = state.settings;
   return {
     quotes: readItemsAt(sql, [...quoting]).map((quote) => ({ item: quote.id, position: quote.position, tokens: redactedTokens(quote) })),
-    texts: readersOf(sql, [position, ...quoting]),
+    texts: findReadingSummaries(sql, [position, ...quoting]),
     isTitleMadeFrom: title !== null && isTitleMadeFrom(sql, title.body, position),
   };
 }

@@ -1,10 +1,10 @@
 /** Refuses system prompts, tools and pins that leave no room for a conversation: every request carries them, whatever is compacted. */
 
 import type { ModelSpec } from "../../app/ports";
-import { windowOf } from "../../app/request/build-request";
+import { toAssumedLimits } from "../../app/request/build-request";
 import type { Outcome } from "../../app/session-api";
-import { limitOf, PADDING } from "../../context/budget";
-import { policyOf } from "../../context/policy-choice";
+import { PADDING, toRequestLimit } from "../../context/budget";
+import { toPolicy } from "../../context/policy-choice";
 import type { TextRef } from "../../domain/message";
 import { err } from "../../lib/result";
 
@@ -24,7 +24,7 @@ interface Fixed extends FixedTexts {
  * unknown window counts as what the policy assumes, as in every turn.
  */
 export function refuseTooLarge(spec: ModelSpec, { policy, system, tools, pins }: Fixed, changed?: keyof FixedTexts): Outcome<never> | null {
-  const limit = limitOf(windowOf(spec, policyOf(policy)));
+  const limit = toRequestLimit(toAssumedLimits(spec, toPolicy(policy)));
   if (limit === null) return null;
   const weights = { system: planned([system]), tools: planned([tools]), pins: planned(pins) };
   const all = weights.system + weights.tools + weights.pins;

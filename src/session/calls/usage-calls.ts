@@ -1,7 +1,7 @@
 /** A session's ledger: each model call with its usage and cost. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
-import { generatedOf, uncachedOf, usageSource } from "../../domain/model-call";
+import { toGeneratedTokens, toUncachedInput, usageSource } from "../../domain/model-call";
 import { type ModelCallEvent, readCalls } from "../log/event-log";
 import type { SessionRuntime } from "../runtime";
 
@@ -17,10 +17,10 @@ function toLedgerRow({ seq, at, turn, purpose, model, usage, estimate, outcome, 
   const counts = usage
     ? {
         input: usage.input,
-        uncached: uncachedOf(usage),
+        uncached: toUncachedInput(usage),
         cached: usage.cached,
         cache_write: usage.cache_write ?? 0,
-        output: generatedOf(usage),
+        output: toGeneratedTokens(usage),
         reasoning: usage.reasoning,
       }
     : UNREPORTED;

@@ -1,5 +1,5 @@
 /** Stores content: texts of any size, in rows well under the platform's 2 MB, which a local run does not enforce. */
-import { headOf } from "../../context/tool-results";
+import { takeHead } from "../../context/tool-results";
 import type { BodyId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
@@ -14,11 +14,11 @@ export interface NewBody {
 }
 
 /** Splits `text` into pieces that never end inside a character. */
-export function chunksOf(text: string): string[] {
+export function splitBody(text: string): string[] {
   const chunks: string[] = [];
   let rest = text;
   do {
-    const chunk = headOf(rest, CHUNK_UNITS);
+    const chunk = takeHead(rest, CHUNK_UNITS);
     chunks.push(chunk);
     rest = rest.slice(chunk.length);
   } while (rest.length > 0);
@@ -26,7 +26,7 @@ export function chunksOf(text: string): string[] {
 }
 
 export function writeBody(sql: Sql, body: NewBody): void {
-  for (const [part, text] of chunksOf(body.text).entries())
+  for (const [part, text] of splitBody(body.text).entries())
     sql.all("INSERT INTO bodies (id, part, text) VALUES (?, ?, ?)", body.id, part, text);
 }
 

@@ -2,7 +2,7 @@
  * The branches of a conversation: where each left its parent, and what it takes to go on with one that is not current.
  * Written in the transaction of the events. A session that was never rewound has no row.
  */
-import type { ViewBefore } from "../../context/take-back";
+import type { ViewBefore } from "../../context/revert-reset";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { LastTurn, StoredEvent } from "../../domain/events";
 import type { SessionState } from "../../domain/state";

@@ -2,7 +2,7 @@
  * States along the log, so that the state at any seq needs only a short fold. They are small (`packed-state`), and only
  * save time: all can be missing, and `stateAt` writes the missing ones that it folds past.
  */
-import type { ViewBefore } from "../../context/take-back";
+import type { ViewBefore } from "../../context/revert-reset";
 import { evolve, fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
 import { readEvents } from "./event-log";

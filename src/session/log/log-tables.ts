@@ -12,9 +12,9 @@ import { type CallUsage, type FinishReason, plusUsage } from "../../domain/model
 import type { SessionState } from "../../domain/state";
 import { assertNever } from "../../lib/assert-never";
 import { branchOff, goOnWith } from "./branch-rows";
-import { burnContent } from "./burn-content";
 import { applyEpoch, draftRow, editRow, failCompaction, noteFirstCall, requestRow, startRow } from "./compaction-rows";
 import { cancelCalls, changeExecution, recordCall, recordImported, recordResult } from "./execution-rows";
+import { purgeContent } from "./purge-content";
 import { dropCancelled, dropEarlierSettings, dropReplaced } from "./replaced-texts";
 import type { Sql } from "./sql";
 import { keepViewBefore } from "./views-before";
@@ -202,7 +202,7 @@ export function applyToTables(sql: Sql, event: StoredEvent, before: SessionState
     case "SessionErased":
       return;
     case "MessageRedacted":
-      burnContent(sql, event);
+      purgeContent(sql, event);
       weighRedacted(sql, event);
       return dropEarlierSettings(sql, before);
     case "HistoryRewound":

@@ -1,7 +1,7 @@
 /** Keeps the newest state, so that a wake folds only the events after it. There is one snapshot; each replaces the one before. */
 import { fold } from "../../domain/evolve";
 import { initialState, type SessionState, STATE_VERSION } from "../../domain/state";
-import { chunksOf } from "./bodies";
+import { splitBody } from "./bodies";
 import { readEvents } from "./event-log";
 import { hasSchema } from "./log-schema";
 import { packState, unpackState } from "./packed-state";
@@ -45,7 +45,7 @@ export const isSnapshotDue = ({ seq }: SessionState, newest: SnapshotMark): bool
 export function writeSnapshot(sql: Sql, state: SessionState): SnapshotMark {
   const text = packState(state);
   sql.all("DELETE FROM snapshots");
-  for (const [part, chunk] of chunksOf(text).entries()) {
+  for (const [part, chunk] of splitBody(text).entries()) {
     sql.all("INSERT INTO snapshots (part, version, seq, text) VALUES (?, ?, ?, ?)", part, STATE_VERSION, state.seq, chunk);
   }
   return { seq: state.seq, units: text.length };

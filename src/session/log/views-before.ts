@@ -2,14 +2,14 @@
  * The view before each compaction, so that a revert restores it exactly. It is small: positions are ranges, not items.
  * As many are kept as can be reverted.
  */
-import type { ViewBefore } from "../../context/take-back";
+import type { ViewBefore } from "../../context/revert-reset";
 import { toRanges } from "../../domain/branch";
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import { fold } from "../../domain/evolve";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
-import { REVERTIBLE, type SessionState } from "../../domain/state";
+import { MAX_REVERTS, type SessionState } from "../../domain/state";
 import { readEvents } from "./event-log";
 import type { Sql } from "./sql";
 
@@ -36,7 +36,7 @@ export function keepViewBefore(sql: Sql, event: Extract<StoredEvent, { type: "Ep
   );
   sql.all(
     "DELETE FROM views_before WHERE seq < (SELECT min(seq) FROM (SELECT seq FROM views_before ORDER BY seq DESC LIMIT ?))",
-    REVERTIBLE,
+    MAX_REVERTS,
   );
 }
 

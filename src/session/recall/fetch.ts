@@ -5,7 +5,7 @@ import { fitted, labelOf } from "../../context/recall/render";
 import type { PositionRange } from "../../context/recall/request";
 import { toSnippet } from "../../context/recall/snippet";
 import { estimateTokens } from "../../context/tokens";
-import { headOf } from "../../context/tool-results";
+import { takeHead } from "../../context/tool-results";
 import type { ExecutionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { toUtcMinute } from "../../lib/utc-time";
@@ -55,7 +55,7 @@ function cutToTokens(text: string, tokens: number): string {
     if (estimateTokens(text.slice(0, middle)) <= tokens) fits = middle;
     else over = middle;
   }
-  return withoutBrokenEnd(headOf(text, Math.max(2, fits)));
+  return withoutBrokenEnd(takeHead(text, Math.max(2, fits)));
 }
 
 /** Fetches a call with its arguments and its recorded result. */

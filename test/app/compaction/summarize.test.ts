@@ -1,16 +1,16 @@
 /** What one call of the summariser comes to. */
 import { describe, expect, test } from "vitest";
 import { summarize } from "../../../src/app/compaction/summarize";
-import type { ChatModel, ModelChunk } from "../../../src/app/ports";
+import type { ChatModel, ModelStreamPart } from "../../../src/app/ports";
 import { checkSummary } from "../../../src/context/summary-check";
 import { modelRequest, toolCall } from "../../model/model-request";
 import { FakeSchedule } from "../../support/fake-schedule";
 
 const usage = { input: 100, output: 10, cached: 0, reasoning: 0 };
-const text: ModelChunk = { type: "text", text: "They spoke." };
-const call: ModelChunk = { type: "tool_call", call: toolCall({ call_id: "c1", name: "look", arguments: "{}" }) };
+const text: ModelStreamPart = { type: "text", text: "They spoke." };
+const call: ModelStreamPart = { type: "tool_call", call: toolCall({ call_id: "c1", name: "look", arguments: "{}" }) };
 
-function summarizeAs(...chunks: ModelChunk[]) {
+function summarizeAs(...chunks: ModelStreamPart[]) {
   const { now, schedule } = new FakeSchedule();
   const model: ChatModel = {
     async *stream() {
@@ -37,11 +37,11 @@ describe("an answer that holds a tool call ends as one, whatever the provider sa
 });
 
 test("an answer of text alone is handed on with how it ended", async () => {
-  const ended: ModelChunk = { type: "finish", finish: "length", usage };
+  const ended: ModelStreamPart = { type: "finish", finish: "length", usage };
   expect(await summarizeAs(text, text, ended)).toMatchObject({ ok: true, text: "They spoke.They spoke.", finish: "length", usage });
 });
 
 test("a provider's failure after a tool call is told as what it is", async () => {
-  const failed: ModelChunk = { type: "failure", failure: { kind: "rate_limit", status: 429 } };
+  const failed: ModelStreamPart = { type: "failure", failure: { kind: "rate_limit", status: 429 } };
   expect(await summarizeAs(call, failed)).toMatchObject({ ok: false, failure: "rate_limit" });
 });

@@ -1,11 +1,11 @@
 /** What of the record is read for the lists of files under a summary: what is new, and of that only the calls. */
 import { expect, test } from "vitest";
-import { filesOf } from "../../../src/app/compaction/draft-note";
+import { collectTouchedFiles } from "../../../src/app/compaction/note-change";
 import type { SessionContent } from "../../../src/app/session-ports";
 import { withFileOps } from "../../../src/context/file-ops";
 import type { Overlay } from "../../../src/domain/compaction-events";
 import type { ItemMeta, Part } from "../../../src/domain/message";
-import { viewOf } from "../../../src/domain/view";
+import { toWeighedView } from "../../../src/domain/view";
 import { call, id, item, summaryPlan, viewing } from "../../support/builders";
 
 const tool = (position: number, name: string): ItemMeta => {
@@ -64,7 +64,7 @@ const summary = (n: number, from: number, to: number): Overlay => ({
 
 const overlaid = (items: readonly ItemMeta[], overlays: readonly Overlay[]) => {
   const state = viewing(items);
-  return { ...state, view: viewOf({ ...state.view, overlays }) };
+  return { ...state, view: toWeighedView({ ...state.view, overlays }) };
 };
 
 test("a summary that is made anew from the record takes the files of the earlier ones from their lists, and reads only what they have not", () => {
@@ -77,7 +77,7 @@ test("a summary that is made anew from the record takes the files of the earlier
   };
   const { read, content } = reading(items, lists);
 
-  const files = filesOf(summaryPlan(1, 3_000, { replaces }), state, content);
+  const files = collectTouchedFiles(summaryPlan(1, 3_000, { replaces }), state, content);
 
   expect(files).toEqual({ read: ["old"], modified: ["f2991", "f2994", "f2997", "f3000"] });
   expect(read.bodies).toEqual([2_994, 2_997, 3_000]);
@@ -90,7 +90,7 @@ test("what was only trimmed has been read by none, and its files are found", () 
   const state = overlaid(items.slice(6), [summary(1, 1, 3), dropped]);
   const { content } = reading(items, {});
 
-  const files = filesOf(summaryPlan(4, 9, { replaces: [id("ovl", 2)] }), state, content);
+  const files = collectTouchedFiles(summaryPlan(4, 9, { replaces: [id("ovl", 2)] }), state, content);
 
   expect(files).toEqual({ read: [], modified: ["f6", "f9"] });
 });
@@ -100,7 +100,7 @@ test("however much was trimmed, what is looked at is bounded, the newest first",
   const dropped: Overlay = { id: id("ovl", 1), kind: "dropped", from: 1, to: 8_997, items: 8_997, tokens: 0 };
   const { read, content } = reading(items, {});
 
-  const files = filesOf(summaryPlan(1, 9_000, { replaces: [dropped.id] }), overlaid(items.slice(8_997), [dropped]), content);
+  const files = collectTouchedFiles(summaryPlan(1, 9_000, { replaces: [dropped.id] }), overlaid(items.slice(8_997), [dropped]), content);
 
   expect(files.modified).toHaveLength(100);
   expect(files.modified.at(-1)).toBe("f9000");

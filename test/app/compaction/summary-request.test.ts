@@ -1,13 +1,13 @@
 /** What each part of a long source is asked for, part by part, from plain values. */
 import { expect, test } from "vitest";
-import { buildSummaryPart } from "../../../src/app/compaction/summary-request";
+import type { ChunkRequest, NextChunk } from "../../../src/app/chunk-request";
+import { buildChunkRequest } from "../../../src/app/compaction/summary-request";
 import type { SessionContent } from "../../../src/app/session-ports";
-import type { FoldNext, SummaryPart } from "../../../src/app/summary-part";
 import type { TranscriptEntry } from "../../../src/context/prompts";
 import { estimateTokens } from "../../../src/context/tokens";
-import type { FoldedPart } from "../../../src/domain/compaction-events";
+import type { ChunkProgress } from "../../../src/domain/compaction-events";
+import { NOTHING_SPENT } from "../../../src/domain/compaction-spend";
 import type { TextRef } from "../../../src/domain/message";
-import { NOTHING_SPENT } from "../../../src/domain/spent";
 import type { RequestedCompaction, SessionState } from "../../../src/domain/state";
 import { chat } from "../../context/planning";
 import { SPEC } from "../../session/life";
@@ -56,7 +56,7 @@ const CONTENT: SessionContent = {
 const refOf = (n: number): TextRef => ({ body: id("bod", n), bytes: 10, tokens: 10 });
 
 /** As a part's answer is kept (`settle-compaction`). */
-function foldedAfter(next: FoldNext, before: FoldedPart | null): FoldedPart {
+function foldedAfter(next: NextChunk, before: ChunkProgress | null): ChunkProgress {
   const parts = (before?.parts ?? 0) + 1;
   const summary = refOf(parts);
   const entered = next.stage === "prefix" && before?.stage !== "prefix";
@@ -67,7 +67,7 @@ test("what is read from the cache is asked for the beginning of a turn under way
   const asked = (split: number | null): string => {
     const content: SessionContent = { ...CONTENT, readView: () => ({ ...VIEW, entries: ENTRIES }) };
     const plan = { ...PLAN, split, mode: "same_prefix" } as const;
-    const { request } = buildSummaryPart({ plan, state: STATE, spec: SPEC, summarizer: SPEC, content });
+    const { request } = buildChunkRequest({ plan, state: STATE, spec: SPEC, summarizer: SPEC, content });
     return JSON.stringify(request.messages.at(-1));
   };
   expect(asked(null)).not.toContain("still under way");
@@ -75,7 +75,7 @@ test("what is read from the cache is asked for the beginning of a turn under way
   expect(asked(1)).toContain("This is the beginning of a turn that is still under way.");
 });
 
-function partAfter(folded: FoldedPart | null, ratios: SessionState["ratios"] = []): SummaryPart {
+function partAfter(folded: ChunkProgress | null, ratios: SessionState["ratios"] = []): ChunkRequest {
   const requested: RequestedCompaction = {
     id: id("cmp", 1),
     trigger: "inline",
@@ -88,15 +88,15 @@ function partAfter(folded: FoldedPart | null, ratios: SessionState["ratios"] = [
     spent: NOTHING_SPENT,
   };
   const state = { ...STATE, ratios, compaction: { ...STATE.compaction, requested } };
-  return buildSummaryPart({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
+  return buildChunkRequest({ plan: PLAN, state, spec: SPEC, summarizer: SPEC, content: CONTENT });
 }
 
 /** The prompts of a whole fold, and what each of them quotes. */
 function readAll(): { readonly prompt: string; readonly said: readonly number[] }[] {
   const prompts: string[] = [];
-  let folded: FoldedPart | null = null;
+  let folded: ChunkProgress | null = null;
   for (;;) {
-    const { request, next }: SummaryPart = partAfter(folded);
+    const { request, next }: ChunkRequest = partAfter(folded);
     prompts.push(JSON.stringify(request.messages));
     if (!next || prompts.length > HISTORY) break;
     folded = foldedAfter(next, folded);
@@ -124,7 +124,7 @@ test("messages of which one part holds no two whole ones fill their parts all th
 test("a reader of whose tokens the registry says more is given less to read", () => {
   const lengthFor = (ratio: number): number => {
     const summarizer = { ...SPEC, id: "reader", ratio };
-    const { request } = buildSummaryPart({ plan: PLAN, state: STATE, spec: SPEC, summarizer, content: CONTENT });
+    const { request } = buildChunkRequest({ plan: PLAN, state: STATE, spec: SPEC, summarizer, content: CONTENT });
     return JSON.stringify(request.messages).length;
   };
   expect(lengthFor(2)).toBeLessThan(lengthFor(1) * 0.7);

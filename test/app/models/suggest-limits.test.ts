@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SuggestedLimit } from "../../../src/app/model-entry";
 import { sendSuggestion, withSuggestions } from "../../../src/app/models/suggest-limits";
-import type { ChatModel, ModelChunk, ModelFailure, ModelRequest } from "../../../src/app/ports";
+import type { ChatModel, ModelFailure, ModelRequest, ModelStreamPart } from "../../../src/app/ports";
 import { id } from "../../support/builders";
 
 const request: ModelRequest = {
@@ -21,7 +21,7 @@ const request: ModelRequest = {
   maxOutput: null,
 };
 
-async function heard(...chunks: readonly ModelChunk[]) {
+async function heard(...chunks: readonly ModelStreamPart[]) {
   const model: ChatModel = {
     async *stream() {
       yield* chunks;
@@ -29,13 +29,16 @@ async function heard(...chunks: readonly ModelChunk[]) {
     render: async () => ({ url: "", body: "" }),
   };
   const suggested: SuggestedLimit[] = [];
-  const passed: ModelChunk[] = [];
+  const passed: ModelStreamPart[] = [];
   const listening = withSuggestions(model, (limit) => void suggested.push(limit));
   for await (const chunk of listening.stream(request, { signal: new AbortController().signal })) passed.push(chunk);
   expect(passed).toEqual(chunks);
   return suggested;
 }
-const failure = (failed: Partial<ModelFailure>): ModelChunk => ({ type: "failure", failure: { kind: "overflow", status: 400, ...failed } });
+const failure = (failed: Partial<ModelFailure>): ModelStreamPart => ({
+  type: "failure",
+  failure: { kind: "overflow", status: 400, ...failed },
+});
 
 describe("a limit in a provider's refusal", () => {
   it("of the whole request is suggested as the window", async () => {
@@ -56,7 +59,7 @@ describe("a limit in a provider's refusal", () => {
     ]);
   });
 
-  it.each<[string, ModelChunk]>([
+  it.each<[string, ModelStreamPart]>([
     ["that names no number", failure({ kind: "overflow" })],
     ["of another kind", failure({ kind: "rate_limit", limit: 100_000 })],
   ])("is none %s", async (_, chunk) => {

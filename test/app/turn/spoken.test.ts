@@ -1,6 +1,6 @@
 /** A reply as it is put together: blocks in their order, with what their provider wants back. */
 import { describe, expect, test } from "vitest";
-import { Spoken } from "../../../src/app/turn/spoken";
+import { ReplyAssembly } from "../../../src/app/turn/reply-assembly";
 import type { ToolCallPart } from "../../../src/domain/message";
 
 const call = (n: number): ToolCallPart => ({ type: "tool_call", call_id: `call_${n}`, name: "look_up", arguments: "{}" });
@@ -8,13 +8,13 @@ const signature = (of: string) => ({ anthropic: { signature: of } });
 
 describe("words and thoughts", () => {
   test("of one block are one part, however many pieces they came in", () => {
-    const spoken = new Spoken();
+    const spoken = new ReplyAssembly();
     for (const text of ["Good", " ", "morning"]) spoken.add("text", { text });
     expect(spoken.whole.words).toEqual([{ type: "text", text: "Good morning" }]);
   });
 
   test("keep their order, block by block", () => {
-    const spoken = new Spoken();
+    const spoken = new ReplyAssembly();
     spoken.add("reasoning", { text: "hm", block: "0" });
     spoken.add("text", { text: "a", block: "1" });
     spoken.add("text", { text: "b", block: "2" });
@@ -28,7 +28,7 @@ describe("words and thoughts", () => {
   });
 
   test("get the signature that comes at their end, beside what came at their start", () => {
-    const spoken = new Spoken();
+    const spoken = new ReplyAssembly();
     spoken.add("reasoning", { text: "hm", block: "0", provider_metadata: { openai: { itemId: "rs_1" } } });
     spoken.add("reasoning", { text: "", block: "0", provider_metadata: { openai: { reasoningEncryptedContent: "gAAA" } } });
     expect(spoken.whole.words).toEqual([
@@ -37,7 +37,7 @@ describe("words and thoughts", () => {
   });
 
   test("that were redacted by the provider are a part without words; an empty piece is none", () => {
-    const spoken = new Spoken();
+    const spoken = new ReplyAssembly();
     spoken.add("reasoning", { text: "", block: "0", provider_metadata: { anthropic: { redactedData: "EmwK" } } });
     spoken.add("text", { text: "", block: "1" });
     expect(spoken.whole.words).toEqual([{ type: "reasoning", text: "", provider_metadata: { anthropic: { redactedData: "EmwK" } } }]);
@@ -46,8 +46,8 @@ describe("words and thoughts", () => {
 });
 
 describe("thinking between calls", () => {
-  const interleaved = (): Spoken => {
-    const spoken = new Spoken();
+  const interleaved = (): ReplyAssembly => {
+    const spoken = new ReplyAssembly();
     spoken.add("reasoning", { text: "first", block: "0", provider_metadata: signature("a") });
     spoken.add("text", { text: "I look.", block: "1" });
     spoken.addCall(call(1));
@@ -68,7 +68,7 @@ describe("thinking between calls", () => {
   });
 
   test("of one block id is two blocks if a call stands between them", () => {
-    const spoken = new Spoken();
+    const spoken = new ReplyAssembly();
     spoken.add("reasoning", { text: "one" });
     spoken.addCall(call(1));
     spoken.add("reasoning", { text: "two" });
@@ -85,7 +85,7 @@ describe("thinking between calls", () => {
 });
 
 test("a reply that is cut off keeps its words and gives back nothing that a provider signed", () => {
-  const spoken = new Spoken();
+  const spoken = new ReplyAssembly();
   spoken.add("reasoning", { text: "hm", provider_metadata: signature("a") });
   spoken.add("text", { text: "Good mor" });
   spoken.addCall(call(1));
@@ -96,7 +96,7 @@ test("a reply that is cut off keeps its words and gives back nothing that a prov
 });
 
 test("its size counts text, arguments and metadata", () => {
-  const spoken = new Spoken();
+  const spoken = new ReplyAssembly();
   spoken.add("text", { text: "1234" });
   spoken.add("reasoning", { text: "56", provider_metadata: signature("s".repeat(100)) });
   spoken.addCall({ ...call(1), provider_metadata: { google: { thoughtSignature: "t".repeat(200) } } });

@@ -17,9 +17,9 @@ interface GivenBack {
 }
 
 /** Releases the lease. Finished parts of a fold are kept. */
-export function giveBack({ compaction, token, outcome, part }: GivenBack, { writer, clock }: Ports): "done" {
+export function releaseLease({ compaction, token, outcome, part }: GivenBack, { writer, clock }: Ports): "done" {
   const call = outcome && compactionCall({ outcome, token }, writer.state);
-  const given = free({ compaction, token, failure: "aborted", call }, { writer, clock });
+  const given = failLease({ compaction, token, failure: "aborted", call }, { writer, clock });
   if (!given && call) writer.execute({ type: "RecordSpentCall", at: clock(), call, part });
   return "done";
 }
@@ -29,16 +29,16 @@ export function giveBack({ compaction, token, outcome, part }: GivenBack, { writ
  * for the lease to expire would be useless. It counts as an attempt, because the work may have ended that life. Finished parts of a fold
  * are kept.
  */
-export function freeDeadLease(incarnation: string, { writer, clock }: Ports): void {
+export function releaseDeadLease(incarnation: string, { writer, clock }: Ports): void {
   const { requested, lease } = writer.state.compaction;
   if (!requested || !lease?.inline || lease.inline.incarnation === incarnation) return;
-  free({ compaction: requested.id, token: lease.token, failure: "lease_expired", call: null }, { writer, clock });
+  failLease({ compaction: requested.id, token: lease.token, failure: "lease_expired", call: null }, { writer, clock });
 }
 
 type Freed = Pick<Extract<CompactionCommand, { type: "FailCompaction" }>, "compaction" | "token" | "failure" | "call">;
 
 /** Fails the attempt without a fallback, however many attempts are left. False when the lease was not the current one. */
-function free(freed: Freed, { writer, clock }: Ports): boolean {
+function failLease(freed: Freed, { writer, clock }: Ports): boolean {
   const command = { type: "FailCompaction", at: clock(), ...freed, attemptLimit: Number.POSITIVE_INFINITY } as const;
   return writer.execute({ ...command, fallback: null, inside: null }).ok;
 }

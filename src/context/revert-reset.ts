@@ -6,7 +6,7 @@ import type { CoveredRange, EpochOp, Overlay, Reduced } from "../domain/compacti
 import type { CompactionId, OverlayId } from "../domain/ids";
 import type { ItemMeta } from "../domain/message";
 import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
-import { assumeWindow, itemTokens, limitOf, type ModelLimits, scaleOf } from "./budget";
+import { assumeWindow, itemTokens, type ModelLimits, toPaddedRatio, toRequestLimit } from "./budget";
 import { startsGroup } from "./groups";
 import type { Policy } from "./policy";
 
@@ -30,7 +30,7 @@ type RevertOp = Extract<EpochOp, { op: "revert" }>;
 type ResetOp = Extract<EpochOp, { op: "reset" }>;
 
 /** Restores the view before a compaction. `items`: those of `before.shown` that were not taken back since, in order. */
-export function revertOp(compaction: CompactionId, before: ViewBefore, items: readonly ItemMeta[]): RevertOp {
+export function buildRevertOp(compaction: CompactionId, before: ViewBefore, items: readonly ItemMeta[]): RevertOp {
   const shown = new Set(items.map((item) => item.position));
   const reduced = before.reduced.filter((entry) => shown.has(entry.position));
   return { op: "revert", compaction, to: before.to, overlays: before.overlays, items, reduced };
@@ -46,10 +46,10 @@ interface ResetInput {
 }
 
 /** Removes the summaries. The newest of what they covered comes back, up to the guard's target. The rest is trimmed. */
-export function resetOp(input: ResetInput): ResetOp {
+export function buildResetOp(input: ResetInput): ResetOp {
   const { overlays, items, reduced } = input.state.view;
   const to = overlays.reduce((last, overlay) => Math.max(last, overlay.to), 0);
-  const { back, whole } = comeBack(input);
+  const { back, whole } = restoreGroups(input);
   const covered = overlays.reduce((sum, overlay) => sum + overlay.items, 0);
   const from = overlays.reduce((first, overlay) => Math.min(first, overlay.from), to);
   const rest: Overlay = {
@@ -80,7 +80,7 @@ interface Back {
  * Collects whole groups, newest first, while they fit. If all come back, `memory_query` is no longer offered, and its
  * weight is additional room.
  */
-function comeBack({ state, limits, policy, history }: ResetInput): Back {
+function restoreGroups({ state, limits, policy, history }: ResetInput): Back {
   const shown = new Set(state.view.items.map((item) => item.position));
   let room = roomOf(state, limits, policy);
   let units = MAX_RESTORED_UNITS;
@@ -105,10 +105,10 @@ function comeBack({ state, limits, policy, history }: ResetInput): Back {
 
 /** Raw tokens that may come back beside what is shown already. */
 function roomOf(state: SessionState, limits: ModelLimits, policy: Policy): number {
-  const limit = limitOf(assumeWindow(limits, policy));
+  const limit = toRequestLimit(assumeWindow(limits, policy));
   if (limit === null) return Number.POSITIVE_INFINITY;
   const stays = state.view.items.reduce((sum, item) => sum + itemTokens(state, item), fixedTokens(state));
-  return (limit * policy.guard_target_ratio) / scaleOf(state, limits.model) - stays;
+  return (limit * policy.guard_target_ratio) / toPaddedRatio(state, limits.model) - stays;
 }
 
 /** Pairs each value with the next one. */

@@ -3,7 +3,7 @@
  * refused one leaves the view first, before anything older.
  */
 import type { SessionState } from "../domain/state";
-import { assumeWindow, limitOf, measureNext, mostOf, ratioOf, scaleOf } from "./budget";
+import { assumeWindow, measureNext, toPaddedRatio, toRequestLimit, toSessionRatio, toUpperBound } from "./budget";
 import { viewGroups, weigh } from "./cut";
 import { dropRungs } from "./drop";
 import type { Group } from "./groups";
@@ -14,15 +14,15 @@ import { contentBytes, itemBytes, MAX_CONTENT_BYTES } from "./request-bytes";
 export function planRefused({ state, limits: asked, policy }: Omit<PlanInput, "trigger" | "now" | "options">): Plan {
   const limits = assumeWindow(asked, policy);
   const next = measureNext(state, limits.model);
-  const limit = limitOf(limits) ?? Number.POSITIVE_INFINITY;
+  const limit = toRequestLimit(limits) ?? Number.POSITIVE_INFINITY;
   const excess = {
-    tokens: (mostOf(next) - limit) / scaleOf(state, limits.model),
+    tokens: (toUpperBound(next) - limit) / toPaddedRatio(state, limits.model),
     bytes: contentBytes(state) - MAX_CONTENT_BYTES,
   };
   if (excess.tokens <= 0 && excess.bytes <= 0) return { kind: "none", reason: "fits", next };
   const going = refusedGroups(state, excess);
   if (going.length === 0) return { kind: "none", reason: "nothing_older", next };
-  const rungs = dropRungs(state, going, { ratio: ratioOf(state, limits.model), reason: "it was refused, and never fitted" });
+  const rungs = dropRungs(state, going, { ratio: toSessionRatio(state, limits.model), reason: "it was refused, and never fitted" });
   return guardPlan({ state, limits }, { next, rungs });
 }
 

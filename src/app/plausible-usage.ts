@@ -2,7 +2,7 @@
  * Checks whether a provider's usage report can belong to the call. An impossible report is treated as missing: otherwise it would stay in
  * the sums and the cost, and would count as the size of the conversation.
  */
-import { type CallUsage, generatedOf } from "../domain/model-call";
+import { type CallUsage, toGeneratedTokens } from "../domain/model-call";
 import type { ModelRequest } from "./ports";
 
 /** The most input tokens per estimated token: the estimate is within a quarter, and a learned ratio within a factor of two. */
@@ -27,9 +27,9 @@ interface CallHeard {
 }
 
 /** The usage, or null when none was reported, or when the call cannot have used that much. */
-export function believedUsage(usage: CallUsage | null, heard: CallHeard): CallUsage | null {
+export function toPlausibleUsage(usage: CallUsage | null, heard: CallHeard): CallUsage | null {
   if (!usage) return null;
-  return usage.input <= mostInput(heard) && generatedOf(usage) <= mostOutput(heard) ? usage : null;
+  return usage.input <= mostInput(heard) && toGeneratedTokens(usage) <= mostOutput(heard) ? usage : null;
 }
 
 function mostInput({ request, estimate }: CallHeard): number {

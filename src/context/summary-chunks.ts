@@ -8,18 +8,18 @@ import type { ItemMeta } from "../domain/message";
 import { startsGroup } from "./groups";
 import { renderEntry, type TranscriptEntry } from "./prompts";
 import { BYTES_PER_TOKEN, weighText } from "./request-bytes";
-import { headOf } from "./tool-results";
+import { takeHead } from "./tool-results";
 
 /** How far the source is read: everything before `position`, and `chars` characters of the entry at `position`. */
-export interface FoldPoint {
+export interface ChunkCursor {
   readonly position: number;
   readonly chars: number;
 }
 
-export interface FoldChunk {
+export interface TranscriptChunk {
   readonly lines: readonly string[];
   /** Where the next part begins. Null after the last part. */
-  readonly next: FoldPoint | null;
+  readonly next: ChunkCursor | null;
 }
 
 /**
@@ -35,7 +35,7 @@ interface Taken {
 }
 
 /** Reads one part of at most `room` raw tokens by `weighText`, from `start` on. `entries` are in order and begin at `start.position`. */
-export function takeChunk(entries: Iterable<TranscriptEntry>, start: FoldPoint, room: number): FoldChunk {
+export function takeChunk(entries: Iterable<TranscriptEntry>, start: ChunkCursor, room: number): TranscriptChunk {
   const taken: Taken[] = [];
   let used = 0;
   for (const entry of entries) {
@@ -57,7 +57,7 @@ interface Following {
 }
 
 /** Ends the part before `following`, which did not fit, or inside it. */
-function endBefore({ meta, beginning, skipped }: Following, taken: readonly Taken[], room: number): FoldChunk {
+function endBefore({ meta, beginning, skipped }: Following, taken: readonly Taken[], room: number): TranscriptChunk {
   const groups = wholeGroups(taken, meta);
   if (groups.length > 0 && weightOf(groups) >= room * LEAST_FILL) return endAfter(groups, taken[groups.length]?.meta ?? meta);
   const left = room - weightOf(taken);
@@ -67,7 +67,10 @@ function endBefore({ meta, beginning, skipped }: Following, taken: readonly Take
   return { lines: [...linesOf(taken), head], next: { position: meta.position, chars: skipped + head.length } };
 }
 
-const endAfter = (taken: readonly Taken[], { position }: ItemMeta): FoldChunk => ({ lines: linesOf(taken), next: { position, chars: 0 } });
+const endAfter = (taken: readonly Taken[], { position }: ItemMeta): TranscriptChunk => ({
+  lines: linesOf(taken),
+  next: { position, chars: 0 },
+});
 
 const linesOf = (taken: readonly Taken[]): readonly string[] => taken.map(({ line }) => line);
 
@@ -81,7 +84,7 @@ const CHARACTER = 2;
  * long entry is not read whole for each of its parts.
  */
 function weigh(line: string, room: number): { readonly tokens: number; readonly beginning: string } {
-  const beginning = headOf(line, Math.ceil(room * BYTES_PER_TOKEN) + CHARACTER);
+  const beginning = takeHead(line, Math.ceil(room * BYTES_PER_TOKEN) + CHARACTER);
   const tokens = weighText(beginning);
   return tokens > room || beginning === line ? { tokens, beginning } : { tokens: weighText(line), beginning: line };
 }
@@ -104,7 +107,7 @@ const LEAST_CHARS = 200;
 function headWithin(text: string, room: number): string {
   let head = text;
   for (let tokens = weighText(head); tokens > room && head.length > LEAST_CHARS; tokens = weighText(head)) {
-    head = headOf(head, Math.max(LEAST_CHARS, Math.floor((head.length * room * 0.95) / tokens)));
+    head = takeHead(head, Math.max(LEAST_CHARS, Math.floor((head.length * room * 0.95) / tokens)));
   }
   return head;
 }

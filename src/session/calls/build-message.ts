@@ -1,10 +1,10 @@
 /** Turns a client's input into drafts for a command: items with their bodies, and results cut to what is recorded. */
-import { type DraftedItem, draftItem, draftToolResult } from "../../app/request/drafts";
+import { type BuiltItem, buildItem, buildToolResult } from "../../app/request/build-items";
 import type { ImportedCall, SubmitInput, ToolResultInput } from "../../app/session-api";
 import type { BodyText } from "../../app/session-ports";
-import { draftArtifacts } from "../../app/tools/run-tools";
+import { buildArtifacts } from "../../app/tools/run-tools";
 import { cutToolResult } from "../../context/cut-result";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import type { TurnId } from "../../domain/ids";
 import { type CallRef, findOpenCall, openBehindQueue } from "../../domain/open-calls";
 import type { OpenCall } from "../../domain/state";
@@ -17,23 +17,23 @@ interface At {
 }
 
 /** The items that one message becomes; the first gives the message its id. Never empty. */
-export function draftMessage(runtime: SessionRuntime, input: SubmitInput, to: At): readonly [DraftedItem, ...DraftedItem[]] {
+export function buildMessage(runtime: SessionRuntime, input: SubmitInput, to: At): readonly [BuiltItem, ...BuiltItem[]] {
   const { ids } = runtime.deps;
   if (input.role === "tool") {
     const { call_id, output, is_error } = input;
     const call = findOpenCall(openBehindQueue(runtime.state), { execution: null, call_id });
-    return [draftResult(runtime, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
+    return [buildResultItem(runtime, { call: { call_id, name: call?.name ?? "" }, output, is_error }, to)];
   }
-  const calls = (input.calls ?? []).map((call) => draftCall(runtime, call, to));
+  const calls = (input.calls ?? []).map((call) => buildCallItem(runtime, call, to));
   const [first, ...rest] = calls;
   if (first && input.parts.length === 0) return [first, ...rest];
-  return [draftItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
+  return [buildItem({ kind: input.role, parts: input.parts, ...to }, ids), ...calls];
 }
 
-function draftCall(runtime: SessionRuntime, { call_id, name, arguments: written }: ImportedCall, to: At): DraftedItem {
+function buildCallItem(runtime: SessionRuntime, { call_id, name, arguments: written }: ImportedCall, to: At): BuiltItem {
   const { ids } = runtime.deps;
   const tool = { execution: ids.newId("exe"), call_id, name };
-  return draftItem({ kind: "tool_call", parts: [{ type: "tool_call", call_id, name, arguments: written }], tool, ...to }, ids);
+  return buildItem({ kind: "tool_call", parts: [{ type: "tool_call", call_id, name, arguments: written }], tool, ...to }, ids);
 }
 
 interface ResultInput {
@@ -43,18 +43,18 @@ interface ResultInput {
 }
 
 /** Cuts the output once, when it is recorded, to the policy's limit (docs/policy.md). It is never cut again. */
-export function draftResult(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): DraftedItem {
-  const cut = cutToolResult(output, policyOf(runtime.state.settings.policy).results);
-  return draftToolResult({ call, output: cut, is_error, ...to }, runtime.deps.ids);
+export function buildResultItem(runtime: SessionRuntime, { call, output, is_error }: ResultInput, to: At): BuiltItem {
+  const cut = cutToolResult(output, toPolicy(runtime.state.settings.policy).results);
+  return buildToolResult({ call, output: cut, is_error, ...to }, runtime.deps.ids);
 }
 
 /** What the client reports about the run of its call. `ran` is null when it reports nothing. */
-export function draftRan(
+export function buildClientRun(
   runtime: SessionRuntime,
   { exit_code, duration_ms, artifacts }: ToolResultInput,
 ): { readonly ran: ToolRun | null; readonly bodies: readonly BodyText[] } {
   if (exit_code === undefined && duration_ms === undefined && artifacts === undefined) return { ran: null, bodies: [] };
-  const kept = draftArtifacts(artifacts ?? [], runtime.deps.ids);
+  const kept = buildArtifacts(artifacts ?? [], runtime.deps.ids);
   return {
     ran: { ms: duration_ms ?? null, exit_code: exit_code ?? null, failure: null, artifacts: kept.artifacts },
     bodies: kept.bodies,

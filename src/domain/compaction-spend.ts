@@ -2,7 +2,7 @@
 import { roundCost } from "./call-totals";
 import { type CallUsage, plusUsage } from "./model-call";
 
-export interface Spent {
+export interface CompactionSpend {
   /** The model that was asked last. Null when none was asked yet. */
   readonly model: string | null;
   /** Sum over the calls that reported usage. Null when none did. */
@@ -13,7 +13,7 @@ export interface Spent {
   readonly cost: number | null;
 }
 
-export const NOTHING_SPENT: Spent = { model: null, usage: null, ms: 0, cost: 0 };
+export const NOTHING_SPENT: CompactionSpend = { model: null, usage: null, ms: 0, cost: 0 };
 
 interface SpentCall {
   readonly model: string;
@@ -22,7 +22,7 @@ interface SpentCall {
   readonly cost?: number;
 }
 
-export const addCall = (spent: Spent, call: SpentCall): Spent => ({
+export const addToSpend = (spent: CompactionSpend, call: SpentCall): CompactionSpend => ({
   model: call.model,
   usage: plusUsage(spent.usage, call.usage),
   ms: spent.ms + call.ms,

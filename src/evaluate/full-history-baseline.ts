@@ -2,13 +2,13 @@
 import { CACHE_TTL_MS, type Prices } from "../context/economy";
 import type { StoredEvent } from "../domain/events";
 import { cutOffReply } from "../domain/evolve-turn";
-import { itemsOf } from "../domain/items-of";
+import { listEventItems } from "../domain/items-of";
 import { fixedTokens, isRecallOffered, recallToolTokens, type SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import { type CallEvent, countOf, isAnswered } from "./log-call";
 import { cachedOf } from "./prompt-cache";
 
-export class Everything {
+export class FullHistoryBaseline {
   readonly #sums: CallSums;
   /** Raw tokens of everything said on the present branch, without what a retry took back. */
   #said = 0;
@@ -27,7 +27,7 @@ export class Everything {
       if (event.retry_of) this.#said -= cutOffReply(state.view.items).reduce((sum, { tokens }) => sum + tokens, 0);
     }
     if (event.type === "ModelCallFinished" && event.purpose === "turn" && isAnswered(event)) this.#call(event, state, perToken);
-    this.#said += itemsOf(event).reduce((sum, { tokens }) => sum + tokens, 0);
+    this.#said += listEventItems(event).reduce((sum, { tokens }) => sum + tokens, 0);
   }
 
   #call(event: CallEvent, state: SessionState, fallback: number): void {

@@ -1,6 +1,6 @@
 /** Turns a plan's rungs, or an accepted summary, into the epoch change that is committed, with its receipt. */
 import { isBreakerOpen } from "../domain/breaker";
-import type { EpochDraft } from "../domain/commands";
+import type { EpochChange } from "../domain/commands";
 import type {
   Certainty,
   CompactionTrigger,
@@ -11,13 +11,22 @@ import type {
   SummaryMode,
   SummaryPlan,
 } from "../domain/compaction-events";
+import type { CompactionSpend } from "../domain/compaction-spend";
 import type { OverlayId } from "../domain/ids";
 import type { ItemMeta, Part } from "../domain/message";
-import type { Spent } from "../domain/spent";
 import type { SessionState } from "../domain/state";
-import { sourcesOf } from "../domain/summary-sources";
+import { toSummarySources } from "../domain/summary-sources";
 import { assertNever } from "../lib/assert-never";
-import { itemTokens, limitOf, type Measure, type ModelLimits, measureAfter, measureNext, plannedNext, ratioOf } from "./budget";
+import {
+  itemTokens,
+  type Measure,
+  type ModelLimits,
+  measureAfter,
+  measureNext,
+  plannedNext,
+  toRequestLimit,
+  toSessionRatio,
+} from "./budget";
 import { isWarm, UNKNOWN_PRICES } from "./economy";
 import { estimateParts } from "./item-tokens";
 import { keptPrefix } from "./kept-prefix";
@@ -26,7 +35,7 @@ import { stateAfter } from "./state-after";
 import { wayBack } from "./tool-results";
 import { shortenParts } from "./view";
 
-export interface DraftInput {
+export interface EpochChangeInput {
   readonly state: SessionState;
   /** The model whose window the request must fit. */
   readonly limits: ModelLimits;
@@ -35,7 +44,7 @@ export interface DraftInput {
   /** Reads an item's content as it was recorded. */
   readonly read: (item: ItemMeta) => readonly Part[];
   /** Sum of all the summariser's calls in this compaction. Null when no model ran. */
-  readonly summarizer: (Spent & { readonly attempts: number }) | null;
+  readonly summarizer: (CompactionSpend & { readonly attempts: number }) | null;
   /** What the plan expected. Null when there was no plan, or the change differs from what the plan priced. */
   readonly economy: PlanEconomy | null;
   /** Epoch milliseconds. A provider's cache that was not read for a while is cold. */
@@ -52,12 +61,12 @@ export interface SummaryText {
 type RungWithoutModel = Exclude<Rung, { rung: "summarize" }>;
 
 /** Rungs that need no model, as one change. */
-export function draftFromRungs(rungs: readonly Rung[], input: DraftInput): EpochDraft {
+export function buildChangeFromRungs(rungs: readonly Rung[], input: EpochChangeInput): EpochChange {
   const ops = rungs.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   return draftFromOps(ops, input, { rungs, mode: null });
 }
 
-function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
+function toOp(rung: RungWithoutModel, input: EpochChangeInput): EpochOp {
   switch (rung.rung) {
     case "clear_results":
       return { op: "clear_results", items: rung.items };
@@ -73,7 +82,7 @@ function toOp(rung: RungWithoutModel, input: DraftInput): EpochOp {
 }
 
 /** Weighs the shortened item exactly. The plan used an upper bound; storing that would let the ratio learn from the difference. */
-function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: DraftInput): Reduction {
+function weighShortened({ position, tokens }: Reduction, chars: number, { state, read }: EpochChangeInput): Reduction {
   const item = state.view.items.find((shown) => shown.position === position);
   const parts = item ? read(item) : [];
   if (!item || parts.length === 0) return { position, tokens };
@@ -82,7 +91,7 @@ function weighShortened({ position, tokens }: Reduction, chars: number, { state,
   return { position, tokens: estimateParts(shortenParts(parts, chars, way)) };
 }
 
-interface SummaryDraft {
+interface SummaryChangeInput {
   readonly summary: SummaryText;
   /** The leased plan, or the plan of a note. */
   readonly plan: Covering;
@@ -99,7 +108,7 @@ type Covering = Omit<SummaryPlan, "mode" | "split"> & { readonly mode: SummaryMo
 type Taken = Receipt["rungs"][number];
 
 /** The change that commits a summary over the leased range, with the rungs of the same plan. */
-export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft, input: DraftInput): EpochDraft {
+export function buildChangeFromSummary({ summary, plan, overlay, also }: SummaryChangeInput, input: EpochChangeInput): EpochChange {
   const { view } = input.state;
   const leaves = view.items.filter((item) => item.position <= plan.range.to && !plan.keeps.includes(item.position));
   const replaced = view.overlays.filter((known) => plan.replaces.includes(known.id));
@@ -117,27 +126,28 @@ export function draftFromSummary({ summary, plan, overlay, also }: SummaryDraft,
     boundary_timestamp: kept?.at ?? leaves.at(-1)?.at ?? 0,
     generation: plan.generation,
     mode: plan.mode,
-    read: sourcesOf(plan, view),
+    read: toSummarySources(plan, view),
   };
   const others = also.flatMap((rung) => (rung.rung === "summarize" ? [] : [toOp(rung, input)]));
   const source = leaves.reduce((sum, item) => sum + itemTokens(input.state, item), 0);
   const earlier = replaced.reduce((sum, known) => sum + known.tokens, 0);
   const done: Taken = {
     rung: plan.mode === null ? "note" : "summarize",
-    gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * ratioOf(input.state, input.limits.model)),
+    gain: Math.floor(Math.max(0, source + earlier - summary.tokens) * toSessionRatio(input.state, input.limits.model)),
     reason: input.trigger,
   };
   return draftFromOps([op, ...others], input, { rungs: [done, ...also], mode: plan.mode });
 }
 
 /** A change that was requested by hand and that no plan made: a revert or a reset. */
-export const draftByHand = (ops: readonly EpochOp[], input: DraftInput): EpochDraft => draftFromOps(ops, input, { rungs: [], mode: null });
+export const buildManualChange = (ops: readonly EpochOp[], input: EpochChangeInput): EpochChange =>
+  draftFromOps(ops, input, { rungs: [], mode: null });
 
 function draftFromOps(
   ops: readonly EpochOp[],
-  input: DraftInput,
+  input: EpochChangeInput,
   by: { readonly rungs: readonly Taken[]; readonly mode: SummaryMode | null },
-): EpochDraft {
+): EpochChange {
   const receipt = {
     ...measureChange(ops, input),
     rungs: by.rungs.map(({ rung, gain, reason }) => ({ rung, gain, reason })),
@@ -147,7 +157,7 @@ function draftFromOps(
 }
 
 /** Applies the change to a copy of the state and measures it. What leaves and what comes is measured relative to the request before. */
-function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
+function measureChange(ops: readonly EpochOp[], input: EpochChangeInput): Receipt {
   const { state, limits, trigger, summarizer } = input;
   const after = stateAfter(state, ops, trigger);
   const measured = measureNext(state, limits.model);
@@ -175,7 +185,7 @@ function measureChange(ops: readonly EpochOp[], input: DraftInput): Receipt {
 
 /** Without a plan the price is the cache's: everything after the unchanged prefix is written again. */
 function economyOf(
-  { state, limits, economy, now: at }: DraftInput,
+  { state, limits, economy, now: at }: EpochChangeInput,
   { before, now, kept }: { readonly before: number; readonly now: number; readonly kept: number },
 ): ReceiptEconomy {
   const { cached, cache_write } = limits.prices ?? UNKNOWN_PRICES;
@@ -199,5 +209,5 @@ export function fitsAfter(
   limits: ModelLimits,
 ): { readonly fits: boolean; readonly tokens: number } {
   const tokens = plannedNext(stateAfter(state, ops, "manual"), limits.model);
-  return { fits: tokens <= (limitOf(limits) ?? Number.POSITIVE_INFINITY), tokens };
+  return { fits: tokens <= (toRequestLimit(limits) ?? Number.POSITIVE_INFINITY), tokens };
 }

@@ -2,7 +2,7 @@
  * A session without an object, for which plans are made and on which they are carried out. How its content is known differs
  * by implementation.
  */
-import type { SummaryText } from "../context/epoch-draft";
+import type { SummaryText } from "../context/epoch-change";
 import type { Command } from "../domain/commands";
 import type { CoveredRange } from "../domain/compaction-events";
 import type { NewId, OverlayId } from "../domain/ids";
@@ -16,7 +16,7 @@ export interface KeptSummary {
 }
 
 /** Tokens are the provider's, so far as they are known. */
-export interface Played {
+export interface ReplayedSession {
   readonly state: SessionState;
   readonly now: number;
   readonly newId: NewId;

@@ -6,7 +6,7 @@
 import type { CoveredRange } from "../../domain/compaction-events";
 import type { StoredEvent } from "../../domain/events";
 import type { BodyId, ItemId, OverlayId } from "../../domain/ids";
-import { type CommittedSummary, type Quotation, readingsOf } from "../../domain/summary-sources";
+import { type CommittedSummary, type Quotation, toReadRanges } from "../../domain/summary-sources";
 import { deleteBodies, overwritten, readBodies } from "./bodies";
 import { readCompactions } from "./compaction-rows";
 import { remakeIndex } from "./recall-step";
@@ -21,7 +21,7 @@ const EVERYTHING = { after: 0, limit: Number.MAX_SAFE_INTEGER, order: "asc" } as
  * Runs in the transaction of the event. The redaction has ended any compaction under way, so the texts of its parts and
  * drafts are deleted too.
  */
-export function burnContent(sql: Sql, { item, position, texts = readersOf(sql, [position]) }: Redacted): void {
+export function purgeContent(sql: Sql, { item, position, texts = findReadingSummaries(sql, [position]) }: Redacted): void {
   deleteBodies(sql, [item, ...texts, ...artifactsOf(sql, position), ...passingTexts(sql)]);
   // Held outcomes stay without their text: their model calls must still be recorded in the ledger.
   const blank = `json_replace(outcome, '$.text', ${overwritten("json_extract(outcome, '$.text')")})`;
@@ -31,7 +31,7 @@ export function burnContent(sql: Sql, { item, position, texts = readersOf(sql, [
 }
 
 /** The summaries that were made from any of these positions, and whose text still exists. */
-export function readersOf(sql: Sql, positions: readonly number[]): OverlayId[] {
+export function findReadingSummaries(sql: Sql, positions: readonly number[]): OverlayId[] {
   const readers = [...readReadings(sql)].flatMap(([id, ranges]) =>
     ranges.some(({ from, to }) => positions.some((position) => from <= position && position <= to)) ? [id] : [],
   );
@@ -41,7 +41,7 @@ export function readersOf(sql: Sql, positions: readonly number[]): OverlayId[] {
 
 /** The positions that each summary of the session was made from. The summaries that a fork began with come first. */
 export function readReadings(sql: Sql): ReadonlyMap<OverlayId, readonly CoveredRange[]> {
-  return readingsOf([...broughtOver(sql), ...committed(sql)]);
+  return toReadRanges([...broughtOver(sql), ...committed(sql)]);
 }
 
 const committed = (sql: Sql): CommittedSummary[] =>

@@ -1,7 +1,7 @@
 /** The result of carrying out a plan. */
 import { NO_TOKENS, type TokenCounts } from "./costs";
 
-export interface Carried {
+export interface PlanResult {
   readonly spent: TokenCounts;
   /** Number of calls of a summariser. */
   readonly calls: number;

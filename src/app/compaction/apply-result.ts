@@ -2,72 +2,72 @@
  * Judges a summariser's result. A part of a fold is kept, and the next part is requested; a complete summary is committed if it is
  * acceptable and makes the view smaller; anything else is a failure, and the last failure brings the fallback. Synchronous.
  */
-import { ratioOf } from "../../context/budget";
+import { toSessionRatio } from "../../context/budget";
 import { withFileOps } from "../../context/file-ops";
 import { joinStages } from "../../context/prompts";
 import { measuredFor } from "../../context/start-ratio";
 import { type AcceptedSummary, checkSummary } from "../../context/summary-check";
 import { estimateTokens } from "../../context/tokens";
 import type { ModelCall, TurnRun } from "../../domain/commands";
-import type { CompactionFailure, FoldedPart } from "../../domain/compaction-events";
+import type { ChunkProgress, CompactionFailure } from "../../domain/compaction-events";
 import type { OverlayId } from "../../domain/ids";
 import { type CompactionLease, type SessionState, triggerOfWork } from "../../domain/state";
-import { summarizerOf } from "../request/build-request";
-import { draftText } from "../request/drafts";
-import type { Settled, SettleOutcome, SummaryOutcome } from "../session-api";
-import type { FoldNext } from "../summary-part";
+import type { NextChunk } from "../chunk-request";
+import { buildTextBody } from "../request/build-items";
+import { toSummarizerReceipt } from "../request/build-request";
+import type { ApplyOutcome, CompactionResult, SummaryOutcome } from "../session-api";
 import { changeFromSummary } from "./change-from-summary";
-import { filesOf } from "./draft-note";
-import { giveBack } from "./give-back";
 import { leaseUntil } from "./lease-compaction";
+import { collectTouchedFiles } from "./note-change";
 import { type CompactionPorts, optionsFor, policyUnderWay } from "./plan-session";
 import { recordFailure } from "./record-failure";
+import { releaseLease } from "./release-lease";
 import { compactionCall } from "./summarize";
-import { answerCapOf, type Cast, capOf, summarizerNamed } from "./summarizers";
-import { buildSummaryPart, partsDone } from "./summary-request";
+import { type SummarizerCandidates, summarizerNamed, toAnswerCap, toModelSummaryCap } from "./summarizers";
+import { buildChunkRequest, countDoneChunks } from "./summary-request";
 
 /** The turn that waits for the compaction. */
-export type Inside = TurnRun;
+export type WaitingTurn = TurnRun;
 
-interface Settling extends Settled {
+interface ResultToApply extends CompactionResult {
   /** Null: no turn waits, so the result takes effect only between turns. */
-  readonly inside: Inside | null;
+  readonly inside: WaitingTurn | null;
 }
 
 type Accepted = Extract<SummaryOutcome, { ok: true }>;
 
 /** Whether the result belongs to the newest lease. Any other result changes nothing. */
 export const isCurrentLease = (
-  { compaction, token }: Pick<Settled, "compaction" | "token">,
+  { compaction, token }: Pick<CompactionResult, "compaction" | "token">,
   { compaction: { requested, lease } }: SessionState,
 ): boolean => requested?.id === compaction && lease?.token === token;
 
 /** Judges a result. A call whose result is not used is still recorded in the ledger. `cast` null: the session's model is gone. */
-export function settleCompaction(settled: Settling, cast: Cast | null, ports: CompactionPorts): SettleOutcome {
+export function applyCompactionResult(settled: ResultToApply, cast: SummarizerCandidates | null, ports: CompactionPorts): ApplyOutcome {
   const { writer, clock } = ports;
   const isCurrent = isCurrentLease(settled, writer.state);
   // A finished part of a fold was delivered twice: its call is recorded already, and the next part's call is running.
-  if (isCurrent && settled.part < partsDone(writer.state)) return { next: "done" };
-  if (isCurrent && !cast) return { next: giveBack(settled, ports) };
-  const judged = isCurrent && cast ? judge(settled, { cast, ports }) : "stale";
+  if (isCurrent && settled.part < countDoneChunks(writer.state)) return { next: "done" };
+  if (isCurrent && !cast) return { next: releaseLease(settled, ports) };
+  const judged = isCurrent && cast ? applyCurrentResult(settled, { cast, ports }) : "stale";
   if (judged !== "stale") return judged;
   writer.execute({ type: "RecordSpentCall", at: clock(), call: compactionCall(settled, writer.state), part: settled.part });
   return { next: "done" };
 }
 
-function judge(settled: Settling, world: World): SettleOutcome | "stale" {
+function applyCurrentResult(settled: ResultToApply, world: World): ApplyOutcome | "stale" {
   const { cast, ports } = world;
   const { state } = ports.writer;
   const { compaction, token, outcome, inside } = settled;
   const call = compactionCall(settled, state);
-  const fail = (failure: CompactionFailure): SettleOutcome | "stale" =>
+  const fail = (failure: CompactionFailure): ApplyOutcome | "stale" =>
     recordFailure({ compaction, token, failure, call, inside }, cast, ports);
   if (!outcome.ok) return fail(outcome.failure);
   const { lease } = state.compaction;
   if (!lease) return "stale";
   const checked = check(outcome, lease, { cast, state });
   if (!checked.ok) return fail(checked.error);
-  if (settled.next) return goOn(settled, { summary: checked.value, next: settled.next, lease, call }, world);
+  if (settled.next) return keepChunk(settled, { summary: checked.value, next: settled.next, lease, call }, world);
   const summary = completeSummary(checked.value.text, lease, world);
   const committed = commit(settled, { summary, lease, call }, world);
   return committed === "not_smaller" ? fail(committed) : committed;
@@ -77,43 +77,47 @@ function judge(settled: Settling, world: World): SettleOutcome | "stale" {
 function check(
   { text, finish, model }: Accepted,
   lease: CompactionLease,
-  { cast, state }: { readonly cast: Cast; readonly state: SessionState },
+  { cast, state }: { readonly cast: SummarizerCandidates; readonly state: SessionState },
 ): ReturnType<typeof checkSummary> {
   const policy = policyUnderWay(state);
   const summarizer = summarizerNamed(model, lease.attempt, cast);
-  const cap = answerCapOf({ plan: lease, spec: cast.spec, summarizer, policy });
-  const ratio = ratioOf(measuredFor(state, summarizer), summarizer.id);
+  const cap = toAnswerCap({ plan: lease, spec: cast.spec, summarizer, policy });
+  const ratio = toSessionRatio(measuredFor(state, summarizer), summarizer.id);
   return checkSummary({ text, finish, form: policy.summary.form, cap, ratio });
 }
 
 /** Whether the result is a part of a fold that will be kept. */
-export function isPartDone({ outcome, next }: Settled, cast: Cast, state: SessionState): boolean {
+export function isChunkAccepted({ outcome, next }: CompactionResult, cast: SummarizerCandidates, state: SessionState): boolean {
   const { lease } = state.compaction;
   return next !== null && lease !== null && outcome.ok && check(outcome, lease, { cast, state }).ok;
 }
 
 interface World {
-  readonly cast: Cast;
+  readonly cast: SummarizerCandidates;
   readonly ports: CompactionPorts;
 }
 
-interface PartDone {
+interface AcceptedChunk {
   readonly summary: AcceptedSummary;
-  readonly next: FoldNext;
+  readonly next: NextChunk;
   readonly lease: CompactionLease;
   readonly call: ModelCall;
 }
 
 /** Stores the part durably and builds the next one, under the same token. */
-function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, { cast, ports }: World): SettleOutcome | "stale" {
+function keepChunk(
+  { compaction, token, outcome, leaves }: CompactionResult,
+  done: AcceptedChunk,
+  { cast, ports }: World,
+): ApplyOutcome | "stale" {
   const { writer, clock, ids, content } = ports;
   const { timeout_ms: timeoutMs } = policyUnderWay(writer.state).summary;
-  const { ref, bodies } = draftText(done.summary.text, ids);
+  const { ref, bodies } = buildTextBody(done.summary.text, ids);
   const before = writer.state.compaction.requested?.folded ?? null;
   if (!ref) return "stale";
   // The fold moves on from the history before a split turn to the beginning of that turn.
   const entered = done.next.stage === "prefix" && done.next.position === done.lease.split && done.next.chars === 0;
-  const part: FoldedPart = {
+  const part: ChunkProgress = {
     summary: ref,
     stage: done.next.stage,
     history: entered ? ref : (before?.history ?? null),
@@ -125,11 +129,11 @@ function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, {
   const kept = writer.execute({ type: "ProgressCompaction", at: clock(), compaction, token, expiresAt, part, call: done.call }, bodies);
   if (!kept.ok) return "stale";
   if (leaves) {
-    giveBack({ compaction, token, outcome: null, part: part.parts }, ports);
+    releaseLease({ compaction, token, outcome: null, part: part.parts }, ports);
     return { next: "later" };
   }
   const summarizer = summarizerNamed(outcome.model, done.lease.attempt, cast);
-  const next = buildSummaryPart({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
+  const next = buildChunkRequest({ plan: done.lease, state: writer.state, spec: cast.spec, summarizer, content });
   return { next: "continue", part: next, timeoutMs };
 }
 
@@ -137,8 +141,8 @@ function goOn({ compaction, token, outcome, leaves }: Settled, done: PartDone, {
 function completeSummary(text: string, lease: CompactionLease, { cast: { spec }, ports: { writer, content } }: World): AcceptedSummary {
   const folded = writer.state.compaction.requested?.folded ?? null;
   const history = folded?.history ? content.readText(folded.history.body) : null;
-  const cap = capOf(spec, policyUnderWay(writer.state));
-  const whole = withFileOps(joinStages(history, text), filesOf(lease, writer.state, content), cap);
+  const cap = toModelSummaryCap(spec, policyUnderWay(writer.state));
+  const whole = withFileOps(joinStages(history, text), collectTouchedFiles(lease, writer.state, content), cap);
   return { text: whole, tokens: estimateTokens(whole) };
 }
 
@@ -149,7 +153,7 @@ interface Committing {
 }
 
 /** Commits the summary, or keeps it as a draft if one was asked for. */
-function commit(settled: Settling, made: Committing, { cast: { spec }, ports }: World): SettleOutcome | "not_smaller" | "stale" {
+function commit(settled: ResultToApply, made: Committing, { cast: { spec }, ports }: World): ApplyOutcome | "not_smaller" | "stale" {
   const { writer, clock, ids } = ports;
   const { state } = writer;
   const { requested } = state.compaction;
@@ -158,7 +162,7 @@ function commit(settled: Settling, made: Committing, { cast: { spec }, ports }: 
   const options = optionsFor(trigger, requested);
   const overlay = ids.newId("ovl");
   const { change, isWorthIt } = changeFromSummary(
-    { summary, plan: lease, overlay, trigger, options, summarizer: summarizerOf(state, call) },
+    { summary, plan: lease, overlay, trigger, options, summarizer: toSummarizerReceipt(state, call) },
     spec,
     ports,
   );
@@ -170,11 +174,11 @@ function commit(settled: Settling, made: Committing, { cast: { spec }, ports }: 
 }
 
 function keepDraft(
-  { compaction, token }: Settling,
+  { compaction, token }: ResultToApply,
   { summary, call, overlay }: Committing & { readonly overlay: OverlayId },
   { writer, clock, ids }: CompactionPorts,
-): SettleOutcome | "stale" {
-  const { ref, bodies } = draftText(summary.text, ids);
+): ApplyOutcome | "stale" {
+  const { ref, bodies } = buildTextBody(summary.text, ids);
   if (!ref) return "stale";
   const command = { type: "RecordDraft", at: clock(), compaction, token, overlay, summary: ref, call } as const;
   return writer.execute(command, bodies).ok ? { next: "done" } : "stale";

@@ -3,7 +3,7 @@
  * metadata that the provider wants back.
  */
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import type { ModelChunk } from "../app/ports";
+import type { ModelStreamPart } from "../app/ports";
 import { WellFormedText } from "./well-formed";
 import { asObject } from "./wire-chunk";
 
@@ -11,7 +11,7 @@ type SpokenPart = Extract<
   LanguageModelV4StreamPart,
   { type: "text-start" | "text-delta" | "text-end" | "reasoning-start" | "reasoning-delta" | "reasoning-end" }
 >;
-export type SpokenChunk = Extract<ModelChunk, { type: "text" | "reasoning" }>;
+export type BlockStreamPart = Extract<ModelStreamPart, { type: "text" | "reasoning" }>;
 
 export interface BlockRules {
   /** The key of the provider's own metadata, in the stream and in what is stored. Null when none is kept. */
@@ -27,10 +27,10 @@ export function ownMetadataOf(all: SharedV4ProviderMetadata | undefined, key: st
   return own && key !== null ? { [key]: own } : null;
 }
 
-export class SpokenBlocks {
+export class BlockAssembly {
   readonly #rules: BlockRules;
   readonly #text = new WellFormedText();
-  #block: { readonly type: SpokenChunk["type"]; readonly id: string } | null = null;
+  #block: { readonly type: BlockStreamPart["type"]; readonly id: string } | null = null;
   /** The metadata that was emitted last, as JSON. The start and the end of a block often carry the same. */
   #given = "";
 
@@ -38,7 +38,7 @@ export class SpokenBlocks {
     this.#rules = rules;
   }
 
-  add(part: SpokenPart): readonly SpokenChunk[] {
+  add(part: SpokenPart): readonly BlockStreamPart[] {
     const type = part.type.startsWith("text") ? "text" : "reasoning";
     const before = this.#block?.type === type && this.#block.id === part.id ? [] : this.#open({ type, id: part.id });
     const delta = part.type === "text-delta" || part.type === "reasoning-delta" ? part.delta : "";
@@ -50,12 +50,12 @@ export class SpokenBlocks {
   }
 
   /** Returns what remains of a character whose second half never came. */
-  end(): readonly SpokenChunk[] {
+  end(): readonly BlockStreamPart[] {
     const text = this.#text.end();
     return this.#block && text !== "" ? [{ type: this.#block.type, text, block: this.#block.id }] : [];
   }
 
-  #open(block: { readonly type: SpokenChunk["type"]; readonly id: string }): readonly SpokenChunk[] {
+  #open(block: { readonly type: BlockStreamPart["type"]; readonly id: string }): readonly BlockStreamPart[] {
     const rest = this.end();
     this.#block = block;
     this.#given = "";

@@ -3,41 +3,41 @@
  * asks again: at most twice, and only before the model has sent anything (docs/design.md §5, overflow).
  */
 import { weighRequest } from "../../context/guard";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import type { ModelCall } from "../../domain/commands";
 import type { TurnFailure } from "../../domain/events";
 import type { SessionState } from "../../domain/state";
 import type { ModelSpec } from "../ports";
-import { limitsOf } from "../request/build-request";
+import { toModelLimits } from "../request/build-request";
 import type { SessionPorts } from "../session-ports";
 import type { LiveTurn } from "./live-turn";
 import { compactInline, isCurrent, type RoomPorts } from "./make-room";
 
 /** Emergency compactions per turn. After them the turn fails with the provider's refusal. */
-const RESCUES = 2;
+const MAX_OVERFLOW_RECOVERIES = 2;
 
 /** How a turn ends in failure. */
-export interface Failed {
+export interface AnswerFailure {
   readonly failure: TurnFailure;
   /** The call to record. Null when none was made, or it is recorded already. */
   readonly call: ModelCall | null;
 }
 
-export interface Refused {
+interface RefusedCall {
   readonly failure: TurnFailure;
   readonly call: ModelCall;
 }
 
 /** Call it only for a refusal before any output. Null: the view shrank, and the turn may ask again; this does not count as an attempt. */
-export async function rescue(
+export async function recoverFromOverflow(
   live: LiveTurn,
-  { refused, spec, rescues }: { readonly refused: Refused; readonly spec: ModelSpec; readonly rescues: number },
+  { refused, spec, rescues }: { readonly refused: RefusedCall; readonly spec: ModelSpec; readonly rescues: number },
   ports: RoomPorts,
-): Promise<Failed | null> {
+): Promise<AnswerFailure | null> {
   const { writer, clock, log } = ports;
   const { failure, call } = refused;
   const truly = withWindow(spec, failure, { rescues, state: writer.state });
-  if (rescues === RESCUES) return { failure: withNumbers(failure, truly, ports), call };
+  if (rescues === MAX_OVERFLOW_RECOVERIES) return { failure: withNumbers(failure, truly, ports), call };
   const before = writer.state.view.tokens;
   const recorded = writer.execute({ type: "RecordCall", at: clock(), ...live.run, call });
   live.call = null;
@@ -67,6 +67,6 @@ function withWindow(spec: ModelSpec, { limit }: TurnFailure, by: { readonly resc
 /** Adds our figures to the refusal: the request's weight by our measure, the limit, and the largest items. */
 function withNumbers(failure: TurnFailure, spec: ModelSpec, { writer }: SessionPorts): TurnFailure {
   const { state } = writer;
-  const fit = weighRequest({ state, limits: limitsOf(spec), policy: policyOf(state.settings.policy) });
+  const fit = weighRequest({ state, limits: toModelLimits(spec), policy: toPolicy(state.settings.policy) });
   return fit ? { ...failure, fit } : failure;
 }

@@ -3,14 +3,14 @@ import { estimateParts, estimateRough, estimateThinking } from "../../context/it
 import { mediaOf } from "../../context/media";
 import { estimateTokens } from "../../context/tokens";
 import type { TurnId } from "../../domain/ids";
-import type { ItemDraft, ItemKind, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
+import type { ItemKind, NewItem, Part, TextRef, ToolDefinition, ToolRef, ToolResultPart } from "../../domain/message";
 import type { Ids } from "../ports";
 import type { BodyText } from "../session-ports";
 
 const utf8 = new TextEncoder();
 
-export interface DraftedItem {
-  readonly draft: ItemDraft;
+export interface BuiltItem {
+  readonly draft: NewItem;
   readonly body: BodyText;
 }
 
@@ -25,13 +25,13 @@ interface ItemInput {
 }
 
 /** An item and its body, under one id. */
-export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
+export function buildItem(input: ItemInput, ids: Ids): BuiltItem {
   const id = ids.newId("msg");
   const text = JSON.stringify(input.parts);
   const { kind, turn, at, tool, model } = input;
   const isSigned = model !== undefined && input.parts.some((part) => "provider_metadata" in part);
   const attached = mediaOf(input.parts);
-  const draft: ItemDraft = {
+  const draft: NewItem = {
     id,
     kind,
     turn,
@@ -47,7 +47,7 @@ export function draftItem(input: ItemInput, ids: Ids): DraftedItem {
 }
 
 /** The result of a call, ready to be recorded. */
-export function draftToolResult(
+export function buildToolResult(
   {
     call,
     output,
@@ -57,21 +57,21 @@ export function draftToolResult(
   }: { readonly call: Pick<ToolRef, "call_id" | "name">; readonly output: string } & Pick<ToolResultPart, "is_error"> &
     Pick<ItemInput, "turn" | "at">,
   ids: Ids,
-): DraftedItem {
+): BuiltItem {
   const part = { type: "tool_result", call_id: call.call_id, name: call.name, output, is_error } as const;
-  return draftItem({ kind: "tool_result", parts: [part], turn, at }, ids);
+  return buildItem({ kind: "tool_result", parts: [part], turn, at }, ids);
 }
 
 /** A text and the reference to it that events carry. A null text gives a null reference. */
-export function draftText(text: string | null, ids: Ids): { readonly ref: TextRef | null; readonly bodies: BodyText[] } {
+export function buildTextBody(text: string | null, ids: Ids): { readonly ref: TextRef | null; readonly bodies: BodyText[] } {
   if (text === null) return { ref: null, bodies: [] };
   const body = ids.newId("bod");
   return { ref: { body, bytes: utf8.encode(text).byteLength, tokens: estimateTokens(text) }, bodies: [{ id: body, text }] };
 }
 
 /** Tool definitions as they are stored, including who runs them. Their token count covers only what the model reads. */
-export function draftTools(tools: readonly ToolDefinition[] | null, ids: Ids): ReturnType<typeof draftText> {
-  const drafted = draftText(tools && JSON.stringify(tools), ids);
+export function buildToolsBody(tools: readonly ToolDefinition[] | null, ids: Ids): ReturnType<typeof buildTextBody> {
+  const drafted = buildTextBody(tools && JSON.stringify(tools), ids);
   if (!tools || !drafted.ref) return drafted;
   const told = tools.map(({ name, description, parameters }) => ({ name, ...(description !== undefined && { description }), parameters }));
   return { ...drafted, ref: { ...drafted.ref, tokens: estimateTokens(JSON.stringify(told)) } };

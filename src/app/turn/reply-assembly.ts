@@ -1,6 +1,6 @@
 /** Collects one streamed reply: blocks of text and thinking with the provider's metadata, and tool calls, in their order. */
 import type { Part, ProviderMetadata, ToolCallPart } from "../../domain/message";
-import type { SpokenPiece } from "../ports";
+import type { BlockDelta } from "../ports";
 
 interface Block {
   readonly type: "text" | "reasoning";
@@ -10,18 +10,18 @@ interface Block {
 }
 
 /** A call with the thinking between it and the call before it. */
-interface SpokenCall {
+interface CallWithThinking {
   readonly call: ToolCallPart;
   readonly thinking: readonly Part[];
 }
 
-export class Spoken {
+export class ReplyAssembly {
   readonly #blocks: Block[] = [];
   /** Each call with the number of blocks before it. */
   readonly #calls: { readonly call: ToolCallPart; readonly after: number }[] = [];
   #units = 0;
 
-  add(type: Block["type"], { text, block, provider_metadata }: SpokenPiece): void {
+  add(type: Block["type"], { text, block, provider_metadata }: BlockDelta): void {
     const open = this.#blocks.at(-1);
     const goesOn = open?.type === type && open.block === block && this.#calls.at(-1)?.after !== this.#blocks.length;
     const into: Block = goesOn ? open : { type, block, text: "", metadata: null };
@@ -57,7 +57,7 @@ export class Spoken {
   }
 
   /** The complete reply: its words, and its calls with the thinking right before each. Thinking and its call must stay together. */
-  get whole(): { readonly words: readonly Part[]; readonly calls: readonly SpokenCall[] } {
+  get whole(): { readonly words: readonly Part[]; readonly calls: readonly CallWithThinking[] } {
     const first = this.#calls[0]?.after ?? this.#blocks.length;
     const last = this.#calls.at(-1)?.after ?? this.#blocks.length;
     const isWithCall = (index: number): boolean => index >= first && index < last && this.#blocks[index]?.type === "reasoning";

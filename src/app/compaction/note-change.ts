@@ -1,13 +1,13 @@
 /**
  * Builds the change that puts a mechanical note in a summary's place: when no summary was available, or when the policy wants only a note.
  */
-import { type DraftInput, draftFromSummary } from "../../context/epoch-draft";
+import { buildChangeFromSummary, type EpochChangeInput } from "../../context/epoch-change";
 import { fallbackNote, type NotePlan } from "../../context/fallback-note";
-import { type FileOps, fileOpsIn, fileOpsOf, NO_FILES, type TouchOf, touchOf } from "../../context/file-ops";
+import { collectFileOps, type FileOps, fileOpsIn, NO_FILES, type TouchOf, touchOf } from "../../context/file-ops";
 import type { Rung } from "../../context/plan";
-import { policyOf } from "../../context/policy-choice";
+import { toPolicy } from "../../context/policy-choice";
 import { estimateTokens } from "../../context/tokens";
-import type { EpochDraft } from "../../domain/commands";
+import type { EpochChange } from "../../domain/commands";
 import type { SummaryPlan } from "../../domain/compaction-events";
 import type { ItemMeta, ToolCallPart } from "../../domain/message";
 import type { SessionState } from "../../domain/state";
@@ -15,27 +15,27 @@ import { unreadRuns } from "../../domain/view";
 import type { ModelSpec } from "../ports";
 import type { BodyText, SessionContent } from "../session-ports";
 import type { CompactionPorts } from "./plan-session";
-import { capOf } from "./summarizers";
+import { toModelSummaryCap } from "./summarizers";
 
 interface NoteDraft {
-  readonly change: EpochDraft;
+  readonly change: EpochChange;
   readonly bodies: readonly BodyText[];
 }
 
 /** The context in which a note is drafted. */
 export interface Noting {
   readonly spec: ModelSpec;
-  readonly input: DraftInput;
+  readonly input: EpochChangeInput;
   /** The rungs that the same change applies. */
   readonly also: readonly Rung[];
 }
 
-export function draftNote(note: NotePlan, { spec, input, also }: Noting, { writer, ids, content }: CompactionPorts): NoteDraft {
+export function buildNoteChange(note: NotePlan, { spec, input, also }: Noting, { writer, ids, content }: CompactionPorts): NoteDraft {
   const { state } = writer;
-  const text = fallbackNote(note, filesOf(note.plan, state, content), capOf(spec, policyOf(state.settings.policy)));
+  const text = fallbackNote(note, collectTouchedFiles(note.plan, state, content), toModelSummaryCap(spec, toPolicy(state.settings.policy)));
   const overlay = ids.newId("ovl");
   const summary = { text, tokens: estimateTokens(text) };
-  const change = draftFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also }, input);
+  const change = buildChangeFromSummary({ summary, plan: { ...note.plan, mode: null }, overlay, also }, input);
   return { change, bodies: [{ id: overlay, text }] };
 }
 
@@ -44,11 +44,11 @@ const MOST_ITEMS = 4_096;
 /** The most bytes of calls to read. A call that writes a file has the whole file in its arguments. */
 const MOST_BYTES = 4_000_000;
 
-export function filesOf(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
+export function collectTouchedFiles(plan: SummaryPlan, state: SessionState, content: SessionContent): FileOps {
   const replaced = state.view.overlays.filter((overlay) => overlay.kind === "summary" && plan.replaces.includes(overlay.id));
   const before = replaced.reduce((files, overlay) => merged(files, fileOpsIn(content.readText(overlay.id) ?? "")), NO_FILES);
   const touch = touchOf(content.readTools());
-  return fileOpsOf(newCalls(plan, { state, touch }, content), before, touch);
+  return collectFileOps(newCalls(plan, { state, touch }, content), before, touch);
 }
 
 const merged = (left: FileOps, right: FileOps): FileOps => ({

@@ -1,25 +1,25 @@
 /** Carries out a plan on a played session. Leases and commits are real; of a summary only the length is. */
-import { draftFromRungs, draftFromSummary } from "../context/epoch-draft";
+import { buildChangeFromRungs, buildChangeFromSummary } from "../context/epoch-change";
 import { planChosenNote } from "../context/fallback-note";
 import type { CompactPlan, SummarizeRung } from "../context/plan";
-import { type Carried, WITHOUT_MODEL } from "./carried";
-import { besideSummary, changeBy, commit, draftInputOf, lease, planOf, type Work } from "./leased";
+import { besideSummary, changeBy, commit, lease, toLeasedPlan, toReplayChangeInput, type Work } from "./leased";
+import { type PlanResult, WITHOUT_MODEL } from "./plan-result";
 import type { Summariser } from "./summariser";
 import { SummaryAttempts } from "./summary-attempts";
 import { partsOf, type SummaryPorts, summarySource, transcriptCost } from "./summary-cost";
 
-interface Workshop extends SummaryPorts {
+interface PlanRunPorts extends SummaryPorts {
   /** Null when every summary has its expected length and none fails. */
   readonly summariser: Summariser | null;
 }
 
-export function carryOut(plan: CompactPlan, { summariser, ...ports }: Workshop): Carried {
+export function runPlan(plan: CompactPlan, { summariser, ...ports }: PlanRunPorts): PlanResult {
   const { session } = ports;
   const { trigger } = plan;
   const compaction = session.newId("cmp");
   const rung = plan.rungs.find((step) => step.rung === "summarize");
   if (!rung) {
-    const change = draftFromRungs(plan.rungs, { ...draftInputOf({ plan, ports }), summarizer: null });
+    const change = buildChangeFromRungs(plan.rungs, { ...toReplayChangeInput({ plan, ports }), summarizer: null });
     session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger, change });
     return { ...WITHOUT_MODEL, change: plan.rungs.some((step) => step.rung === "drop") ? "drop" : "other" };
   }
@@ -32,19 +32,19 @@ export function carryOut(plan: CompactPlan, { summariser, ...ports }: Workshop):
 /** Estimated tokens of a note: its counts and a few files. */
 const NOTE_TOKENS = 80;
 
-function takeNote(rung: SummarizeRung, work: Work): Carried {
+function takeNote(rung: SummarizeRung, work: Work): PlanResult {
   const { plan, compaction, ports } = work;
   const { session } = ports;
   const overlay = session.newId("ovl");
-  const note = planChosenNote(planOf(rung), session.state);
+  const note = planChosenNote(toLeasedPlan(rung), session.state);
   const summary = session.keepSummary(overlay, { tokens: NOTE_TOKENS, range: rung.range });
   const drafted = { summary, plan: { ...note.plan, mode: null }, overlay, also: besideSummary(plan) };
-  const change = draftFromSummary(drafted, { ...draftInputOf(work), summarizer: null });
+  const change = buildChangeFromSummary(drafted, { ...toReplayChangeInput(work), summarizer: null });
   session.execute({ at: session.now, type: "ChangeEpoch", compaction, trigger: plan.trigger, change });
   return { ...WITHOUT_MODEL, change: "summary" };
 }
 
-function summariseIdeally(rung: SummarizeRung, work: Work): Carried {
+function summariseIdeally(rung: SummarizeRung, work: Work): PlanResult {
   const { session, readPrefix } = work.ports;
   const leased = lease(rung, work);
   const source = summarySource(rung, work.ports);

@@ -1,7 +1,7 @@
 /** Fair sharing: an entry that needs less than an even share gets what it needs, and the others share the rest. */
 
 /** The maximum size per entry, so that `sizes` cut to it sum up to `most`. Infinity when all of them fit. */
-export function levelOf(sizes: readonly number[], most: number): number {
+export function toEvenCap(sizes: readonly number[], most: number): number {
   const inOrder = [...sizes].sort((a, b) => a - b);
   let left = most;
   for (const [index, size] of inOrder.entries()) {

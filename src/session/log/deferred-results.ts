@@ -1,10 +1,10 @@
 /** Keeps a summariser's outcome durably while a turn runs, until it may take effect. */
-import type { Settled } from "../../app/session-api";
+import type { CompactionResult } from "../../app/session-api";
 import type { CompactionId } from "../../domain/ids";
 import type { Sql } from "./sql";
 
 /** The column `place`: which part of a fold the outcome is, and where the part ended. */
-type Place = Pick<Settled, "part" | "next">;
+type Place = Pick<CompactionResult, "part" | "next">;
 /** The place of a row from a build that held back complete summaries only. */
 const WHOLE: Place = { part: 0, next: null };
 
@@ -15,24 +15,24 @@ type Row = {
   readonly place: string | null;
 };
 
-export function holdOutcome(sql: Sql, { compaction, token, outcome, part, next }: Settled): void {
+export function deferResult(sql: Sql, { compaction, token, outcome, part, next }: CompactionResult): void {
   const query =
     "INSERT INTO pending_outcomes (compaction, token, outcome, place) VALUES (?, ?, ?, ?) ON CONFLICT (compaction) DO UPDATE SET token = excluded.token, outcome = excluded.outcome, place = excluded.place";
   const place: Place = { part, next };
   sql.all(query, compaction, token, JSON.stringify(outcome), JSON.stringify(place));
 }
 
-export const isHeld = (sql: Sql, compaction: CompactionId): boolean =>
+export const hasDeferredResult = (sql: Sql, compaction: CompactionId): boolean =>
   sql.all("SELECT 1 AS one FROM pending_outcomes WHERE compaction = ?", compaction).length > 0;
 
 /** Returns the outcomes that match, and deletes them. */
-export function takeOutcomes(sql: Sql, isWanted: (held: Settled) => boolean): Settled[] {
+export function takeDeferredResults(sql: Sql, isWanted: (held: CompactionResult) => boolean): CompactionResult[] {
   const wanted = sql.all<Row>("SELECT compaction, token, outcome, place FROM pending_outcomes").map(readRow).filter(isWanted);
   for (const { compaction } of wanted) sql.all("DELETE FROM pending_outcomes WHERE compaction = ?", compaction);
   return wanted;
 }
 
-function readRow({ compaction, token, outcome, place }: Row): Settled {
+function readRow({ compaction, token, outcome, place }: Row): CompactionResult {
   const { part, next } = place === null ? WHOLE : (JSON.parse(place) as Place);
-  return { compaction, token, outcome: JSON.parse(outcome) as Settled["outcome"], part, next };
+  return { compaction, token, outcome: JSON.parse(outcome) as CompactionResult["outcome"], part, next };
 }

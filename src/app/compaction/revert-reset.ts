@@ -1,13 +1,13 @@
 /** Reverts a compaction, and resets the summaries: changes of the view by a person, between two turns. Synchronous. */
-import { assumeWindow, limitOf } from "../../context/budget";
-import { draftByHand, fitsAfter } from "../../context/epoch-draft";
-import { policyOf } from "../../context/policy-choice";
-import { MAX_RESTORED_UNITS, resetOp, revertOp, type ViewBefore } from "../../context/take-back";
+import { assumeWindow, toRequestLimit } from "../../context/budget";
+import { buildManualChange, fitsAfter } from "../../context/epoch-change";
+import { toPolicy } from "../../context/policy-choice";
+import { buildResetOp, buildRevertOp, MAX_RESTORED_UNITS, type ViewBefore } from "../../context/revert-reset";
 import type { CompactionId } from "../../domain/ids";
 import type { ItemMeta } from "../../domain/message";
 import { err, ok } from "../../lib/result";
 import type { ModelSpec } from "../ports";
-import { draftInput, limitsOf } from "../request/build-request";
+import { toChangeInput, toModelLimits } from "../request/build-request";
 import type { Outcome } from "../session-api";
 import type { CompactionPorts } from "./plan-session";
 
@@ -38,13 +38,13 @@ export function revertCompaction(
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
   const before = past.viewBefore(reverts);
   if (!before) return err({ code: "compaction_not_found", compaction: reverts });
-  const op = revertOp(reverts, before, past.itemsAt(before.shown));
+  const op = buildRevertOp(reverts, before, past.itemsAt(before.shown));
   if (JSON.stringify(op.items).length > MAX_RESTORED_UNITS) return err({ code: "too_many_items", items: op.items.length });
-  const limits = assumeWindow(limitsOf(spec), policyOf(state.settings.policy));
+  const limits = assumeWindow(toModelLimits(spec), toPolicy(state.settings.policy));
   const { fits, tokens } = fitsAfter(state, [op], limits);
-  if (!fits) return err({ code: "would_not_fit", tokens, limit: limitOf(limits) ?? tokens });
+  if (!fits) return err({ code: "would_not_fit", tokens, limit: toRequestLimit(limits) ?? tokens });
   const compaction = ids.newId("cmp");
-  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
+  const change = buildManualChange([op], toChangeInput({ limits: toModelLimits(spec), trigger: "manual" }, ports));
   const changed = writer.execute({ type: "RevertCompaction", at: clock(), compaction, reverts, change });
   return changed.ok ? ok(compaction) : err(changed.error);
 }
@@ -55,10 +55,10 @@ export function resetSummary(spec: ModelSpec, ports: Ports & { readonly past: Pa
   const { state } = writer;
   if (!state.view.overlays.some((overlay) => overlay.kind === "summary")) return ok(null);
   if (state.turn) return err({ code: "turn_running", turn: state.turn.id });
-  const policy = policyOf(state.settings.policy);
-  const op = resetOp({ state, limits: limitsOf(spec), policy, history: past.history(), newOverlay: () => ids.newId("ovl") });
+  const policy = toPolicy(state.settings.policy);
+  const op = buildResetOp({ state, limits: toModelLimits(spec), policy, history: past.history(), newOverlay: () => ids.newId("ovl") });
   const compaction = ids.newId("cmp");
-  const change = draftByHand([op], draftInput({ limits: limitsOf(spec), trigger: "manual" }, ports));
+  const change = buildManualChange([op], toChangeInput({ limits: toModelLimits(spec), trigger: "manual" }, ports));
   const changed = writer.execute({ type: "ResetSummary", at: clock(), compaction, change });
   return changed.ok ? ok(compaction) : err(changed.error);
 }
