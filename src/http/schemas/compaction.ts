@@ -112,7 +112,7 @@ export const compactionFailure = z.enum([
 const draftView = documents<DraftView>()(
   z.object({
     edits: z.int().openapi({ description: "How often it was edited: the next edit names it" }),
-    edited_by: id("key").nullable().openapi({ description: "The key of who edited it last; null: nobody did" }),
+    edited_by: id("key").nullable().openapi({ description: "The key that edited it last. Null: it was not edited" }),
     edited_at: time.nullable(),
   }),
 );

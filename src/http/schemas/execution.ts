@@ -25,11 +25,11 @@ const fields = {
   runs: z.enum(["client", "server"]).openapi({ description: "Who runs it" }),
   status: z.enum(EXECUTION_STATUSES).openapi({
     description:
-      "unknown: it was begun, or imported without a result, and nobody saw its end; cancelled: its turn ended before it was begun, or answered",
+      "unknown: it was begun, or imported without a result, and its end was not recorded; cancelled: its turn ended before it was begun, or answered",
   }),
-  success: z.boolean().nullable().openapi({ description: "Null: it is not over, or nobody knows" }),
+  success: z.boolean().nullable().openapi({ description: "Null: the execution is not over, or its end is unknown" }),
   exit_code: z.int().nullable().openapi({ description: "Of a process; null: none is known" }),
-  duration_ms: z.int().nullable().openapi({ description: "From its start to its end; null: nobody measured it" }),
+  duration_ms: z.int().nullable().openapi({ description: "From its start to its end. Null: it was not measured" }),
   failure: z
     .enum(TOOL_FAILURES)
     .nullable()
@@ -38,7 +38,7 @@ const fields = {
   arguments: z.string().openapi({ description: "JSON text, as the model wrote it" }),
   created_at: time,
   started_at: time.nullable().openapi({ description: "Null: it was not begun here, or has no effect outside" }),
-  finished_at: time.nullable().openapi({ description: "Null: it is not over, or nobody knows" }),
+  finished_at: time.nullable().openapi({ description: "Null: the execution is not over, or its end is unknown" }),
 };
 
 export const executionView = documents<ExecutionView>()(

@@ -105,7 +105,7 @@ export const modelView = documents<ModelView>()(
       suggestions: z
         .array(suggestionView)
         .readonly()
-        .openapi({ description: "Limits that the provider named and nobody adopted; PUT the model with one to adopt it" }),
+        .openapi({ description: "Limits that the provider named and that were not adopted. PUT the model with a limit to adopt it" }),
     })
     .openapi("Model"),
 );

@@ -72,7 +72,10 @@ export const turnView = documents<TurnReport>()(
       model: z
         .string()
         .nullable()
-        .openapi({ description: "Who was asked last: the session's model, or one of its policy's fallback_models; null: nobody yet" }),
+        .openapi({
+          description:
+            "The model that was asked last: the session's model, or one of its policy's fallback_models. Null: no model was asked yet",
+        }),
       usage: usageView.nullable(),
       cost: dollars.openapi({ description: "US dollars of its calls; null: unknown of one of them" }),
       context_window: z.int().nullable(),
