@@ -69,13 +69,10 @@ export const turnView = documents<TurnReport>()(
         .boolean()
         .openapi({ description: "Older ones are left out of items, for their number or their size; the list of messages has them" }),
       open_calls: z.array(toolCallView).readonly(),
-      model: z
-        .string()
-        .nullable()
-        .openapi({
-          description:
-            "The model that was asked last: the session's model, or one of its policy's fallback_models. Null: no model was asked yet",
-        }),
+      model: z.string().nullable().openapi({
+        description:
+          "The model that was asked last: the session's model, or one of its policy's fallback_models. Null: no model was asked yet",
+      }),
       usage: usageView.nullable(),
       cost: dollars.openapi({ description: "US dollars of its calls; null: unknown of one of them" }),
       context_window: z.int().nullable(),
