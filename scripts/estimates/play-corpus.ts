@@ -1,9 +1,10 @@
 /** One conversation, call by call, through the real commands, events and state; the provider counts every request with a true tokenizer. */
-import { measureNext, rawViewTokens, toUpperBound } from "../../src/context/budget";
+import { measureNext, toUpperBound } from "../../src/context/budget";
 import { toPolicy } from "../../src/context/policy-choice";
 import { DEFAULT_POLICY } from "../../src/context/presets";
 import type { ModelCall } from "../../src/domain/commands";
 import type { CallUsage } from "../../src/domain/model-call";
+import { toModelCall } from "../lab/engine/model-calls";
 import { LabSession } from "../lab/engine/session";
 import { LAB_MODEL } from "../lab/engine/setup";
 import { type Caller, type Spoken, StepPlayer } from "../lab/engine/step-player";
@@ -95,19 +96,7 @@ class CountedCalls implements Caller {
   }
 
   #callOf(usage: CallUsage | null): ModelCall {
-    const { state } = this.#session;
-    return {
-      turn: state.turn?.id ?? null,
-      purpose: "turn",
-      model: LAB_MODEL,
-      epoch: state.view.epoch,
-      up_to: state.next_position - 1,
-      usage,
-      estimate: rawViewTokens(state),
-      request_digest: null,
-      outcome: "stop",
-      ms: 0,
-      lease: null,
-    };
+    const call = toModelCall(this.#session.state, { usage, rent: 0 });
+    return { ...call, outcome: "stop" };
   }
 }

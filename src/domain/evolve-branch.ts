@@ -55,7 +55,7 @@ export function applyRedaction(state: SessionState, { item, position, texts, tok
   );
 }
 
-/** An item as it weighs once its content is gone. A cleared result shows what it showed before. */
+/** Gives the redacted item the weight of its placeholder. A cleared result keeps its own placeholder, and that weight. */
 function weighRedacted(
   { items, reduced }: View,
   { position, tokens }: Pick<ItemMeta, "position" | "tokens">,
@@ -66,7 +66,7 @@ function weighRedacted(
   };
 }
 
-/** What is left of an item whose content is gone: its place, and what stands there. */
+/** The item without what described its content. `tokens`: raw weight of the placeholder. */
 export function redactedItem({ media: _, attached: __, signed: ___, ...item }: ItemMeta, tokens: number): ItemMeta {
   return { ...item, tokens, rough: tokens };
 }

@@ -22,7 +22,7 @@ const PAGE = 64;
 
 const REDACTED = "[redacted]";
 
-/** Raw weight of what stands in the place of a redacted item. */
+/** Raw weight of the placeholder of a redacted item. */
 export const redactedTokens = (item: ItemMeta): number => estimateParts(redactedParts(item));
 
 /** The placeholder of a redacted item. Calls and results keep their place, because a request without them would not be well-formed. */

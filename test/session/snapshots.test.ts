@@ -5,9 +5,9 @@ import type { Command } from "../../src/domain/commands";
 import type { SqlRow, SqlValue } from "../../src/lib/sql-row";
 import { loadState, SNAPSHOT_EVERY_EVENTS } from "../../src/session/log/snapshots";
 import type { Sql } from "../../src/session/log/sql";
-import { SessionStore } from "../../src/session/log/store";
 import { RECEIPT } from "../read-model/builders";
-import { draft, id, SESSION, settings, TENANT } from "../support/builders";
+import { id, SESSION, settings, TENANT } from "../support/builders";
+import { append, storeOf } from "../support/event-log-contract";
 import { CALLER, Life, settle } from "./life";
 
 const snapshots = (life: Life) => life.sql.all("SELECT DISTINCT seq FROM snapshots");
@@ -43,19 +43,6 @@ function counting(): { readonly sql: Sql; readonly written: Map<string, number>;
 
 const opening = (change: Partial<ReturnType<typeof settings>> = {}): Command =>
   ({ type: "OpenSession", at: 1, tenant: TENANT, session: SESSION, settings: settings(change) }) as const;
-
-const append = (n: number): Command => ({
-  type: "SubmitMessage",
-  at: 10 + n,
-  message: { item: draft(n), turn: null, rest: [], tools: null },
-  onBusy: "queue",
-  incarnation: "life-1",
-  queueLimit: 32,
-  partial: null,
-  call: null,
-});
-
-const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
 
 function importInto(sql: Sql, messages: number, first = 1, open = opening()): void {
   const store = storeOf(sql);

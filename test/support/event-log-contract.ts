@@ -24,7 +24,7 @@ export type WithSql = (work: (sql: Sql) => void | Promise<void>) => Promise<void
 const open: Command = { type: "OpenSession", at: 1, tenant: TENANT, session: SESSION, settings: settings() };
 
 /** A message that is only appended. */
-const append = (n: number): Command => ({
+export const append = (n: number): Command => ({
   type: "SubmitMessage",
   at: 10 + n,
   message: { item: draft(n), turn: null, rest: [], tools: null },
@@ -38,7 +38,8 @@ const ask = (n: number): Command =>
   ({ ...append(n), message: { item: draft(n, { turn: turnId(n) }), turn: turnId(n), rest: [], tools: null } }) as Command;
 const body = (n: number, text = `text ${n}`) => ({ id: itemId(n), text });
 
-const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
+/** A store whose session needs no jobs. */
+export const storeOf = (sql: Sql): SessionStore => new SessionStore(sql, { onAppend: () => {}, onCommit: () => {} });
 
 function opened(sql: Sql): SessionStore {
   const store = storeOf(sql);

@@ -69,14 +69,10 @@ export function readItems(
   return sql.all<{ meta: string }>(query, range.from, range.to, range.limit).map(({ meta }) => parseItem(meta));
 }
 
-/**
- * Items at these positions, in order. It is one statement, however scattered they are: a policy may keep single
- * messages all along the conversation. CROSS JOIN makes SQLite go range by range, and not through the whole record for
- * each range.
- */
+/** Items at these positions, in order. */
 export const readRanges = (sql: Sql, ranges: readonly CoveredRange[]): ItemMeta[] => rowsOf(sql, ranges).map(parseItem);
 
-/** As a state had them in which only `redacted` were redacted: items weigh what they were recorded with until they are. */
+/** Items at these positions as an earlier state had them. An item that is not among `redacted` has the weight that it was recorded with. */
 export const readRangesAsOf = (sql: Sql, ranges: readonly CoveredRange[], redacted: readonly ItemId[]): ItemMeta[] => {
   const gone = new Set(redacted);
   return rowsOf(sql, ranges).map((meta) => {
@@ -85,6 +81,10 @@ export const readRangesAsOf = (sql: Sql, ranges: readonly CoveredRange[], redact
   });
 };
 
+/**
+ * One statement, however scattered the ranges are: a policy may keep single messages all along the conversation. CROSS JOIN
+ * makes SQLite go range by range, and not through the whole record for each range.
+ */
 function rowsOf(sql: Sql, ranges: readonly CoveredRange[]): string[] {
   const query = `SELECT meta FROM json_each(?) AS shown CROSS JOIN items
     ON position BETWEEN json_extract(shown.value, '$.from') AND json_extract(shown.value, '$.to') ORDER BY position`;
@@ -106,7 +106,7 @@ export function newestItems(sql: Sql, limit: number): ItemMeta[] {
   return readItems(sql, { from: 1, to: ALL_POSITIONS, limit, order: "desc" });
 }
 
-/** An item as it is now. `recorded`: as it was before it was redacted; absent: it was not, or by an older build. */
+/** An item as it is now. `recorded`: the item before it was redacted. Absent when it was not redacted, or by an older build. */
 type ItemRow = ItemMeta & { readonly recorded?: ItemMeta };
 
 export function parseItem(meta: string): ItemMeta {
@@ -120,7 +120,7 @@ function writeItem(sql: Sql, item: ItemMeta): void {
   sql.all("INSERT INTO items (position, meta) VALUES (?, ?)", item.position, JSON.stringify(item));
 }
 
-/** The item weighs what stands in its place, wherever it is read back from. */
+/** Gives a redacted item the weight of its placeholder, wherever it is read back. Keeps the recorded item for past states. */
 function weighRedacted(sql: Sql, { position, tokens }: Extract<StoredEvent, { type: "MessageRedacted" }>): void {
   const row = sql.all<{ meta: string }>("SELECT meta FROM items WHERE position = ?", position)[0];
   if (!row || tokens === undefined) return;
