@@ -21,7 +21,10 @@ export const turnHeaders = idempotencyHeaders.extend({
 });
 
 export const turnResponses = {
-  200: jsonOrEvents("The turn once it has ended or waits for tools; or, with Accept: text/event-stream, as it is spoken", turnView),
+  200: jsonOrEvents(
+    "The turn, once it has ended or waits for tools. With Accept: text/event-stream: its frames as they are produced",
+    turnView,
+  ),
   202: json("Accepted (Prefer: respond-async)", acceptedView),
 };
 
