@@ -8,7 +8,7 @@ import { id, time } from "./ids";
 import { modelName } from "./model";
 import { policyChoiceInput, policyChoiceView, policyView } from "./policy";
 
-/** Maximum number of messages that one evaluation plays (docs/policy.md says how long that takes). */
+/** Maximum number of messages that one evaluation plays (docs/policies.md says how long that takes). */
 const MAX_MESSAGES = 10_000;
 
 export const evaluationInput = z
