@@ -1,7 +1,7 @@
 /** Accepts messages and tool results, and lists the conversation as people read it. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -71,7 +71,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toSubmitInput(body, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);
