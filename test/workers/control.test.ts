@@ -2,8 +2,9 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { CompactionView } from "../../src/app/control-views";
-import type { ContextReport, Page, SessionDescription } from "../../src/app/session-views";
+import type { ContextReport, SessionDescription } from "../../src/app/session-views";
 import type { Plan } from "../../src/context/plan";
+import type { Page } from "../../src/contract/page";
 import { deliver, holdQueue, words } from "./conversation";
 import { bodyOf, type Chat, migrate, newChat, newTenant, request } from "./support";
 

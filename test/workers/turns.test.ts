@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Accepted, TurnReport } from "../../src/app/session-views";
+import type { TurnReport } from "../../src/app/session-views";
+import type { Accepted } from "../../src/contract/item";
 import { spoken, typesOf } from "./frames";
 import { bodyOf, migrate, newChat, textOf, told } from "./support";
 
