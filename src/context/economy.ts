@@ -45,14 +45,14 @@ export const tokensNow = (sizes: ViewSizes): number => sizes.fixed + sizes.chain
 export const tokensAfter = (sizes: ViewSizes): number =>
   sizes.fixed + sizes.offer + (sizes.merge ? 0 : sizes.chain) + sizes.summary + sizes.standing + sizes.tail;
 /** A gain below 0 counts as 0. */
-export const gainOf = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
+export const computeGain = (sizes: ViewSizes): number => Math.max(0, tokensNow(sizes) - tokensAfter(sizes));
 
 /**
  * What one more call pays to re-read tokens that a compaction would have removed. `free`: the number of newest tokens
  * that are worth re-reading, so that those of them that lie before the cut cost no rent.
  */
 export const toCacheReadCost = (sizes: ViewSizes, prices: Prices, free: number): number =>
-  prices.cached * Math.max(0, gainOf(sizes) - Math.max(0, free - sizes.tail));
+  prices.cached * Math.max(0, computeGain(sizes) - Math.max(0, free - sizes.tail));
 
 export interface PricedMode {
   readonly mode: SummaryMode;

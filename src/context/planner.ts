@@ -19,11 +19,11 @@ import {
 } from "./budget";
 import { isForced, keptTokens } from "./cut";
 import { dropRungs } from "./drop";
-import { gainOf, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
+import { computeGain, toCacheReadCost, tokensNow, UNKNOWN_PRICES } from "./economy";
 import { fitReport } from "./guard";
 import { gainFrom, type LadderStart, planRungs, planRungsWithoutModel } from "./ladder";
 import type { NoPlanReason, Plan, PlanInput, Rung } from "./plan";
-import { economyOf } from "./plan-economy";
+import { buildPlanEconomy } from "./plan-economy";
 import { planRebuild } from "./plan-rebuild";
 import type { Policy } from "./policy";
 import { keptPositions, type Proposal, propose } from "./proposal";
@@ -80,7 +80,7 @@ function planSoft(input: PlanInput, next: Measure): Plan {
 function isCacheReadCostDue({ state, limits, policy }: PlanInput, { sizes, priced, warm }: Proposal): boolean {
   const { rent_factor, min_gain_ratio } = policy.trigger;
   if (rent_factor === null) return false;
-  const gain = gainOf(sizes);
+  const gain = computeGain(sizes);
   if (gain < min_gain_ratio * tokensNow(sizes)) return false;
   const prices = limits.prices ?? UNKNOWN_PRICES;
   const credit = warm ? 0 : prices.cache_write * gain;
@@ -116,7 +116,7 @@ function toPlan(input: PlanInput, { proposal, next, trigger, over }: Decided): P
   const gain = gainFrom(rungs, input);
   // The compaction would make `memory_query` available, whose definition would weigh more than what leaves.
   if (gain < 0) return { kind: "none", reason: "nothing_older", next };
-  const economy = economyOf(input, { proposal, next, gain, rungs });
+  const economy = buildPlanEconomy(input, { proposal, next, gain, rungs });
   const expected = measureWithout(next, gain);
   return { kind: "compact", trigger, base_epoch: state.view.epoch, next, expected, rungs, fallback, economy, breaker_open };
 }

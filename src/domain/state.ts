@@ -59,7 +59,7 @@ export interface OpenTurn {
 /** What the model reads: overlays in place of older items, then items verbatim, in order of position. */
 export interface View {
   readonly epoch: number;
-  /** Ordered by where each overlay ends, a nested one before the one around it (`viewOf`). The last summary is the newest. */
+  /** Ordered by where each overlay ends, a nested one before the one around it. The last summary is the newest. */
   readonly overlays: readonly Overlay[];
   readonly items: readonly ItemMeta[];
   /** Items that the view shows shortened or replaced, in order of position. */

@@ -15,7 +15,7 @@ import type { SessionState } from "../domain/state";
 import { CallSums } from "./call-sums";
 import type { PolicyRun } from "./evaluation";
 import { onOwnLine } from "./log-branches";
-import { type CallEvent, countOf, isAnswered } from "./log-call";
+import { type CallEvent, countCallTokens, isAnswered } from "./log-call";
 import type { LogRecord } from "./log-record";
 import { LogSession } from "./log-session";
 import { verbatimShare } from "./measures";
@@ -130,7 +130,7 @@ export class LogRun {
     if (!this.#room.prepare()) this.#refused += 1;
     const { state } = session;
     const raw = rawViewTokens(state);
-    const { perToken, estimate, output } = countOf(event);
+    const { perToken, estimate, output } = countCallTokens(event);
     const scale = perToken ?? session.perToken;
     const request = session.request();
     const input = Math.round(raw * scale);

@@ -10,7 +10,7 @@ import { attempt, changeSettings, compact, look, pin, startOver, takeBack } from
 import { type Send, toSaid } from "./send";
 import { TOOLS } from "./sim-tools";
 import { drawText } from "./texts";
-import { CALLER, digestOf, type World } from "./world";
+import { CALLER, digestText, type World } from "./world";
 
 const ENDS = ["completed", "failed", "stopped", "interrupted", "awaiting_tools"];
 
@@ -231,7 +231,7 @@ export class Users {
   }
 
   async #deliver(send: Send, key: string): Promise<void> {
-    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestOf(send.text) } };
+    const input = { ...toSaid(send), run: send.run, onBusy: send.onBusy, tools: null, idempotency: { key, digest: digestText(send.text) } };
     let attempts = 0;
     const submit = () => {
       attempts++;

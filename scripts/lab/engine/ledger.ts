@@ -8,7 +8,7 @@ import { costOfReading, NO_TOKENS, PRICES, plus, relativeCost, type TokenCounts 
 import { findRepeatedIdentifiers, identifiersIn, type RepeatedIdentifiers } from "../../../src/evaluate/identifiers";
 import { verbatimShare } from "../../../src/evaluate/measures";
 import type { PlanResult } from "../../../src/evaluate/plan-result";
-import { type Segment, type Segments, tokensOf } from "../../../src/evaluate/segments";
+import { type Segment, type Segments, sumTokens } from "../../../src/evaluate/segments";
 import { memoize } from "../../../src/lib/memoize";
 import type { RecordedItem } from "./session";
 
@@ -113,7 +113,7 @@ export class Ledger {
     this.#lastQuarter += verbatimShare(record, { view, branch: FIRST_BRANCH }, Math.floor(this.#window / WINDOW_SHARE));
     this.#remember(call);
     const before = this.#previous;
-    if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < tokensOf(before.request)) this.#breaks += 1;
+    if (before?.epoch === view.epoch && this.#segments.commonPrefix(before.request, request) < sumTokens(before.request)) this.#breaks += 1;
     if (before && before.epoch !== view.epoch) this.#changed(call);
     this.#previous = { request, epoch: view.epoch };
     if (usage) this.#turnSpent = plus(this.#turnSpent, usage);

@@ -35,7 +35,7 @@ export function toSetup(policyText: string, by: { readonly guard: boolean } & Op
   return { ...USUAL, ...by, name: policyText, policyText, policy: toPolicy(policyText) };
 }
 
-export const limitsOf = (window: number, prices: Prices = PRICES): ModelLimits => ({
+export const toLimits = (window: number, prices: Prices = PRICES): ModelLimits => ({
   model: LAB_MODEL,
   window,
   maxOutput: MAX_OUTPUT,

@@ -7,7 +7,7 @@ import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import type { SessionId } from "../../domain/ids";
 import { answerTurn, turnHeaders, turnResponses } from "../answer-turn";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -148,7 +148,7 @@ function registerMessagesAgain(app: App, deps: HttpDeps): void {
     const { session_id, message_id: message } = c.req.valid("param");
     const body = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = { message, parts: toParts(body.content), tools: tools.value, idempotency };
     const calls = sessionClient(deps, c, session_id);
@@ -193,7 +193,7 @@ function registerFork(app: App, deps: HttpDeps): void {
 async function dropCopy(deps: HttpDeps, c: Context<HttpEnv>, session: SessionId): Promise<void> {
   const begun = await sessionClient(deps, c, session).repeatable((api, caller) => api.describe(caller));
   if (begun.ok) await eraseFor(deps, c, session);
-  else await deps.tenants(principalOf(c).tenant).forgetSession(session);
+  else await deps.tenants(readPrincipal(c).tenant).forgetSession(session);
 }
 
 export function registerBranches(app: App, deps: HttpDeps): void {

@@ -3,8 +3,12 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+<<<<<<< HEAD
 import { id } from "../../contract/ids";
 import { principalOf } from "../auth";
+=======
+import { readPrincipal } from "../auth";
+>>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -63,7 +67,7 @@ const compare = tenantRoute({
 export function registerDrafts(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(edit, async (c) => {
     const { session_id, compaction_id: compaction } = c.req.valid("param");
-    const input = { compaction, ...c.req.valid("json"), by: principalOf(c).key };
+    const input = { compaction, ...c.req.valid("json"), by: readPrincipal(c).key };
     // A repeated request finds its own text already stored.
     const edited = await sessionClient(deps, c, session_id).repeatable((api, caller) => api.editDraft(caller, input));
     return edited.ok ? c.json(edited.value, 200) : sendProblem(c, edited.error);

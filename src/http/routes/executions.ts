@@ -1,9 +1,13 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
+<<<<<<< HEAD
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
 import { principalOf } from "../auth";
+=======
+import { readPrincipal } from "../auth";
+>>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
@@ -38,7 +42,7 @@ const ofSession = tenantRoute({
 export function registerExecutions(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(show, async (c) => {
     const { execution_id: execution } = c.req.valid("param");
-    const input = { tenant: principalOf(c).tenant, execution };
+    const input = { tenant: readPrincipal(c).tenant, execution };
     const reached = await reachReadModel(c, deps, () => deps.executions.readExecution(input));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value ? c.json(reached.value, 200) : sendProblem(c, { code: "execution_not_found", execution });

@@ -4,7 +4,7 @@ import type { McpServer } from "../../app/tool-entry";
 import { listView } from "../../contract/page";
 import { urlFault } from "../../lib/public-address";
 import type { FieldError } from "../answer";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
@@ -75,7 +75,7 @@ const urlFaults = ({ url }: McpServer, deps: HttpDeps): FieldError[] => {
 function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(list, async (c) => {
     const servers = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers(null),
     );
     return servers.ok ? c.json(toWholeList(servers.value.map(toMcpServerView)), 200) : sendProblem(c, servers.error);
@@ -84,7 +84,7 @@ function registerReads(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
   app.openapi(get, async (c) => {
     const { server_name } = c.req.valid("param");
     const found = await callWithRetry(
-      () => deps.tenants(principalOf(c).tenant),
+      () => deps.tenants(readPrincipal(c).tenant),
       (api) => api.listMcpServers([server_name]),
     );
     if (!found.ok) return sendProblem(c, found.error);
@@ -97,7 +97,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   registerReads(app, deps);
 
   app.openapi(put, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const { server_name: name } = c.req.valid("param");
     const server = toMcpServer(c.req.valid("json"));
     const errors = [...faultOfName("server_name", serverName.safeParse(name)), ...urlFaults(server, deps)];
@@ -112,7 +112,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   });
 
   app.openapi(refresh, async (c) => {
-    const { tenant } = principalOf(c);
+    const { tenant } = readPrincipal(c);
     const { server_name: name } = c.req.valid("param");
     const found = await deps.tenants(tenant).listMcpServers([name]);
     if (!found.ok) return sendProblem(c, found.error);
@@ -127,7 +127,7 @@ export function registerMcpServers(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): v
   });
 
   app.openapi(remove, async (c) => {
-    const removed = await deps.tenants(principalOf(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
+    const removed = await deps.tenants(readPrincipal(c).tenant).deleteMcpServer(c.req.valid("param").server_name);
     return removed.ok ? c.body(null, 204) : sendProblem(c, removed.error);
   });
 }

@@ -4,7 +4,7 @@ import { id } from "../../contract/ids";
 import { acceptedView, displayItem } from "../../contract/item";
 import { listView } from "../../contract/page";
 import { answerAppended, answerTurn, turnHeaders, turnResponses } from "../answer-turn";
-import { principalOf } from "../auth";
+import { readPrincipal } from "../auth";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";
@@ -74,7 +74,7 @@ export function registerMessages(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): voi
   app.openapi(submit, async (c) => {
     const body = c.req.valid("json");
     const idempotency = await readIdempotency(c, c.req.valid("header")["Idempotency-Key"]);
-    const tools = await findTools(deps, principalOf(c).tenant, body.tools);
+    const tools = await findTools(deps, readPrincipal(c).tenant, body.tools);
     if (!tools.ok) return sendProblem(c, tools.error);
     const input = toSubmitInput(body, { tools: tools.value, idempotency });
     const calls = sessionClient(deps, c, c.req.valid("param").session_id);

@@ -1,8 +1,12 @@
 /** Shows what model calls used and cost: call by call for one session, and in groups for the tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
+<<<<<<< HEAD
 import { ledgerRow } from "../../contract/model-call";
 import { listView } from "../../contract/page";
 import { principalOf } from "../auth";
+=======
+import { readPrincipal } from "../auth";
+>>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";
@@ -45,7 +49,7 @@ export function registerUsage(app: OpenAPIHono<HttpEnv>, deps: HttpDeps): void {
     const range = toRange(asked, deps.now());
     const detail = `the time from it to \`to\` must not be negative, and at most ${MAX_USAGE_DAYS} days`;
     if (!range) return sendProblem(c, { code: "invalid_request", errors: [{ field: "from", detail }] });
-    const input = { tenant: principalOf(c).tenant, groupBy, ...range, session, model, purpose, limit, after };
+    const input = { tenant: readPrincipal(c).tenant, groupBy, ...range, session, model, purpose, limit, after };
     const reached = await reachReadModel(c, deps, () => deps.usageList.sumUsage(input));
     if (!reached.ok) return sendProblem(c, reached.error);
     return reached.value.ok ? c.json({ ...reached.value.value, ...range }, 200) : sendProblem(c, reached.value.error);

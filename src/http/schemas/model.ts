@@ -110,7 +110,7 @@ export const modelView = documents<ModelView>()(
     .openapi("Model"),
 );
 
-function warningsOf({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
+function listWarnings({ context_window, figures, credential_missing, key_missing }: ModelEntry): string[] {
   const warnings = [
     context_window === null && UNKNOWN_WINDOW,
     figures.max_output === "unknown" && UNKNOWN_OUTPUT,
@@ -136,7 +136,7 @@ export function toModelView(model: ModelEntry): ModelView {
     credential: model.credential ?? null,
     source,
     sources: figures,
-    warnings: warningsOf(model),
+    warnings: listWarnings(model),
     suggestions,
   };
 }

@@ -15,15 +15,15 @@ export const toolName = z.string().regex(TOOL_NAME, "1 to 64 letters, digits, _ 
 export const toolDescription = z.string().max(MAX_DESCRIPTION);
 
 /**
- * `faultOf` makes further checks of the schema. Whether a client's tool has a good schema is left to the client, which
+ * `findFault` makes further checks of the schema. Whether a client's tool has a good schema is left to the client, which
  * judges the arguments itself; the bounds hold for every tool.
  */
-export const parametersWith = (faultOf: (schema: Readonly<Record<string, unknown>>) => string | null) =>
+export const parametersWith = (findFault: (schema: Readonly<Record<string, unknown>>) => string | null) =>
   z
     .record(z.string(), z.unknown())
     .refine(({ type = "object" }) => type === "object", { path: ["type"], message: "must be object" })
     .superRefine((schema, context) => {
-      const message = faultOf(schema);
+      const message = findFault(schema);
       if (message !== null) context.addIssue({ code: "custom", message });
     })
     .readonly()

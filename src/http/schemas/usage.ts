@@ -30,7 +30,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_DAYS = 30;
 
 /** NaN when the text is no day. `Date.parse` would take 30 February for a day in March. */
-function dayOf(text: string): number {
+function parseDay(text: string): number {
   const at = Date.parse(`${text}T00:00:00Z`);
   return Number.isNaN(at) || new Date(at).toISOString().startsWith(text) ? at : Number.NaN;
 }
@@ -39,7 +39,7 @@ function dayOf(text: string): number {
 const moment = z
   .string()
   .regex(/^(?:\d{1,15}|\d{4}-\d{2}-\d{2})$/, "epoch milliseconds, or a day as 2026-11-22")
-  .transform((text) => (text.includes("-") ? dayOf(text) : Number(text)))
+  .transform((text) => (text.includes("-") ? parseDay(text) : Number(text)))
   .refine((at) => Number.isSafeInteger(at), "not a day of any month");
 
 const groups = z

@@ -40,13 +40,13 @@ function buildApproval(
   if (approved) return { draft: { execution: execution_id, denied: null }, bodies: [] };
   const { turn } = runtime.state;
   const call = turn?.open_calls.find(({ execution }) => execution === execution_id) ?? { call_id: "", name: "" };
-  const result = { call, output: refusalOf(reason), is_error: true };
+  const result = { call, output: toRefusal(reason), is_error: true };
   const { draft, body } = buildResultItem(runtime, result, { turn: turn?.id ?? null, at });
   return { draft: { execution: execution_id, denied: draft }, bodies: [body] };
 }
 
 /** The text that the model reads in place of a result. The reason is a person's words, so it is quoted as data. */
-function refusalOf(reason: string | null): string {
+function toRefusal(reason: string | null): string {
   const refused = "The call was not run: a person refused it.";
   return reason === null || reason.trim() === "" ? refused : `${refused} The reason given: ${JSON.stringify(reason)}`;
 }

@@ -62,7 +62,7 @@ export function buildClientRun(
 }
 
 /** Finds the call that each result of a request answers. A call that an earlier result has answered is no longer open for a later one. */
-export function callsOf(open: readonly OpenCall[], refs: readonly CallRef[]): ResultInput["call"][] {
+export function findReferencedCalls(open: readonly OpenCall[], refs: readonly CallRef[]): ResultInput["call"][] {
   let left = open;
   return refs.map((ref) => {
     const call = findOpenCall(left, ref);

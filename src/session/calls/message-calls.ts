@@ -14,7 +14,7 @@ import { err, ok } from "../../lib/result";
 import type { NewBody } from "../log/bodies";
 import { findNewest } from "../log/branch-items";
 import type { SessionRuntime } from "../runtime";
-import { buildClientRun, buildMessage, buildResultItem, callsOf } from "./build-message";
+import { buildClientRun, buildMessage, buildResultItem, findReferencedCalls } from "./build-message";
 import { explainClosedCall } from "./closed-call";
 import { transactOnce } from "./once";
 import { reportTurn } from "./turn-report";
@@ -62,7 +62,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
     ...cut,
   } as const;
   const accept: KeyedCommand["accept"] = (events) => {
-    const position = positionOf(events, first.draft.id);
+    const position = findPosition(events, first.draft.id);
     return { message_id: first.draft.id, turn_id: turn, position, queued: position === null };
   };
   const said = [first, ...rest].map(({ body }) => body);
@@ -73,7 +73,7 @@ export function submitMessage(runtime: SessionRuntime, input: api.SubmitInput): 
   return accepted;
 }
 
-function positionOf(events: readonly StoredEvent[], id: ItemId): number | null {
+function findPosition(events: readonly StoredEvent[], id: ItemId): number | null {
   for (const event of events) {
     if (event.type === "TurnStarted" && event.item?.id === id) return event.item.position;
     if (event.type === "MessagesAppended") return event.items.find((item) => item.id === id)?.position ?? null;
@@ -94,7 +94,7 @@ export function submitToolResults(runtime: SessionRuntime, input: Parameters<api
   const owed = (turn?.open_calls ?? []).filter((call) => !call.server);
   const contradiction = refuseContradiction(owed, refs);
   if (contradiction) return contradiction;
-  const calls = callsOf(owed, refs);
+  const calls = findReferencedCalls(owed, refs);
   const drafted = input.results.map((given, index) => {
     const { execution_id, call_id, output, is_error } = given;
     const call = calls[index] ?? { call_id: "", name: "" };
