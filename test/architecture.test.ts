@@ -107,10 +107,10 @@ describe("purity", () => {
   });
 
   test("contract imports no package but the one that describes shapes, and app, session, tenant and read-model import its types alone", () => {
-    const external = imports.filter(({ from, to }) => folderOf(from) === "contract" && !paths.has(to));
+    const external = imports.filter(({ from, to }) => findFolder(from) === "contract" && !paths.has(to));
     expect(external.filter(({ to }) => to !== "@hono/zod-openapi").map(show)).toEqual([]);
-    const users = internal.filter(({ from, to }) => folderOf(to) === "contract" && folderOf(from) !== "contract");
-    expect(users.filter(({ from, typeOnly }) => !typeOnly && folderOf(from) !== "http").map(show)).toEqual([]);
+    const users = internal.filter(({ from, to }) => findFolder(to) === "contract" && findFolder(from) !== "contract");
+    expect(users.filter(({ from, typeOnly }) => !typeOnly && findFolder(from) !== "http").map(show)).toEqual([]);
   });
 
   test("domain, context and evaluate use no clock, randomness, network or console", () => {

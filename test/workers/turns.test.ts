@@ -1,14 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-<<<<<<< HEAD
 import type { TurnReport } from "../../src/app/session-views";
 import type { Accepted } from "../../src/contract/item";
-import { spoken, typesOf } from "./frames";
-import { bodyOf, migrate, newChat, textOf, told } from "./support";
-=======
-import type { Accepted, TurnReport } from "../../src/app/session-views";
 import { listTypes, spoken } from "./frames";
 import { migrate, newChat, readBody, readText, told } from "./support";
->>>>>>> main
 
 beforeAll(migrate);
 

@@ -4,13 +4,9 @@
  */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
 import { rotateCredentials } from "../../app/models/rotate-credentials";
-<<<<<<< HEAD
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import { principalOf } from "../auth";
-=======
 import { readPrincipal } from "../auth";
->>>>>>> main
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";

@@ -3,12 +3,8 @@
  * compaction.
  */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-<<<<<<< HEAD
 import { id } from "../../contract/ids";
-import { principalOf } from "../auth";
-=======
 import { readPrincipal } from "../auth";
->>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";
 import { sendProblem } from "../problem";

@@ -1,13 +1,9 @@
 /** Shows the outcomes of tool calls: one by its id, whichever session it belongs to, and all of one session. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
-<<<<<<< HEAD
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import { principalOf } from "../auth";
-=======
 import { readPrincipal } from "../auth";
->>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";

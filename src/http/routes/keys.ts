@@ -1,12 +1,8 @@
 /** Makes, lists and revokes a tenant's keys. */
 import { type OpenAPIHono, z } from "@hono/zod-openapi";
-<<<<<<< HEAD
 import { id } from "../../contract/ids";
 import { listView } from "../../contract/page";
-import { principalOf } from "../auth";
-=======
 import { readPrincipal } from "../auth";
->>>>>>> main
 import { callWithRetry } from "../calls";
 import type { HttpDeps, HttpEnv } from "../deps";
 import { idempotencyHeaders, readIdempotency } from "../idempotency";

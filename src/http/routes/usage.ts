@@ -1,12 +1,8 @@
 /** Shows what model calls used and cost: call by call for one session, and in groups for the tenant. */
 import type { OpenAPIHono } from "@hono/zod-openapi";
-<<<<<<< HEAD
 import { ledgerRow } from "../../contract/model-call";
 import { listView } from "../../contract/page";
-import { principalOf } from "../auth";
-=======
 import { readPrincipal } from "../auth";
->>>>>>> main
 import type { HttpDeps, HttpEnv } from "../deps";
 import { sendProblem } from "../problem";
 import { reachReadModel } from "../read-model";

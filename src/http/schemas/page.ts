@@ -35,21 +35,8 @@ export const pageQuery = z.strictObject({
   order: z.enum(["asc", "desc"]).default("asc"),
 });
 
-<<<<<<< HEAD
-/** Adds the cursor of the next page; `cursorOf` returns the cursor of a row. */
-export function toList<T>(page: Page<T>, cursorOf: (row: T) => number | string): List<T> {
-=======
-export function listView<S extends z.ZodType>(schema: S) {
-  return z.object({
-    data: z.array(schema).readonly(),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
-  });
-}
-
 /** Adds the cursor of the next page; `toCursor` returns the cursor of a row. */
-export function toList<T>(page: Page<T>, toCursor: (row: T) => number | string) {
->>>>>>> main
+export function toList<T>(page: Page<T>, toCursor: (row: T) => number | string): List<T> {
   const last = page.data.at(-1);
   return { data: page.data, has_more: page.has_more, next_cursor: page.has_more && last ? String(toCursor(last)) : null };
 }

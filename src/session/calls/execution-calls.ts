@@ -2,12 +2,8 @@
 import type { ExecutionView } from "../../app/execution-views";
 import type * as api from "../../app/session-api";
 import { takeHead } from "../../context/tool-results";
-<<<<<<< HEAD
 import type { Page } from "../../contract/page";
-import { ERROR_MESSAGE_CHARS, hasErrorMessage, successOf } from "../../domain/execution";
-=======
 import { ERROR_MESSAGE_CHARS, hasErrorMessage, toSuccess } from "../../domain/execution";
->>>>>>> main
 import type { SessionId } from "../../domain/ids";
 import type { ItemMeta, Part } from "../../domain/message";
 import { type ExecutionRow, readExecutions } from "../log/execution-rows";

@@ -87,11 +87,7 @@ function readSummary({
  * Cuts rows to a page. The caller reads one row more than the limit, which tells whether there is more; `weigh` keeps
  * the page within what one answer carries.
  */
-<<<<<<< HEAD
-export function pageOf<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): Page<T> {
-=======
-export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): views.Page<T> {
->>>>>>> main
+export function takePage<T>(rows: readonly T[], limit: number, weigh: (row: T) => number): Page<T> {
   const fitting = takeWithin(rows.slice(0, limit), { weigh, limit: MAX_ANSWER_BYTES });
   return { data: fitting, has_more: rows.length > fitting.length };
 }

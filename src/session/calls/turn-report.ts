@@ -42,11 +42,7 @@ function findStatus(runtime: SessionRuntime, row: TurnRow): views.TurnReport["st
 }
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
-<<<<<<< HEAD
-export function openCallsOf({ state, content }: SessionRuntime): ToolCallView[] {
-=======
-export function listOpenCalls({ state, content }: SessionRuntime): views.ToolCallView[] {
->>>>>>> main
+export function listOpenCalls({ state, content }: SessionRuntime): ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 
