@@ -1,6 +1,7 @@
 /** Reports a turn: from the state while it is open, from the record afterwards. */
 import type * as api from "../../app/session-api";
 import type * as views from "../../app/session-views";
+import type { ToolCallView } from "../../contract/tool";
 import type { TurnId } from "../../domain/ids";
 import { isRunning } from "../../domain/state";
 import { err, ok } from "../../lib/result";
@@ -41,7 +42,7 @@ function findStatus(runtime: SessionRuntime, row: TurnRow): views.TurnReport["st
 }
 
 /** All open calls of the running turn, including those that its report leaves out: they are in the view until they have results. */
-export function listOpenCalls({ state, content }: SessionRuntime): views.ToolCallView[] {
+export function listOpenCalls({ state, content }: SessionRuntime): ToolCallView[] {
   return toCallViews(state.turn?.open_calls ?? [], { items: state.view.items, display: content.displayOne });
 }
 
