@@ -16,7 +16,7 @@ const blocks = documents.flatMap(({ path, text }) =>
 
 describe("a block of commands", () => {
   test("is there", () => {
-    expect(new Set(blocks.map(({ where }) => where.split(":")[0]))).toEqual(new Set(["README.md", "docs/guide.md"]));
+    expect(new Set(blocks.map(({ where }) => where.split(":")[0]))).toEqual(new Set(["README.md", "docs/guide.md", "docs/testing.md"]));
   });
 
   test.each(blocks)("has nothing that a shell takes otherwise when it is pasted: $where", ({ commands }) => {
